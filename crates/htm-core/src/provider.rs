@@ -1,0 +1,210 @@
+//! What a provider of embeddings or tags promises, and how it says that it failed.
+//!
+//! The clients live in `htm-providers`. Core holds the traits because recall embeds its query.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::fault::Fault;
+use crate::tag::TagPath;
+
+/// Turns texts into vectors.
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// Which model answers. Vectors of different models are never mixed.
+    fn model(&self) -> &ModelName;
+
+    /// The length of this model's vectors; asks the provider once when it is not configured.
+    async fn dimensions(&self) -> Result<usize, ProviderError>;
+
+    /// One vector a text, in the order of `texts`; an empty slice gives an empty answer without a call.
+    ///
+    /// Each vector has [`dimensions`](Self::dimensions) finite components and unit length (the client
+    /// normalises, so that cosine similarity is the inner product whatever the provider does). An empty text
+    /// is embedded like any other. The call ends by the provider's deadline.
+    ///
+    /// # Errors
+    /// See [`ProviderErrorKind`]. An error says nothing about single texts: halve the batch to find the one
+    /// that a [`ProviderErrorKind::BadInput`] is about.
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, ProviderError>;
+}
+
+/// Proposes tags for texts.
+#[async_trait]
+pub trait TagExtractor: Send + Sync {
+    /// Which model answers; recorded with each assignment.
+    fn model(&self) -> &ModelName;
+
+    /// What kind of evidence this extractor gives; recorded with each assignment.
+    fn origin(&self) -> TagOrigin;
+
+    /// The version of the prompt or of the rules, recorded with each completion so that a newer one can
+    /// replay what an older one did.
+    fn version(&self) -> &str;
+
+    /// One list a text, in the order of `texts`; zero tags is an answer. `ontology` holds the tags in use in
+    /// the namespace, most used first: extractors prefer them to new ones.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed`].
+    async fn extract(
+        &self,
+        texts: &[String],
+        ontology: &[TagPath],
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError>;
+}
+
+/// What a text is embedded for; some models want a different prefix for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A memory that is to be found.
+    Document,
+    /// The question that looks for it.
+    Query,
+}
+
+/// A model by provider and name, as in `local/all-MiniLM-L6-v2`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ModelName {
+    /// `local`, `ollama`, `openai`, `fake`.
+    pub provider: String,
+    /// The provider's own name of the model.
+    pub name: String,
+}
+
+impl ModelName {
+    /// The model `name` of `provider`.
+    pub fn new(provider: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { provider: provider.into(), name: name.into() }
+    }
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.name)
+    }
+}
+
+/// A tag that an extractor proposes for a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagSuggestion {
+    /// The tag.
+    pub path: TagPath,
+    /// 0 to 1: the similarity for `local`, the model's own statement for an LLM; none when it said nothing.
+    pub confidence: Option<f32>,
+}
+
+/// Who assigned a tag to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagOrigin {
+    /// The caller of `remember`.
+    Manual,
+    /// A language model.
+    Llm,
+    /// The nearest terms of the ontology, by embedding.
+    Local,
+    /// A fixed rule.
+    Rule,
+}
+
+impl TagOrigin {
+    /// As the database stores it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TagOrigin::Manual => "manual",
+            TagOrigin::Llm => "llm",
+            TagOrigin::Local => "local",
+            TagOrigin::Rule => "rule",
+        }
+    }
+}
+
+/// A provider's failure: what it was, of which provider, and what it means for the job.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{provider}: {message}")]
+pub struct ProviderError {
+    /// What kind of failure; decides what is done about it.
+    pub kind: ProviderErrorKind,
+    /// The model that was asked, as `provider/name`.
+    pub provider: String,
+    /// What happened, for people. Holds no text of a memory and no key.
+    pub message: String,
+}
+
+/// The kinds of failure, by what is to be done about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderErrorKind {
+    /// No connection, or it broke.
+    Unreachable,
+    /// No answer within the deadline.
+    Timeout,
+    /// 429; the provider may have said when to come back.
+    RateLimited {
+        /// From the `Retry-After` header.
+        retry_after: Option<Duration>,
+    },
+    /// A 5xx answer, or another that is the provider's trouble.
+    Server,
+    /// The text was refused (400, 413, 422): sending it again gives the same answer.
+    BadInput,
+    /// The key was refused (401, 403).
+    Unauthorized,
+    /// The account's quota is spent (402, or 429 that says `insufficient_quota`).
+    QuotaExceeded,
+    /// No such model at the provider (404).
+    ModelNotFound,
+    /// An answer that breaks the contract: not JSON, too few vectors, an index twice, a component that is not
+    /// finite, another dimension than before.
+    BadResponse,
+}
+
+impl ProviderError {
+    /// An error of `kind` from `model`.
+    pub fn new(model: &ModelName, kind: ProviderErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, provider: model.to_string(), message: message.into() }
+    }
+
+    /// Who has to act.
+    pub fn fault(&self) -> Fault {
+        use ProviderErrorKind::*;
+        match self.kind {
+            Unreachable | Timeout | RateLimited { .. } | Server | BadResponse => Fault::Transient,
+            BadInput => Fault::User,
+            Unauthorized | QuotaExceeded | ModelNotFound => Fault::Permanent,
+        }
+    }
+
+    /// A stable code, as `provider_timeout`.
+    pub fn code(&self) -> &'static str {
+        use ProviderErrorKind::*;
+        match self.kind {
+            Unreachable => "provider_unreachable",
+            Timeout => "provider_timeout",
+            RateLimited { .. } => "provider_rate_limited",
+            Server => "provider_server_error",
+            BadInput => "provider_refused_text",
+            Unauthorized => "provider_unauthorized",
+            QuotaExceeded => "provider_quota_exceeded",
+            ModelNotFound => "provider_model_not_found",
+            BadResponse => "provider_bad_response",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        use ProviderErrorKind::*;
+        match self.kind {
+            Unreachable => "check that the provider runs at its base URL: `htm config show`, `htm doctor`",
+            Timeout => "raise the provider's timeout_ms, or lower the worker's batch",
+            RateLimited { .. } => "wait; the job comes back by itself",
+            Server => "look at the provider's own log; the job is retried by itself",
+            BadInput => "shorten or mend the text: the provider refuses it as it is",
+            Unauthorized => "set a valid key, for example HTM_OPENAI__API_KEY",
+            QuotaExceeded => "raise the quota at the provider",
+            ModelNotFound => "check the model's name, or pull it: `ollama pull MODEL`",
+            BadResponse => "check that the base URL is the provider's API, not a page or another service",
+        }
+    }
+}
