@@ -1,1 +1,235 @@
-//! x
+//! HTM's schema, and apalis' beside it: the only place where tables are made or dropped.
+//!
+//! [`up`] migrates both under one advisory lock, so that any number of processes may call it at once.
+//! [`version`] says what a database has, [`LATEST`] what this binary wants.
+
+mod m20261121_000001_schema;
+
+use sea_orm_migration::prelude::*;
+use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool};
+
+/// The schema version that this binary was built for: how many of HTM's migrations are applied.
+pub const LATEST: u32 = 1;
+
+/// Applies what is missing of apalis' migrations and of HTM's.
+///
+/// Waits for another process that is migrating the same database. `notify_workers` is off afterwards: a NOTIFY
+/// inside the transaction of a write makes commits wait for one another.
+///
+/// # Errors
+/// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`] before anything is changed; a
+/// database error leaves the migrations before the failing one applied.
+pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
+    let mut lock = Lock::take(options).await?;
+    check_server(&mut lock.connection).await?;
+    let result = async {
+        let pool = migration_pool(options).await?;
+        apalis_postgres::PostgresStorage::<()>::migrations().run(&pool).await?;
+        sqlx::raw_sql("drop trigger if exists notify_workers on apalis.jobs; create schema if not exists htm")
+            .execute(&pool)
+            .await?;
+        Migrator::up(&connection(&pool), None).await?;
+        pool.close().await;
+        Ok(())
+    }
+    .await;
+    lock.release().await?;
+    result
+}
+
+/// Drops everything of HTM's **and of apalis'**: every memory is gone. The caller has asked.
+///
+/// # Errors
+/// A database error; then nothing of the failing migration is dropped.
+pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
+    let mut lock = Lock::take(options).await?;
+    let result = async {
+        if version(&mut lock.connection).await? > 0 {
+            let pool = migration_pool(options).await?;
+            Migrator::down(&connection(&pool), None).await?;
+            pool.close().await;
+        }
+        sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
+            .execute(&mut lock.connection)
+            .await?;
+        Ok(())
+    }
+    .await;
+    lock.release().await?;
+    result
+}
+
+/// How many of HTM's migrations the database has; 0 for a database that HTM has never seen.
+///
+/// # Errors
+/// A database error.
+pub async fn version(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
+    let exists: bool = sqlx::query_scalar("select to_regclass('htm.seaql_migrations') is not null")
+        .fetch_one(&mut *connection)
+        .await?;
+    if !exists {
+        return Ok(0);
+    }
+    let count: i64 =
+        sqlx::query_scalar("select count(*) from htm.seaql_migrations").fetch_one(connection).await?;
+    Ok(count as u32)
+}
+
+/// Why a migration did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrationError {
+    /// PostgreSQL lacks an extension that HTM or apalis needs.
+    #[error("this PostgreSQL has no extension `{name}`{}", version_found(.found))]
+    ExtensionMissing {
+        /// `vector`, `pg_trgm` or `hstore`.
+        name: &'static str,
+        /// The version found, when it is there but too old.
+        found: Option<String>,
+    },
+    /// PostgreSQL is older than 15.
+    #[error("this PostgreSQL is version {found}; HTM needs 15 or later")]
+    ServerTooOld {
+        /// As `server_version` says it.
+        found: String,
+    },
+    /// apalis' migrations failed.
+    #[error("apalis' migrations failed")]
+    Apalis(#[from] sqlx::migrate::MigrateError),
+    /// HTM's migrations failed.
+    #[error("HTM's migrations failed")]
+    Htm(#[from] DbErr),
+    /// The database did.
+    #[error("the database refused a migration's statement")]
+    Database(#[from] sqlx::Error),
+}
+
+impl MigrationError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ExtensionMissing { .. } => "extension_missing",
+            Self::ServerTooOld { .. } => "server_too_old",
+            Self::Apalis(_) | Self::Htm(_) | Self::Database(_) => "migration_failed",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::ExtensionMissing { name: "vector", .. } => {
+                "install pgvector 0.8 or later on the server (for example `apt-get install postgresql-17-pgvector`), \
+                 then run `htm db migrate`; or unset database.url to use HTM's private PostgreSQL"
+                    .into()
+            }
+            Self::ExtensionMissing { name, .. } => format!(
+                "install PostgreSQL's contrib package, which holds `{name}` (for example `apt-get install \
+                 postgresql-contrib`), then run `htm db migrate`"
+            ),
+            Self::ServerTooOld { .. } => {
+                "point database.url at PostgreSQL 15 or later, or unset it to use HTM's private PostgreSQL".into()
+            }
+            Self::Apalis(_) | Self::Htm(_) | Self::Database(_) => {
+                "check that the role may create schemas and extensions, then run `htm db migrate` again".into()
+            }
+        }
+    }
+}
+
+/// HTM's own migrations, in order.
+struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(m20261121_000001_schema::Migration)]
+    }
+}
+
+/// Held on a connection of its own, for as long as a migration runs.
+struct Lock {
+    connection: PgConnection,
+}
+
+impl Lock {
+    const KEY: i64 = 0x48_54_4d_5f_6d_69_67; // "HTM_mig"
+
+    async fn take(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
+        let mut connection = PgConnection::connect_with(options).await?;
+        sqlx::query("select pg_advisory_lock($1)").bind(Self::KEY).execute(&mut connection).await?;
+        Ok(Self { connection })
+    }
+
+    async fn release(mut self) -> Result<(), sqlx::Error> {
+        sqlx::query("select pg_advisory_unlock($1)").bind(Self::KEY).execute(&mut self.connection).await?;
+        self.connection.close().await
+    }
+}
+
+/// One connection; sea-orm's own table goes to the first schema of the search path. A statement timeout of the
+/// application does not end a migration, which may build an index for hours.
+async fn migration_pool(options: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
+    let options = options.clone().options([("search_path", "htm,public"), ("statement_timeout", "0")]);
+    PgPoolOptions::new().max_connections(1).connect_with(options).await
+}
+
+fn connection(pool: &PgPool) -> DatabaseConnection {
+    SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone())
+}
+
+/// Says what is missing before anything is changed.
+async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationError> {
+    let (number, version): (i32, String) = sqlx::query_as(
+        "select current_setting('server_version_num')::int, current_setting('server_version')",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if number < 150_000 {
+        return Err(MigrationError::ServerTooOld { found: version });
+    }
+    for name in ["vector", "pg_trgm", "hstore", "pgcrypto"] {
+        let found: Option<String> = sqlx::query_scalar(
+            "select coalesce(e.extversion, a.default_version) from pg_available_extensions a
+               left join pg_extension e on e.extname = a.name where a.name = $1",
+        )
+        .bind(name)
+        .fetch_optional(&mut *connection)
+        .await?;
+        match found {
+            None => return Err(MigrationError::ExtensionMissing { name, found: None }),
+            Some(version) if name == "vector" && !has_iterative_scans(&version) => {
+                return Err(MigrationError::ExtensionMissing { name, found: Some(version) });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Iterative index scans, without which a filtered vector search loses rows, came with pgvector 0.8.
+fn has_iterative_scans(pgvector: &str) -> bool {
+    let mut parts = pgvector.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (0, 8)
+}
+
+fn version_found(version: &Option<String>) -> String {
+    version.as_ref().map(|version| format!(" of the version that HTM needs (found {version})")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latest_counts_the_migrations() {
+        assert_eq!(Migrator::migrations().len(), LATEST as usize);
+    }
+
+    #[test]
+    fn pgvector_before_iterative_scans_is_too_old() {
+        assert!(!has_iterative_scans("0.7.4"));
+        assert!(has_iterative_scans("0.8.0"));
+        assert!(has_iterative_scans("1.0"));
+    }
+}

@@ -1,5 +1,42 @@
 //! HTM: the memory that agents keep.
+//!
+//! A [`Memory`] goes in through [`Htm::remember`], which commits the node and the jobs that will embed and tag it;
+//! worker processes do those jobs; [`Htm::recall`] finds it again by vector, by full text, or by both.
+//!
+//! This crate is the library: it knows PostgreSQL, and neither HTTP nor files. Its handle takes a database that is
+//! migrated and, for recall by vector, an [`provider::Embedder`]. Programs that want those made from a
+//! configuration use `htm-runtime`.
 
+pub mod error;
 pub mod fault;
+mod forget;
+mod htm;
+mod id;
+pub mod job;
+mod memory;
+mod node;
+mod ping;
 pub mod provider;
+mod recall;
+mod remember;
+mod status;
+pub mod store;
 pub mod tag;
+mod timeframe;
+mod tokens;
+
+pub use error::{Error, Result};
+pub use forget::Confirmation;
+pub use htm::{Htm, Settings};
+pub use id::{NodeId, RobotId};
+pub use job::Stage;
+pub use memory::{MAX_CONTENT_BYTES, Memory};
+pub use node::Node;
+pub use recall::{
+    Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy, TagFilter,
+};
+pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use status::{NodeStatus, StageState, StageStatus};
+pub use tag::TagPath;
+pub use timeframe::Timeframe;
+pub use tokens::TokenEncoding;

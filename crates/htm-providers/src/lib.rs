@@ -1,1 +1,51 @@
-//! placeholder
+//! Clients that turn texts into vectors and tags: `ollama`, `openai` (and every server that speaks its API),
+//! `local` (in this process, no network) and `fake` (deterministic, for tests).
+//!
+//! Each module has a plain settings struct and two constructors that give the traits of [`htm_core::provider`]:
+//!
+//! ```
+//! use htm_core::provider::Purpose;
+//! use htm_providers::fake::{self, FakeSettings};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let embedder = fake::embedder(FakeSettings::default())?;
+//! let vectors = embedder.embed(&["the cat sat".to_owned()], Purpose::Document).await.unwrap();
+//! assert_eq!(vectors[0].len(), embedder.dimensions().await.unwrap());
+//! # Ok::<(), htm_providers::SettingsError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! A constructor fails with [`SettingsError`] when the settings cannot work (a URL that is none, a model
+//! directory that is not there); it makes no call. Calls fail with
+//! [`ProviderError`](htm_core::provider::ProviderError), whose message never holds a key or a text.
+//!
+//! | feature | module | what it needs |
+//! |---|---|---|
+//! | (always) | [`fake`] | nothing |
+//! | `ollama` | [`ollama`] | an Ollama server |
+//! | `openai` | [`openai`] | an OpenAI-compatible server and, mostly, a key |
+//! | `local` | [`local`] | a directory with the model's weights |
+
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod answer;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod check;
+pub mod fake;
+mod hash;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod http;
+#[cfg(feature = "local")]
+pub mod local;
+#[cfg(feature = "ollama")]
+pub mod ollama;
+#[cfg(feature = "openai")]
+pub mod openai;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod prefix;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod prompt;
+mod secret;
+mod settings;
+
+pub use secret::Secret;
+pub use settings::SettingsError;

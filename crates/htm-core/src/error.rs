@@ -1,0 +1,312 @@
+//! What can go wrong, with a stable code and the next step for each.
+
+use crate::fault::Fault;
+use crate::id::NodeId;
+use crate::provider::ProviderError;
+use crate::tag::InvalidTag;
+
+/// The result of the library's calls.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call did nothing. [`code`](Error::code) is stable, [`hint`](Error::hint) names the next step,
+/// [`fault`](Error::fault) says who has to act.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is empty or only white space.
+    #[error("the text is empty")]
+    ContentEmpty,
+    /// The text has more bytes than a node may hold.
+    #[error("the text has {bytes} bytes, more than the {limit} that a node may hold")]
+    ContentTooLarge {
+        /// The text's size.
+        bytes: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// PostgreSQL cannot store a NUL byte in text.
+    #[error("{field} has a NUL byte at byte {position}")]
+    NulByte {
+        /// `content`, `key`, `metadata`, …
+        field: &'static str,
+        /// Where.
+        position: usize,
+    },
+    /// A tag breaks a rule.
+    #[error(transparent)]
+    TagInvalid(#[from] InvalidTag),
+    /// Importance is not within 1 to 10.
+    #[error("importance {value} is outside 1 to 10")]
+    ImportanceOutOfRange {
+        /// The value given.
+        value: f32,
+    },
+    /// A namespace, robot or key is empty or too long.
+    #[error("{field} `{value}` is not valid: {rule}")]
+    NameInvalid {
+        /// `namespace`, `robot`, `key`.
+        field: &'static str,
+        /// The value, cut after 80 characters.
+        value: String,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
+    /// Too many items in one node's list.
+    #[error("{count} tags are more than the {limit} that a node may be given at once")]
+    TooManyTags {
+        /// How many.
+        count: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// Metadata is not a JSON object.
+    #[error("metadata must be a JSON object, not {found}")]
+    MetadataNotObject {
+        /// What it is.
+        found: &'static str,
+    },
+    /// The key names a node of other content.
+    #[error("key `{key}` in namespace `{namespace}` is taken by node {node}, which has other content")]
+    KeyTaken {
+        /// The key.
+        key: String,
+        /// Its namespace.
+        namespace: String,
+        /// The node that has it.
+        node: NodeId,
+    },
+    /// No strategy of that name.
+    #[error("`{value}` is not a strategy")]
+    StrategyUnknown {
+        /// The name given.
+        value: String,
+    },
+    /// The limit is not within 1 to 10,000.
+    #[error("limit {value} is outside 1 to 10,000")]
+    LimitOutOfRange {
+        /// The value given.
+        value: u64,
+    },
+    /// A timeframe that ends before it starts, or at its start.
+    #[error("the timeframe ends ({until}) before it starts ({from})")]
+    TimeframeReversed {
+        /// Its start.
+        from: chrono::DateTime<chrono::Utc>,
+        /// Its end.
+        until: chrono::DateTime<chrono::Utc>,
+    },
+    /// A text that is not a timeframe.
+    #[error("`{value}` is not a timeframe")]
+    TimeframeInvalid {
+        /// The text given.
+        value: String,
+    },
+    /// A text search configuration that this PostgreSQL does not have.
+    #[error("`{value}` is not a text search configuration of this PostgreSQL")]
+    LanguageUnknown {
+        /// The name given.
+        value: String,
+    },
+    /// No such node (or it was forgotten).
+    #[error("there is no node {node}")]
+    NodeNotFound {
+        /// The id asked for.
+        node: NodeId,
+    },
+    /// `forget` without its confirmation.
+    #[error("forgetting node {node} was not confirmed")]
+    NotConfirmed {
+        /// The node.
+        node: NodeId,
+    },
+    /// `wait_for` gave up.
+    #[error("node {node} is not through stage `{stage}` after {waited_ms} ms: it is {state}")]
+    WaitTimeout {
+        /// The node.
+        node: NodeId,
+        /// `embed` or `tag`.
+        stage: &'static str,
+        /// How long was waited.
+        waited_ms: u64,
+        /// What it is instead.
+        state: String,
+    },
+    /// A stage ended in a dead letter.
+    #[error("node {node} will not pass stage `{stage}`: {reason}")]
+    StageDead {
+        /// The node.
+        node: NodeId,
+        /// `embed` or `tag`.
+        stage: &'static str,
+        /// What its last attempt said.
+        reason: String,
+    },
+    /// The recall needs a query embedding, and no embedder is configured.
+    #[error("strategy `vector` needs an embedding provider, and none is configured")]
+    EmbedderMissing,
+    /// Nobody has embedded anything with this model yet.
+    #[error("nothing is embedded with {model} yet")]
+    ModelNotReady {
+        /// The model of the configuration.
+        model: String,
+    },
+    /// The token encoding is not known.
+    #[error("`{value}` is not a token encoding")]
+    EncodingUnknown {
+        /// The name given.
+        value: String,
+    },
+    /// The database has no schema of HTM's, or an older or a newer one.
+    #[error("the database has schema version {found}, this program wants {wanted}")]
+    SchemaVersion {
+        /// What is there; 0 for none.
+        found: u32,
+        /// What is wanted.
+        wanted: u32,
+    },
+    /// The provider of embeddings failed.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The database cannot be reached.
+    #[error("the database cannot be reached")]
+    DatabaseUnreachable(#[source] sqlx::Error),
+    /// The database refused a statement.
+    #[error("the database refused a statement")]
+    Database(#[source] sqlx::Error),
+    /// What the database holds cannot be read.
+    #[error("the database holds what this program cannot read: {what}")]
+    Corrupt {
+        /// What it is.
+        what: String,
+    },
+}
+
+impl Error {
+    /// A stable code for programs, as `key_taken`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ContentEmpty => "content_empty",
+            Self::ContentTooLarge { .. } => "content_too_large",
+            Self::NulByte { .. } => "nul_byte",
+            Self::TagInvalid(_) => "tag_invalid",
+            Self::ImportanceOutOfRange { .. } => "importance_out_of_range",
+            Self::NameInvalid { field: "namespace", .. } => "namespace_invalid",
+            Self::NameInvalid { field: "robot", .. } => "robot_invalid",
+            Self::NameInvalid { field: "key", .. } => "key_invalid",
+            Self::NameInvalid { .. } => "name_invalid",
+            Self::TooManyTags { .. } => "too_many_tags",
+            Self::MetadataNotObject { .. } => "metadata_not_object",
+            Self::KeyTaken { .. } => "key_taken",
+            Self::StrategyUnknown { .. } => "strategy_unknown",
+            Self::LimitOutOfRange { .. } => "limit_out_of_range",
+            Self::TimeframeReversed { .. } => "timeframe_reversed",
+            Self::TimeframeInvalid { .. } => "timeframe_invalid",
+            Self::LanguageUnknown { .. } => "language_unknown",
+            Self::NodeNotFound { .. } => "node_not_found",
+            Self::NotConfirmed { .. } => "not_confirmed",
+            Self::WaitTimeout { .. } => "wait_timeout",
+            Self::StageDead { .. } => "stage_dead",
+            Self::EmbedderMissing => "embedder_missing",
+            Self::ModelNotReady { .. } => "model_not_ready",
+            Self::EncodingUnknown { .. } => "encoding_unknown",
+            Self::SchemaVersion { .. } => "schema_version",
+            Self::Provider(error) => error.code(),
+            Self::DatabaseUnreachable(_) => "database_unreachable",
+            Self::Database(_) => "database_error",
+            Self::Corrupt { .. } => "corrupt",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::ContentEmpty => "give a text with at least one character that is not white space".into(),
+            Self::ContentTooLarge { .. } => "split the text and remember its parts".into(),
+            Self::NulByte { .. } => "remove the NUL byte; PostgreSQL's text cannot hold one".into(),
+            Self::TagInvalid(_) => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels".into(),
+            Self::ImportanceOutOfRange { .. } => "1–3 is transient, 7–10 a decision or a preference; default 1".into(),
+            Self::NameInvalid { .. } => "use a short name without control characters".into(),
+            Self::TooManyTags { .. } => "give fewer tags; the tag-worker adds more by itself".into(),
+            Self::MetadataNotObject { .. } => "give an object, as in {\"ticket\": 7}".into(),
+            Self::KeyTaken { node, .. } => {
+                format!("use another key, or look at what is there: `htm get {node}`")
+            }
+            Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
+            Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
+            Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
+            Self::TimeframeInvalid { .. } => {
+                "give a day (2026-03-01), an instant (2026-03-01T12:00:00Z), or a range (2026-03-01..2026-04-01, \
+                 with either side left out for an open end)"
+                    .into()
+            }
+            Self::LanguageUnknown { .. } => "use `simple`, or one that `select cfgname from pg_ts_config` lists".into(),
+            Self::NodeNotFound { .. } => "look for it: `htm recall QUERY`".into(),
+            Self::NotConfirmed { node } => format!("say so: `htm forget {node} --yes`"),
+            Self::WaitTimeout { .. } => "see whether a worker runs: `htm doctor`".into(),
+            Self::StageDead { node, .. } => format!("see the whole story: `htm status {node}`"),
+            Self::EmbedderMissing => "set embedding.provider, or recall with strategy `fulltext`".into(),
+            Self::ModelNotReady { .. } => "start an embed-worker with this configuration: `embed-worker`".into(),
+            Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
+            Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
+            Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
+            Self::Provider(error) => error.hint().into(),
+            Self::DatabaseUnreachable(_) => {
+                "check database.url with `htm config show` and the server with `htm db status`".into()
+            }
+            Self::Database(_) => "run `htm doctor`; the statement changed nothing".into(),
+            Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
+        }
+    }
+
+    /// Who has to act.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::WaitTimeout { .. } | Self::DatabaseUnreachable(_) | Self::ModelNotReady { .. } => Fault::Transient,
+            Self::EmbedderMissing | Self::SchemaVersion { .. } | Self::StageDead { .. } => Fault::Permanent,
+            Self::Provider(error) => error.fault(),
+            Self::Database(error) if is_transient(error) => Fault::Transient,
+            Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,
+            _ => Fault::User,
+        }
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::Error as E;
+        match &error {
+            E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::BeginFailed => {
+                Self::DatabaseUnreachable(error)
+            }
+            E::Database(database) => match database.code().as_deref() {
+                // Connection exceptions and shutdowns: https://www.postgresql.org/docs/current/errcodes-appendix.html
+                Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
+                    Self::DatabaseUnreachable(error)
+                }
+                _ => Self::Database(error),
+            },
+            _ => Self::Database(error),
+        }
+    }
+}
+
+impl From<sea_orm::DbErr> for Error {
+    fn from(error: sea_orm::DbErr) -> Self {
+        use sea_orm::{DbErr, RuntimeErr};
+        match error {
+            DbErr::Conn(RuntimeErr::SqlxError(error))
+            | DbErr::Exec(RuntimeErr::SqlxError(error))
+            | DbErr::Query(RuntimeErr::SqlxError(error)) => match std::sync::Arc::try_unwrap(error) {
+                Ok(error) => error.into(),
+                Err(shared) => Self::Corrupt { what: shared.to_string() },
+            },
+            other => Self::Corrupt { what: other.to_string() },
+        }
+    }
+}
+
+/// Serialisation failures, deadlocks and timeouts pass when the statement is sent again.
+fn is_transient(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|database| database.code());
+    matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014" | "53200"))
+}

@@ -1,0 +1,140 @@
+//! The handle: a pool, settings, and an embedder for queries.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use moka::future::Cache;
+use moka::sync::Cache as SyncCache;
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+use crate::error::Result;
+use crate::ping::Pinger;
+use crate::provider::{Embedder, ModelName};
+use crate::recall::RecallSettings;
+use crate::store::embeddings::RegisteredModel;
+use crate::tokens::TokenEncoding;
+
+/// The memory. Cheap to clone; clones share the pool and the caches.
+#[derive(Clone)]
+pub struct Htm {
+    inner: Arc<Inner>,
+}
+
+/// What a handle does unless a call says otherwise.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The namespace of memories and queries that name none.
+    pub namespace: String,
+    /// The robot of memories that name none.
+    pub robot: String,
+    /// The text search configuration, as `english` or `simple`.
+    pub language: String,
+    /// What counts tokens.
+    pub token_encoding: TokenEncoding,
+    /// The model that embeds: part of the jobs' keys.
+    pub embedding_model: ModelName,
+    /// The model that tags: part of the jobs' keys.
+    pub tag_model: ModelName,
+    /// How often a job may be tried.
+    pub max_attempts: u32,
+    /// How recall searches.
+    pub recall: RecallSettings,
+    /// How many query embeddings are kept.
+    pub cache_entries: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            namespace: "default".into(),
+            robot: "htm".into(),
+            language: "english".into(),
+            token_encoding: TokenEncoding::default(),
+            embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
+            tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
+            max_attempts: 10,
+            recall: RecallSettings::default(),
+            cache_entries: 10_000,
+        }
+    }
+}
+
+struct Inner {
+    pool: PgPool,
+    settings: Settings,
+    embedder: Option<Arc<dyn Embedder>>,
+    pinger: Pinger,
+    /// Robots known to be registered, by namespace and name.
+    robots: SyncCache<(String, String), ()>,
+    query_embeddings: Cache<String, Arc<[f32]>>,
+    model: OnceLock<Arc<RegisteredModel>>,
+}
+
+impl Htm {
+    /// Opens a migrated database. Without an embedder, recall is by full text.
+    ///
+    /// # Errors
+    /// `database_unreachable`.
+    pub async fn connect(url: &str, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
+        let options: PgConnectOptions = url.parse()?;
+        let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;
+        Ok(Self::with_pool(pool, settings, embedder))
+    }
+
+    /// Works on a pool that the application has. Must be called within a tokio runtime.
+    pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        let inner = Inner {
+            pinger: Pinger::start(pool.clone()),
+            robots: SyncCache::new(100_000),
+            query_embeddings: Cache::new(settings.cache_entries),
+            model: OnceLock::new(),
+            pool,
+            settings,
+            embedder,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The pool that the handle works on.
+    pub fn pool(&self) -> &PgPool {
+        &self.inner.pool
+    }
+
+    /// The handle's settings.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// Sends the ping that may still be waiting, and closes the pool. What was remembered is safe without it.
+    pub async fn close(self) {
+        self.inner.pinger.flush(&self.inner.pool).await;
+        self.inner.pool.close().await;
+    }
+
+    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.inner.embedder.as_ref()
+    }
+
+    pub(crate) fn pinger(&self) -> &Pinger {
+        &self.inner.pinger
+    }
+
+    pub(crate) fn robots(&self) -> &SyncCache<(String, String), ()> {
+        &self.inner.robots
+    }
+
+    pub(crate) fn query_embeddings(&self) -> &Cache<String, Arc<[f32]>> {
+        &self.inner.query_embeddings
+    }
+
+    pub(crate) fn model(&self) -> &OnceLock<Arc<RegisteredModel>> {
+        &self.inner.model
+    }
+}
+
+impl std::fmt::Debug for Htm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Htm").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,363 @@
+//! Recall: finding by vector, by full text, and by both.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::htm::Htm;
+use crate::node::Node;
+use crate::provider::Purpose;
+use crate::store::embeddings::RegisteredModel;
+use crate::store::{embeddings, recall};
+use crate::tag::TagPath;
+use crate::timeframe::Timeframe;
+
+/// The most hits that one recall gives.
+pub const MAX_LIMIT: usize = 10_000;
+
+/// How recall searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// By the query's embedding alone: the score is the cosine similarity.
+    Vector,
+    /// By the query's words alone: the score is BM25.
+    Fulltext,
+    /// By both, fused.
+    #[default]
+    Hybrid,
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Strategy; 3] = [Strategy::Vector, Strategy::Fulltext, Strategy::Hybrid];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Strategy::Vector => "vector",
+            Strategy::Fulltext => "fulltext",
+            Strategy::Hybrid => "hybrid",
+        }
+    }
+
+    pub(crate) fn wants_vectors(self) -> bool {
+        self != Strategy::Fulltext
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Strategy::ALL
+            .into_iter()
+            .find(|strategy| strategy.as_str() == name)
+            .ok_or_else(|| Error::StrategyUnknown { value: name.into() })
+    }
+}
+
+/// A tag that hits must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagFilter {
+    /// This tag.
+    Exact(TagPath),
+    /// This tag or one below it: `data` takes in `data:x`, never `database`.
+    Prefix(TagPath),
+}
+
+/// What to find. Only the text is needed.
+#[derive(Clone, Debug)]
+pub struct RecallQuery {
+    /// The question, or the words.
+    pub text: String,
+    /// Where; none is the handle's namespace. An unknown one is empty.
+    pub namespace: Option<String>,
+    /// How; hybrid unless said otherwise.
+    pub strategy: Strategy,
+    /// When the memory was made.
+    pub timeframe: Timeframe,
+    /// Tags that a hit must have.
+    pub tags: Vec<TagFilter>,
+    /// One of the tags is enough; else all are needed.
+    pub any_tag: bool,
+    /// Only what this robot remembered.
+    pub robot: Option<String>,
+    /// How many hits, 1 to 10,000.
+    pub limit: usize,
+}
+
+impl RecallQuery {
+    /// A query for `text` with defaults for the rest: hybrid, 20 hits, no filter.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            namespace: None,
+            strategy: Strategy::default(),
+            timeframe: Timeframe::ALL,
+            tags: Vec::new(),
+            any_tag: false,
+            robot: None,
+            limit: 20,
+        }
+    }
+
+    /// Sets the namespace.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Sets the strategy.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Sets the timeframe.
+    pub fn timeframe(mut self, timeframe: Timeframe) -> Self {
+        self.timeframe = timeframe;
+        self
+    }
+
+    /// Asks for a tag.
+    pub fn tag(mut self, tag: TagFilter) -> Self {
+        self.tags.push(tag);
+        self
+    }
+
+    /// Sets how many hits.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    fn validate(&self) -> Result<()> {
+        if self.text.trim().is_empty() {
+            return Err(Error::ContentEmpty);
+        }
+        if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
+            return Err(Error::NulByte { field: "query", position });
+        }
+        if !(1..=MAX_LIMIT).contains(&self.limit) {
+            return Err(Error::LimitOutOfRange { value: self.limit as u64 });
+        }
+        for (field, name) in [("namespace", &self.namespace), ("robot", &self.robot)] {
+            if let Some(name) = name {
+                crate::memory::validate_name(field, name, 128)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How both legs are fused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Fusion {
+    /// A weighted sum of both scores, each min–max-normalised over the union of the candidates (Bruch et al. 2023,
+    /// "An Analysis of Fusion Functions for Hybrid Retrieval").
+    #[default]
+    Convex,
+    /// The sum of 1 / (60 + rank) over the legs (Cormack et al. 2009, "Reciprocal Rank Fusion").
+    Rrf,
+}
+
+/// What decides how recall searches; from the configuration.
+#[derive(Clone, Debug)]
+pub struct RecallSettings {
+    /// Candidates that each leg retrieves; at least the limit of the query.
+    pub pool: usize,
+    /// Weight of the vectors in the convex sum, 0 to 1; the text has the rest.
+    pub weight_vector: f64,
+    /// How both legs are fused.
+    pub fusion: Fusion,
+    /// Candidates that the HNSW index looks at before it is asked for more.
+    pub ef_search: u32,
+    /// Scopes of up to this many nodes are searched exactly.
+    pub exact_scope: usize,
+    /// BM25's saturation of a word that comes often.
+    pub bm25_k1: f64,
+    /// BM25's normalisation by length, 0 to 1.
+    pub bm25_b: f64,
+}
+
+impl Default for RecallSettings {
+    fn default() -> Self {
+        Self {
+            pool: 100,
+            weight_vector: 0.5,
+            fusion: Fusion::Convex,
+            ef_search: 100,
+            exact_scope: 10_000,
+            bm25_k1: 1.2,
+            bm25_b: 0.75,
+        }
+    }
+}
+
+/// What a recall found, and what it could not see.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Recalled {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// The strategy that was asked for.
+    pub strategy: Strategy,
+    /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, text can. Counted up
+    /// to 10,001; 0 for full text, which needs no embedding.
+    pub unembedded: i64,
+    /// The legs that did not run although the strategy has them, and why.
+    pub degraded: Vec<Degraded>,
+    /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
+    pub embed_ms: f64,
+    /// Milliseconds that the database took, with both ways.
+    pub search_ms: f64,
+}
+
+/// A leg that did not run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Degraded {
+    /// `vector`.
+    pub leg: &'static str,
+    /// The stable code of the reason.
+    pub code: &'static str,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// A node that was found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Hit {
+    /// The node.
+    #[serde(flatten)]
+    pub node: Node,
+    /// Why it stands where it stands.
+    pub scores: Scores,
+    /// Which leg brought it.
+    pub matched_by: MatchedBy,
+}
+
+/// The scores of a hit; larger is better, ranks count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Scores {
+    /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1).
+    pub score: f64,
+    /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
+    pub similarity: Option<f64>,
+    /// BM25, from 0.
+    pub text: Option<f64>,
+    /// Its place among the vector leg's candidates.
+    pub vector_rank: Option<i64>,
+    /// Its place among the text leg's candidates.
+    pub text_rank: Option<i64>,
+}
+
+/// Which leg brought a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatchedBy {
+    /// Its embedding is near the query's.
+    Vector,
+    /// It has words of the query.
+    Text,
+    /// Both.
+    Both,
+}
+
+impl fmt::Display for MatchedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MatchedBy::Vector => "vector",
+            MatchedBy::Text => "text",
+            MatchedBy::Both => "both",
+        })
+    }
+}
+
+impl Htm {
+    /// Finds memories.
+    ///
+    /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
+    ///
+    /// # Errors
+    /// `content_empty` (a blank query), `limit_out_of_range`, `namespace_invalid`, `robot_invalid`,
+    /// `embedder_missing` (strategy `vector` without any embedder), or a database error.
+    pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
+        query.validate()?;
+        let started = Instant::now();
+        let mut degraded = Vec::new();
+        let embedding = match query.strategy.wants_vectors() {
+            false => None,
+            true => match self.embed_query(&query.text).await {
+                Ok(embedding) => Some(embedding),
+                Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => return Err(error),
+                // A database that fails here fails the text's leg as well.
+                Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(code = error.code(), %error, "recall without vectors");
+                    let reason = format!("{error}; {}", error.hint());
+                    degraded.push(Degraded { leg: "vector", code: error.code(), reason });
+                    None
+                }
+            },
+        };
+        let text = (query.strategy != Strategy::Vector || embedding.is_none()).then_some(query.text.as_str());
+        let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let started = Instant::now();
+        let found = recall::search(
+            self.pool(),
+            &recall::Search {
+                namespace: query.namespace.as_deref().unwrap_or(&self.settings().namespace),
+                query,
+                text,
+                embedding: embedding.as_ref().map(|(model, vector)| (&**model, vector.to_vec())),
+                settings: &self.settings().recall,
+                language: &self.settings().language,
+            },
+        )
+        .await?;
+        Ok(Recalled {
+            hits: found.hits,
+            strategy: query.strategy,
+            unembedded: found.unembedded,
+            degraded,
+            embed_ms,
+            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        })
+    }
+
+    /// The query's embedding, from the cache when it was asked before, and the model whose store it is for.
+    async fn embed_query(&self, text: &str) -> Result<(Arc<RegisteredModel>, Arc<[f32]>)> {
+        let embedder = self.embedder().ok_or(Error::EmbedderMissing)?;
+        let model = match self.model().get() {
+            Some(model) => model.clone(),
+            None => {
+                let found = embeddings::find_model(self.pool(), embedder.model()).await?;
+                let found = found.ok_or_else(|| Error::ModelNotReady { model: embedder.model().to_string() })?;
+                self.model().get_or_init(|| Arc::new(found)).clone()
+            }
+        };
+        if let Some(vector) = self.query_embeddings().get(text).await {
+            return Ok((model, vector));
+        }
+        let mut vectors = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
+        let vector: Arc<[f32]> = vectors.pop().unwrap_or_default().into();
+        if vector.len() != model.dimensions {
+            return Err(crate::provider::ProviderError::new(
+                embedder.model(),
+                crate::provider::ProviderErrorKind::BadResponse,
+                format!("gave {} dimensions where its store has {}", vector.len(), model.dimensions),
+            )
+            .into());
+        }
+        self.query_embeddings().insert(text.to_owned(), vector.clone()).await;
+        Ok((model, vector))
+    }
+}

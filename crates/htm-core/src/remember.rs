@@ -1,0 +1,225 @@
+//! Writing: a node, its tags and its jobs commit together or not at all.
+
+use sqlx::{Connection, PgConnection};
+
+use crate::error::{Error, Result};
+use crate::htm::Htm;
+use crate::id::NodeId;
+use crate::memory::Memory;
+use crate::ping::Pinger;
+use crate::store::nodes::{self, Insertion, NewNode};
+use crate::store::tags;
+
+/// What a write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Receipt {
+    /// The node.
+    pub node: NodeId,
+    /// Whether this call wrote it, or its key and content were there already.
+    pub outcome: Outcome,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// A new node.
+    Written,
+    /// A node of the same key and the same content was there; nothing was written.
+    Existing,
+}
+
+/// The receipt of a write that the caller has yet to commit.
+#[derive(Debug)]
+#[must_use = "call `notify` after the commit, or workers find the job only when they poll"]
+pub struct PendingReceipt {
+    receipt: Receipt,
+    pinger: Pinger,
+}
+
+impl PendingReceipt {
+    /// To be called after the caller's commit: wakes the workers.
+    pub fn notify(self) -> Receipt {
+        self.pinger.ping();
+        self.receipt
+    }
+
+    /// The receipt, valid once the caller has committed.
+    pub fn receipt(&self) -> Receipt {
+        self.receipt
+    }
+}
+
+impl Htm {
+    /// Remembers: the node, its tags and the jobs that will embed and tag it are committed when this returns.
+    /// Recall finds the node by its text at once.
+    ///
+    /// # Errors
+    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, or a database error. Nothing is written then.
+    ///
+    /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`].
+    pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
+        let node = self.prepare(&memory)?;
+        let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
+        self.pinger().ping();
+        Ok(receipt)
+    }
+
+    /// Remembers many, thousands a call, in one transaction: one result an item, in their order. An item that is
+    /// refused does not hold back the others.
+    ///
+    /// # Errors
+    /// The outer error is the database's: nothing is written then. The inner ones are those of
+    /// [`remember`](Self::remember).
+    pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
+        let (mut results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
+            .iter()
+            .map(|memory| match self.prepare(memory) {
+                Ok(node) => (None, Some(node)),
+                Err(error) => (Some(Err(error)), None),
+            })
+            .unzip();
+        let accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
+        let mut written = self.write(&accepted).await?.into_iter();
+        self.pinger().ping();
+        for result in results.iter_mut().filter(|result| result.is_none()) {
+            *result = written.next();
+        }
+        Ok(results.into_iter().flatten().collect())
+    }
+
+    /// Remembers within the caller's transaction: the caller's rows and the memory commit together.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut tx = htm.pool().begin().await?;
+    /// sqlx::query("insert into tickets (title) values ('Disk full')").execute(&mut *tx).await?;
+    /// let pending = htm.remember_in_tx(&mut tx, htm_core::Memory::new("Ticket: disk full")).await?;
+    /// tx.commit().await?;
+    /// pending.notify();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`remember`](Self::remember). After a database error the transaction is aborted; after any other it is
+    /// as it was before.
+    pub async fn remember_in_tx(&self, connection: &mut PgConnection, memory: Memory) -> Result<PendingReceipt> {
+        let node = self.prepare(&memory)?;
+        let receipt = self.write_in_tx(connection, std::slice::from_ref(&node)).await?.remove(0)?;
+        Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
+    }
+
+    /// Validates a memory and fills in the handle's defaults.
+    fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
+        memory.validate()?;
+        let settings = self.settings();
+        Ok(NewNode {
+            memory,
+            namespace: memory.namespace.as_deref().unwrap_or(&settings.namespace),
+            robot: memory.robot.as_deref().unwrap_or(&settings.robot),
+            language: memory.language.as_deref().unwrap_or(&settings.language),
+            content_hash: memory.content_hash(),
+            token_count: i32::try_from(settings.token_encoding.count(&memory.content)).unwrap_or(i32::MAX),
+        })
+    }
+
+    /// One statement, committed by itself, for a node without tags of a robot that is known; else a transaction.
+    async fn write(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
+        let mut connection = self.pool().acquire().await?;
+        if let [node] = nodes
+            && node.memory.tags.is_empty()
+            && self.robots().contains_key(&robot_of(node))
+            && let [Some(id)] = self.insert(&mut connection, nodes).await?[..]
+        {
+            return Ok(vec![Ok(written(id))]);
+        }
+        let mut tx = connection.begin().await?;
+        let results = self.write_in_tx(&mut tx, nodes).await?;
+        tx.commit().await?;
+        for node in nodes {
+            self.robots().insert(robot_of(node), ());
+        }
+        Ok(results)
+    }
+
+    /// Registers robots and tags, inserts, and says of each item that was not inserted why.
+    async fn write_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Vec<Result<Receipt>>> {
+        let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
+        nodes::register_robots_in_tx(connection, &robots).await?;
+        let tags: Vec<(&str, &str)> = nodes
+            .iter()
+            .flat_map(|node| node.memory.tags.iter().map(|tag| (node.namespace, tag.as_str())))
+            .collect();
+        tags::register_in_tx(connection, &tags).await?;
+        let ids = self.insert(connection, nodes).await?;
+        let taken: Vec<(&str, &str)> = nodes
+            .iter()
+            .zip(&ids)
+            .filter(|(_, id)| id.is_none())
+            .filter_map(|(node, _)| Some((node.namespace, node.memory.key.as_deref()?)))
+            .collect();
+        let holders = if taken.is_empty() { Default::default() } else { nodes::by_keys(connection, &taken).await? };
+        nodes
+            .iter()
+            .zip(ids)
+            .map(|(node, id)| match id {
+                Some(id) => Ok(Ok(written(id))),
+                None => {
+                    let key = node.memory.key.clone().unwrap_or_default();
+                    let place = (node.namespace.to_owned(), key);
+                    let (id, hash) = holders.get(&place).ok_or_else(|| Error::Corrupt {
+                        what: "a node that was neither inserted nor held back by its key".into(),
+                    })?;
+                    Ok(existing(place, *id, *hash == node.content_hash))
+                }
+            })
+            .collect()
+    }
+
+    async fn insert(&self, connection: &mut PgConnection, nodes: &[NewNode<'_>]) -> Result<Vec<Option<NodeId>>> {
+        let settings = self.settings();
+        let insertion = Insertion {
+            token_encoding: settings.token_encoding.as_str(),
+            embedding_model: &settings.embedding_model.to_string(),
+            tag_model: &settings.tag_model.to_string(),
+            max_attempts: settings.max_attempts as i32,
+            priority: 0,
+        };
+        nodes::insert_in_tx(connection, nodes, &insertion).await.map_err(|error| language_error(error, nodes))
+    }
+}
+
+fn robot_of(node: &NewNode<'_>) -> (String, String) {
+    (node.namespace.to_owned(), node.robot.to_owned())
+}
+
+fn written(node: NodeId) -> Receipt {
+    Receipt { node, outcome: Outcome::Written }
+}
+
+/// What it means that a key is there already.
+fn existing((namespace, key): (String, String), node: NodeId, same_content: bool) -> Result<Receipt> {
+    match same_content {
+        true => Ok(Receipt { node, outcome: Outcome::Existing }),
+        false => Err(Error::KeyTaken { key, namespace, node }),
+    }
+}
+
+/// `undefined_object` is what the cast of a name to a text search configuration says.
+fn language_error(error: sqlx::Error, nodes: &[NewNode<'_>]) -> Error {
+    let code = error.as_database_error().and_then(|database| database.code());
+    match code.as_deref() {
+        Some("42704") => {
+            let mut names: Vec<&str> = nodes.iter().map(|node| node.language).collect();
+            names.sort_unstable();
+            names.dedup();
+            Error::LanguageUnknown { value: names.join("`, `") }
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,11 @@
+//! All queries of HTM: plain rows through sea-orm, the rest as SQL files named by what they do.
+
+pub mod embeddings;
+pub(crate) mod entity;
+pub mod jobs;
+pub mod nodes;
+pub(crate) mod recall;
+pub mod statistics;
+pub mod status;
+pub mod tags;
+pub mod workers;

@@ -1,0 +1,322 @@
+//! Jobs: claimed, finished, failed, rescued. The rows are apalis' (`apalis.jobs`), so its board reads them.
+//!
+//! ```text
+//!            claim (+1 attempt)                 ack, in the result's transaction
+//!  Pending ───────────────────────▶ Running ──────────────────────────────────────▶ Done
+//!     ▲                               │ │
+//!     │  fail, release, rescue        │ │  attempts used up, or the job itself is bad
+//!     └───────────────────────────────┘ └──────────────────────────────────────────▶ Killed (dead letter)
+//! ```
+//!
+//! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It
+//! lasts as long as the worker is seen (`apalis.workers.last_seen`). Whatever a stale holder writes finds no row.
+
+use chrono::{DateTime, Utc};
+use pgvector::HalfVector;
+use sqlx::{PgConnection, PgPool};
+
+use super::embeddings::RegisteredModel;
+use super::tags;
+use crate::error::Result;
+use crate::id::NodeId;
+use crate::job::Stage;
+use crate::provider::{ModelName, TagOrigin, TagSuggestion};
+
+/// A job that a worker holds.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// apalis' id of the job.
+    pub id: String,
+    /// What it carries; see [`crate::job::Payload::decode`].
+    pub payload: Vec<u8>,
+    /// Which attempt this is, from 1.
+    pub attempt: i32,
+    /// How many there may be.
+    pub max_attempts: i32,
+}
+
+/// The fence of a claim: only its holder changes the jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The worker's identity.
+    pub worker: String,
+    /// The instant of the claim, by the database's clock.
+    pub claimed_at: DateTime<Utc>,
+}
+
+/// Claims up to `limit` jobs that are due, those of high priority and the longest due first.
+///
+/// # Errors
+/// A database error: then the claim may have been committed all the same; call [`release_unheld`] before the next.
+pub async fn claim(
+    pool: &PgPool,
+    stage: Stage,
+    worker: &str,
+    limit: usize,
+) -> Result<Option<(Lease, Vec<Claimed>)>> {
+    let rows: Vec<(String, Vec<u8>, i32, i32, DateTime<Utc>)> =
+        sqlx::query_as(include_str!("sql/claim_jobs.sql"))
+            .bind(stage.queue())
+            .bind(worker)
+            .bind(limit as i64)
+            .fetch_all(pool)
+            .await?;
+    let Some(claimed_at) = rows.first().map(|row| row.4) else { return Ok(None) };
+    let jobs = rows
+        .into_iter()
+        .map(|(id, payload, attempt, max_attempts, _)| Claimed { id, payload, attempt, max_attempts })
+        .collect();
+    Ok(Some((Lease { worker: worker.into(), claimed_at }, jobs)))
+}
+
+/// A text embedded, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Embedded {
+    /// The job.
+    pub job: String,
+    /// The node.
+    pub node: NodeId,
+    /// The revision whose text was embedded.
+    pub revision: i32,
+    /// Unit length, of the model's dimensions.
+    pub embedding: Vec<f32>,
+}
+
+/// Writes embeddings and ends their jobs, in one transaction; returns how many of the jobs were still held.
+///
+/// # Errors
+/// A database error; then nothing is written and the jobs are still held.
+pub async fn ack_embedded(
+    pool: &PgPool,
+    lease: &Lease,
+    model: &RegisteredModel,
+    results: &[Embedded],
+) -> Result<usize> {
+    let sql = include_str!("sql/ack_embed.sql").replace("{{store}}", &model.store());
+    let rows: Vec<(String, bool)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+        .bind(&lease.worker)
+        .bind(lease.claimed_at)
+        .bind(results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())
+        .bind(results.iter().map(|result| result.node).collect::<Vec<_>>())
+        .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
+        .bind(results.iter().map(|result| HalfVector::from_f32_slice(&result.embedding)).collect::<Vec<_>>())
+        .bind(model.name.to_string())
+        .bind(results.iter().map(|_| "embedded").collect::<Vec<_>>())
+        .fetch_all(pool)
+        .await?;
+    Ok(rows.len())
+}
+
+/// A text tagged, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Tagged {
+    /// The job.
+    pub job: String,
+    /// The node.
+    pub node: NodeId,
+    /// Its namespace.
+    pub namespace: String,
+    /// The revision whose text was tagged.
+    pub revision: i32,
+    /// What was found; may be nothing.
+    pub tags: Vec<TagSuggestion>,
+}
+
+/// Who tagged.
+#[derive(Clone, Copy, Debug)]
+pub struct Tagger<'a> {
+    /// The model.
+    pub model: &'a ModelName,
+    /// The version of its prompt or rules.
+    pub version: &'a str,
+    /// What kind of evidence it gives.
+    pub origin: TagOrigin,
+}
+
+/// Writes tags and ends their jobs, in one transaction; returns how many of the jobs were still held.
+///
+/// # Errors
+/// A database error; then nothing is written and the jobs are still held.
+pub async fn ack_tagged(pool: &PgPool, lease: &Lease, tagger: Tagger<'_>, results: &[Tagged]) -> Result<usize> {
+    let assignments = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
+    let mut tx = pool.begin().await?;
+    let paths: Vec<(&str, &str)> =
+        assignments().map(|(result, tag)| (result.namespace.as_str(), tag.path.as_str())).collect();
+    tags::register_in_tx(&mut tx, &paths).await?;
+    let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/ack_tag.sql"))
+        .bind(&lease.worker)
+        .bind(lease.claimed_at)
+        .bind(results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())
+        .bind(results.iter().map(|result| result.node).collect::<Vec<_>>())
+        .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
+        .bind(tagger.model.to_string())
+        .bind(tagger.version)
+        .bind(tagger.origin.as_str())
+        .bind(assignments().map(|(result, _)| result.job.as_str()).collect::<Vec<_>>())
+        .bind(assignments().map(|(_, tag)| tag.path.as_str()).collect::<Vec<_>>())
+        .bind(assignments().map(|(_, tag)| tag.confidence).collect::<Vec<_>>())
+        .fetch_all(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(rows.len())
+}
+
+/// How the attempt of a job ended, when it did not succeed.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// The job.
+    pub job: String,
+    /// What happened; shown to people.
+    pub reason: String,
+    /// What becomes of it.
+    pub verdict: Verdict,
+}
+
+/// What becomes of a job whose attempt failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Again after a delay; a dead letter if its attempts are used up.
+    Retry {
+        /// Milliseconds.
+        delay_ms: u64,
+    },
+    /// Again after a delay, and the attempt does not count: the job was not at fault.
+    Defer {
+        /// Milliseconds.
+        delay_ms: u64,
+    },
+    /// A dead letter now.
+    Dead,
+}
+
+/// Ends the attempts of jobs that are still held.
+///
+/// # Errors
+/// A database error; then the jobs are still held.
+pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed]) -> Result<usize> {
+    let delays = failures.iter().map(|failure| match failure.verdict {
+        Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
+        Verdict::Dead => 0,
+    });
+    let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/fail_jobs.sql"))
+        .bind(&lease.worker)
+        .bind(lease.claimed_at)
+        .bind(failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())
+        .bind(delays.collect::<Vec<_>>())
+        .bind(
+            failures.iter().map(|failure| !matches!(failure.verdict, Verdict::Defer { .. })).collect::<Vec<_>>(),
+        )
+        .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
+        .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())
+        .fetch_all(pool)
+        .await?;
+    Ok(rows.len())
+}
+
+/// Takes back the jobs of workers that were not seen for a lease; returns how many.
+///
+/// # Errors
+/// A database error.
+pub async fn rescue(pool: &PgPool, lease_ms: u64) -> Result<usize> {
+    let ids: Vec<(String,)> =
+        sqlx::query_as(include_str!("sql/rescue_jobs.sql")).bind(lease_ms as i64).fetch_all(pool).await?;
+    Ok(ids.len())
+}
+
+/// Gives back the jobs that stand in a worker's name although it does not hold them; returns how many.
+///
+/// # Errors
+/// A database error.
+pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Result<usize> {
+    let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/release_unheld.sql"))
+        .bind(worker)
+        .bind(held)
+        .fetch_all(pool)
+        .await?;
+    Ok(ids.len())
+}
+
+/// How many jobs of a queue are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct QueueDepth {
+    /// Due or waiting for their time.
+    pub pending: i64,
+    /// Held by a worker.
+    pub running: i64,
+    /// Done, and not pruned yet.
+    pub done: i64,
+    /// Dead letters.
+    pub dead: i64,
+}
+
+impl QueueDepth {
+    /// What a worker still has to do.
+    pub fn open(self) -> i64 {
+        self.pending + self.running
+    }
+}
+
+/// The depth of a stage's queue.
+///
+/// # Errors
+/// A database error.
+pub async fn depth(pool: &PgPool, stage: Stage) -> Result<QueueDepth> {
+    let (pending, running, done, dead) = sqlx::query_as(
+        "select count(*) filter (where status = 'Pending'), count(*) filter (where status = 'Running'),
+                count(*) filter (where status = 'Done'), count(*) filter (where status in ('Killed', 'Failed'))
+           from apalis.jobs where job_type = $1",
+    )
+    .bind(stage.queue())
+    .fetch_one(pool)
+    .await?;
+    Ok(QueueDepth { pending, running, done, dead })
+}
+
+/// Whether a stage's queue has jobs that are not finished, without counting them.
+///
+/// # Errors
+/// A database error.
+pub async fn is_drained(pool: &PgPool, stage: Stage) -> Result<bool> {
+    let open: bool = sqlx::query_scalar(
+        "select exists (select from apalis.jobs where job_type = $1 and status = 'Pending')
+             or exists (select from apalis.jobs where job_type = $1 and status = 'Running' and lock_by is not null)",
+    )
+    .bind(stage.queue())
+    .fetch_one(pool)
+    .await?;
+    Ok(!open)
+}
+
+/// Tells the workers of the stages that there is work. To be called after the commit, never inside the write.
+pub(crate) async fn ping(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query("select pg_notify($1, '')").bind(PING_CHANNEL).execute(connection).await.map(drop)
+}
+
+/// The channel of the pings that wake idle workers.
+pub const PING_CHANNEL: &str = "htm_jobs";
+
+/// How many live nodes have neither artefact nor live job nor dead letter: 0, or the pipeline has lost something.
+///
+/// # Errors
+/// A database error.
+pub async fn count_stranded(pool: &PgPool) -> Result<i64> {
+    Ok(sqlx::query_scalar("select count(*) from htm.stranded").fetch_one(pool).await?)
+}
+
+/// Ends jobs whose node was edited or forgotten meanwhile: there is nothing to write.
+///
+/// # Errors
+/// A database error; then the jobs are still held.
+pub async fn ack_superseded(pool: &PgPool, lease: &Lease, jobs: &[String]) -> Result<usize> {
+    let result = sqlx::query(
+        "update apalis.jobs set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
+                last_result = '{\"Ok\": \"superseded\"}'
+          where id = any ($3) and status = 'Running' and lock_by = $1 and lock_at = $2",
+    )
+    .bind(&lease.worker)
+    .bind(lease.claimed_at)
+    .bind(jobs)
+    .execute(pool)
+    .await?;
+    Ok(result.rows_affected() as usize)
+}

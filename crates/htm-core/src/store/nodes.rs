@@ -1,0 +1,217 @@
+//! Nodes: written in one statement with their jobs, read plainly.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, SqlxPostgresConnector};
+use sqlx::{PgConnection, PgPool};
+use ulid::Ulid;
+
+use super::entity;
+use crate::error::{Error, Result};
+use crate::id::NodeId;
+use crate::node::Node;
+use crate::tag::TagPath;
+
+/// What `insert` needs beside the memories.
+pub(crate) struct Insertion<'a> {
+    pub(crate) token_encoding: &'static str,
+    pub(crate) embedding_model: &'a str,
+    pub(crate) tag_model: &'a str,
+    pub(crate) max_attempts: i32,
+    /// Larger is claimed first: live writes have 0, backfill less.
+    pub(crate) priority: i32,
+}
+
+/// A memory whose defaults are filled in, ready to be inserted.
+pub(crate) struct NewNode<'a> {
+    pub(crate) memory: &'a crate::memory::Memory,
+    pub(crate) namespace: &'a str,
+    pub(crate) robot: &'a str,
+    pub(crate) language: &'a str,
+    pub(crate) content_hash: [u8; 32],
+    pub(crate) token_count: i32,
+}
+
+/// Inserts nodes with their tags and jobs; tags and robots must be registered. The answer has an id for each item
+/// that was written; one whose key is taken or whose robot is not registered has none.
+pub(crate) async fn insert_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+    insertion: &Insertion<'_>,
+) -> Result<Vec<Option<NodeId>>, sqlx::Error> {
+    let column = |of: fn(&crate::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
+        nodes.iter().map(|node| of(node.memory).as_deref()).collect()
+    };
+    let (tag_ords, tag_paths): (Vec<i64>, Vec<&str>) = (1i64..)
+        .zip(nodes)
+        .flat_map(|(ord, node)| node.memory.tags.iter().map(move |tag| (ord, tag.as_str())))
+        .unzip();
+    let job_ids = || nodes.iter().map(|_| Ulid::new().to_string()).collect::<Vec<_>>();
+    let written: Vec<(i64, NodeId)> = sqlx::query_as(include_str!("sql/remember.sql"))
+        .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| node.robot).collect::<Vec<_>>())
+        .bind(column(|memory| &memory.key))
+        .bind(nodes.iter().map(|node| node.memory.content.as_str()).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| node.content_hash.to_vec()).collect::<Vec<_>>())
+        .bind(column(|memory| &memory.speaker))
+        .bind(column(|memory| &memory.session))
+        .bind(nodes.iter().map(|node| node.memory.seq).collect::<Vec<_>>())
+        .bind(column(|memory| &memory.source))
+        .bind(column(|memory| &memory.kind))
+        .bind(nodes.iter().map(|node| node.memory.importance).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| node.token_count).collect::<Vec<_>>())
+        .bind(insertion.token_encoding)
+        .bind(nodes.iter().map(|node| node.language).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| sqlx::types::Json(&node.memory.metadata)).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| node.memory.at).collect::<Vec<Option<DateTime<Utc>>>>())
+        .bind(tag_ords)
+        .bind(tag_paths)
+        .bind(job_ids())
+        .bind(job_ids())
+        .bind(insertion.embedding_model)
+        .bind(insertion.tag_model)
+        .bind(insertion.max_attempts)
+        .bind(insertion.priority)
+        .fetch_all(connection)
+        .await?;
+    let mut ids = vec![None; nodes.len()];
+    for (ord, id) in written {
+        ids[ord as usize - 1] = Some(id);
+    }
+    Ok(ids)
+}
+
+/// The live nodes that have these keys, with the hash of their content.
+pub(crate) async fn by_keys(
+    connection: &mut PgConnection,
+    keys: &[(&str, &str)],
+) -> Result<HashMap<(String, String), (NodeId, Vec<u8>)>, sqlx::Error> {
+    let (namespaces, names): (Vec<&str>, Vec<&str>) = keys.iter().copied().unzip();
+    let rows: Vec<(String, String, NodeId, Vec<u8>)> = sqlx::query_as(
+        "select n.namespace, n.key, n.id, n.content_hash
+           from unnest($1::text[], $2::text[]) as k(namespace, key)
+           join htm.nodes n on n.namespace = k.namespace and n.key = k.key and n.deleted_at is null",
+    )
+    .bind(namespaces)
+    .bind(names)
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
+}
+
+/// Registers robots by namespace and name; those that are there stay as they are.
+pub(crate) async fn register_robots_in_tx(
+    connection: &mut PgConnection,
+    robots: &[(&str, &str)],
+) -> Result<(), sqlx::Error> {
+    let (namespaces, names): (Vec<&str>, Vec<&str>) = robots.iter().copied().unzip();
+    sqlx::query(
+        "insert into htm.robots (namespace, name)
+         select distinct u.namespace, u.name from unnest($1::text[], $2::text[]) as u(namespace, name) order by 1, 2
+         on conflict on constraint robots_namespace_name_key do nothing",
+    )
+    .bind(namespaces)
+    .bind(names)
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// A live node by its id.
+pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
+    let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone());
+    let (row, robot) = entity::node::Entity::find_by_id(id.0)
+        .filter(entity::node::Column::DeletedAt.is_null())
+        .find_also_related(entity::robot::Entity)
+        .one(&db)
+        .await?
+        .ok_or(Error::NodeNotFound { node: id })?;
+    let tags = row.find_related(entity::tag::Entity).order_by_asc(entity::tag::Column::Path).all(&db).await?;
+    Ok(Node {
+        id,
+        namespace: row.namespace,
+        robot: robot.map(|robot| robot.name).unwrap_or_default(),
+        key: row.key,
+        content: row.content,
+        speaker: row.speaker,
+        session: row.session,
+        seq: row.seq,
+        source: row.source,
+        kind: row.r#type,
+        importance: row.importance,
+        token_count: row.token_count,
+        tags: tags.into_iter().map(|tag| read_tag(tag.path)).collect::<Result<_>>()?,
+        metadata: row.metadata,
+        revision: row.revision,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    })
+}
+
+/// The id of the live node that has a key.
+pub(crate) async fn id_by_key(pool: &PgPool, namespace: &str, key: &str) -> Result<Option<NodeId>> {
+    let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone());
+    let node = entity::node::Entity::find()
+        .filter(entity::node::Column::Namespace.eq(namespace))
+        .filter(entity::node::Column::Key.eq(key))
+        .filter(entity::node::Column::DeletedAt.is_null())
+        .one(&db)
+        .await?;
+    Ok(node.map(|node| NodeId(node.id)))
+}
+
+/// Marks a live node as forgotten and ends its waiting jobs; false when there was none.
+pub(crate) async fn forget_in_tx(connection: &mut PgConnection, id: NodeId) -> Result<bool, sqlx::Error> {
+    let namespace: Option<String> = sqlx::query_scalar(
+        "update htm.nodes set deleted_at = now(), updated_at = now() where id = $1 and deleted_at is null
+         returning namespace",
+    )
+    .bind(id)
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(namespace) = namespace else { return Ok(false) };
+    // A job that runs at this moment writes nothing (its ack looks at deleted_at) and ends as superseded.
+    sqlx::query(
+        "delete from apalis.jobs
+          where job_type like 'htm.%' and status in ('Pending', 'Failed', 'Killed')
+            and metadata -> 'namespace' = $1 and metadata -> 'node' = $2::bigint::text and status <> 'Done'",
+    )
+    .bind(namespace)
+    .bind(id)
+    .execute(connection)
+    .await?;
+    Ok(true)
+}
+
+/// The text that live nodes have now, for those still at the revision asked for.
+///
+/// # Errors
+/// A database error.
+pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<NodeId, NodeText>> {
+    let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
+    let rows: Vec<(NodeId, String, String)> = sqlx::query_as(
+        "select n.id, n.namespace, n.content
+           from unnest($1::bigint[], $2::int[]) as w(id, revision)
+           join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null",
+    )
+    .bind(ids)
+    .bind(revisions)
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|(id, namespace, content)| (id, NodeText { namespace, content })).collect())
+}
+
+/// A node's text and namespace.
+#[derive(Clone, Debug)]
+pub struct NodeText {
+    /// Its namespace.
+    pub namespace: String,
+    /// The text.
+    pub content: String,
+}
+
+/// A tag as the database holds it; the table's CHECK is the same rule as the type's.
+pub(crate) fn read_tag(path: String) -> Result<TagPath> {
+    path.try_into().map_err(|error: crate::tag::InvalidTag| Error::Corrupt { what: error.to_string() })
+}

@@ -1,0 +1,21 @@
+-- What stands for each stage of a node: its completion, and its job that is not done.
+--
+-- $1 bigint node
+--
+-- Index: nodes_pk, completions_pk, jobs_htm_open_idx
+select s.stage,
+       c.model, c.outcome, c.done_at, c.worker as done_by, c.attempt as done_attempt,
+       j.status as job_status, j.attempts, j.max_attempts, j.run_at, j.lock_by,
+       j.last_result ->> 'Err' as last_error, n.created_at, n.updated_at
+  from htm.nodes n
+ cross join (values (1, 'embed'), (2, 'tag')) s(place, stage)
+  left join lateral (select * from htm.completions c
+                      where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
+                      order by c.done_at desc limit 1) c on true
+  left join lateral (select * from apalis.jobs j
+                      where j.job_type like 'htm.%' and j.job_type = 'htm.' || s.stage and j.status <> 'Done'
+                        and j.metadata -> 'namespace' = n.namespace and j.metadata -> 'node' = n.id::text
+                        and j.metadata -> 'revision' = n.revision::text
+                      order by j.run_at limit 1) j on true
+ where n.id = $1 and n.deleted_at is null
+ order by s.place

@@ -1,0 +1,37 @@
+//! The statistics that BM25 needs, refreshed in the background.
+
+use sqlx::PgPool;
+
+use crate::error::Result;
+
+/// Refreshes the statistics of the namespaces that changed by a twentieth, or at all five minutes ago; the number
+/// of namespaces refreshed. Processes that call it at once do the work once.
+///
+/// Between refreshes the statistics are stale: that blurs the weight of words, it hides no node (a word that the
+/// statistics do not know is counted live).
+///
+/// # Errors
+/// A database error.
+pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
+    let due: Vec<String> = sqlx::query_scalar(include_str!("sql/observe_writes.sql")).fetch_all(pool).await?;
+    for namespace in &due {
+        refresh(pool, namespace).await?;
+    }
+    Ok(due.len())
+}
+
+/// Refreshes the statistics of one namespace.
+///
+/// # Errors
+/// A database error.
+pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
+    let mut tx = pool.begin().await?;
+    // Two refreshes of one namespace would meet on its rows.
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended('htm.statistics/' || $1, 0))")
+        .bind(namespace)
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query("select htm.refresh_statistics($1)").bind(namespace).execute(&mut *tx).await?;
+    tx.commit().await?;
+    Ok(())
+}

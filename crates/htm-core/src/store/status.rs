@@ -1,0 +1,66 @@
+//! What stands for each stage of a node.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+
+use crate::error::{Error, Result};
+use crate::id::NodeId;
+use crate::job::Stage;
+use crate::status::{NodeStatus, StageState, StageStatus};
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    stage: String,
+    model: Option<String>,
+    outcome: Option<String>,
+    done_at: Option<DateTime<Utc>>,
+    done_by: Option<String>,
+    done_attempt: Option<i32>,
+    job_status: Option<String>,
+    attempts: Option<i32>,
+    max_attempts: Option<i32>,
+    run_at: Option<DateTime<Utc>>,
+    lock_by: Option<String>,
+    last_error: Option<String>,
+    updated_at: DateTime<Utc>,
+}
+
+/// The status of a live node.
+pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
+    let rows: Vec<Row> =
+        sqlx::query_as(include_str!("sql/status.sql")).bind(node).fetch_all(pool).await?;
+    let written_at = rows.first().ok_or(Error::NodeNotFound { node })?.updated_at;
+    let stages = rows
+        .into_iter()
+        .map(|row| {
+            let stage: Stage = row.stage.parse().map_err(|what| Error::Corrupt { what })?;
+            Ok(StageStatus { stage, state: state(row) })
+        })
+        .collect::<Result<_>>()?;
+    Ok(NodeStatus { node, written_at, stages })
+}
+
+fn state(row: Row) -> StageState {
+    if let (Some(model), Some(at)) = (row.model, row.done_at) {
+        return StageState::Done {
+            model,
+            outcome: row.outcome.unwrap_or_default(),
+            at,
+            after_ms: (at - row.updated_at).num_microseconds().unwrap_or(0) as f64 / 1_000.0,
+            worker: row.done_by.unwrap_or_default(),
+            attempt: row.done_attempt.unwrap_or(1),
+        };
+    }
+    let attempts = row.attempts.unwrap_or(0);
+    match row.job_status.as_deref() {
+        Some("Running") => StageState::Running { attempt: attempts, worker: row.lock_by.unwrap_or_default() },
+        Some("Pending") => StageState::Pending {
+            attempts,
+            max_attempts: row.max_attempts.unwrap_or(0),
+            due_at: row.run_at,
+            last_error: row.last_error,
+        },
+        Some(_) => StageState::Dead { attempts, error: row.last_error.unwrap_or_else(|| "no reason recorded".into()) },
+        None => StageState::Stranded,
+    }
+}

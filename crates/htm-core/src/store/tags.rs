@@ -1,0 +1,51 @@
+//! Tags: registered before they are assigned.
+
+use sqlx::{PgConnection, PgPool};
+
+use super::nodes::read_tag;
+use crate::error::Result;
+use crate::tag::TagPath;
+
+/// Registers tags by namespace and path. Two callers that bring the same new tag create it once: the second
+/// waits for the first's commit and then does nothing.
+pub(crate) async fn register_in_tx(
+    connection: &mut PgConnection,
+    tags: &[(&str, &str)],
+) -> Result<(), sqlx::Error> {
+    if tags.is_empty() {
+        return Ok(());
+    }
+    let (namespaces, paths): (Vec<&str>, Vec<&str>) = tags.iter().copied().unzip();
+    sqlx::query(
+        "insert into htm.tags (namespace, path)
+         select distinct u.namespace, u.path from unnest($1::text[], $2::text[]) as u(namespace, path)
+          where not exists (select from htm.tags t where t.namespace = u.namespace and t.path = u.path)
+          order by 1, 2
+         on conflict on constraint tags_namespace_path_key do nothing",
+    )
+    .bind(namespaces)
+    .bind(paths)
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// The tags in use in a namespace, most used first.
+///
+/// # Errors
+/// A database error.
+pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<TagPath>> {
+    let paths: Vec<String> = sqlx::query_scalar(
+        "select t.path
+           from htm.tags t
+          cross join lateral (select count(*) as uses
+                                from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
+          where t.namespace = $1 and u.uses > 0
+          order by u.uses desc, t.path limit $2",
+    )
+    .bind(namespace)
+    .bind(i64::from(limit))
+    .fetch_all(pool)
+    .await?;
+    paths.into_iter().map(read_tag).collect()
+}

@@ -1,0 +1,87 @@
+//! Workers: who is alive. The rows are apalis' (`apalis.workers`).
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+
+use crate::error::Result;
+use crate::job::Stage;
+
+/// Registers a worker under an identity that no other ever had, and removes those that are long gone.
+///
+/// # Errors
+/// A database error.
+pub async fn register(pool: &PgPool, stage: Stage, worker: &str, detail: &str) -> Result<()> {
+    sqlx::query(
+        "insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
+         values ($1, $2, 'htm', $3, now(), now())
+         on conflict (id) do update set last_seen = now()",
+    )
+    .bind(worker)
+    .bind(stage.queue())
+    .bind(detail)
+    .execute(pool)
+    .await?;
+    sqlx::query(
+        "delete from apalis.workers w
+          where w.storage_name = 'htm' and w.last_seen < now() - interval '1 day'
+            and not exists (select from apalis.jobs j where j.lock_by = w.id)",
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Says that the worker lives, which renews the lease of every job that it holds; false if its row is gone.
+///
+/// # Errors
+/// A database error.
+pub async fn heartbeat(pool: &PgPool, worker: &str) -> Result<bool> {
+    let result = sqlx::query("update apalis.workers set last_seen = now() where id = $1")
+        .bind(worker)
+        .execute(pool)
+        .await?;
+    Ok(result.rows_affected() == 1)
+}
+
+/// Takes a worker that has stopped cleanly off the list.
+///
+/// # Errors
+/// A database error, also when jobs still stand in its name.
+pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
+    sqlx::query("delete from apalis.workers where id = $1").bind(worker).execute(pool).await?;
+    Ok(())
+}
+
+/// A worker process of a queue.
+#[derive(Clone, Debug, serde::Serialize, sqlx::FromRow)]
+pub struct Worker {
+    /// Its identity.
+    pub id: String,
+    /// The queue it serves.
+    pub queue: String,
+    /// Its program, version and model.
+    pub detail: String,
+    /// Its last heartbeat.
+    pub last_seen: DateTime<Utc>,
+    /// Whether that was within the lease.
+    pub alive: bool,
+    /// How many jobs it holds.
+    pub jobs: i64,
+}
+
+/// The workers, those alive first.
+///
+/// # Errors
+/// A database error.
+pub async fn list(pool: &PgPool, lease_ms: u64) -> Result<Vec<Worker>> {
+    Ok(sqlx::query_as(
+        "select w.id, w.worker_type as queue, w.layers as detail, w.last_seen,
+                w.last_seen >= now() - $1 * interval '1 millisecond' as alive,
+                (select count(*) from apalis.jobs j where j.lock_by = w.id and j.status = 'Running') as jobs
+           from apalis.workers w where w.storage_name = 'htm'
+          order by alive desc, queue, w.id",
+    )
+    .bind(lease_ms as i64)
+    .fetch_all(pool)
+    .await?)
+}

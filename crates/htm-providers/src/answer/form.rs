@@ -1,0 +1,40 @@
+//! Finding JSON and list items in what a model wrote.
+
+use serde_json::Value;
+
+/// Places where JSON may begin that are tried; a page of brackets is no answer.
+const MAX_TRIES: usize = 200;
+
+/// The objects and arrays in `text`, outermost first, wherever they stand: alone, in a fence, in prose.
+pub(super) fn json_values(text: &str) -> impl Iterator<Item = Value> {
+    let mut from = 0;
+    let mut tries = 0;
+    std::iter::from_fn(move || {
+        while let Some(at) = text[from..].find(['{', '[']) {
+            let start = from + at;
+            tries += 1;
+            if tries > MAX_TRIES {
+                return None;
+            }
+            let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+            if let Some(Ok(value)) = values.next() {
+                from = start + values.byte_offset();
+                return Some(value);
+            }
+            from = start + 1;
+        }
+        None
+    })
+}
+
+/// `line` without `- `, `* `, `• ` or `1. ` before it.
+pub(super) fn without_bullet(line: &str) -> &str {
+    let line = line.trim();
+    let bullet = ["- ", "* ", "• ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet));
+    let number = || {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        (rest.len() < line.len()).then_some(())?;
+        rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
+    };
+    bullet.or_else(number).unwrap_or(line).trim()
+}

@@ -1,0 +1,102 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn paths(answer: &str, count: usize) -> Result<Vec<Vec<String>>, String> {
+    let lists = parse(answer, count)?;
+    Ok(lists.into_iter().map(|tags| tags.into_iter().map(|tag| tag.path.into()).collect()).collect())
+}
+
+#[test]
+fn each_form_that_models_give() {
+    for answer in [
+        r#"{"results":[{"index":0,"tags":["a:b","c"]}]}"#,
+        r#"{"tags":["a:b","c"]}"#,
+        r#"["a:b","c"]"#,
+        r#"{"0":["a:b","c"]}"#,
+        r#"{"tags":"a:b, c"}"#,
+        r##"{"tags":[{"tag":"A:B","confidence":0.9},"#c"]}"##,
+        "Sure! Here are the tags:\n```json\n{\"tags\": [\"a:b\", \"c\"]}\n```\nHope it helps {smile}.",
+        "<think>maybe {\"tags\":[\"no\"]}</think>[[\"a:b\",\"c\"]]",
+        "Tags:\n- a:b\n- `c`\n",
+        "1. a:b\n2. c",
+        "a:b, c",
+    ] {
+        assert_eq!(paths(answer, 1).unwrap(), [["a:b", "c"]], "{answer}");
+    }
+}
+
+#[test]
+fn order_follows_the_index() {
+    let answer = r#"{"results":[{"index":1,"tags":["b"]},{"index":"0","tags":["a"]}]}"#;
+    assert_eq!(paths(answer, 2).unwrap(), [["a"], ["b"]]);
+    assert_eq!(paths(r#"[["a"],["b"]]"#, 2).unwrap(), [["a"], ["b"]]);
+    assert_eq!(paths(r#"[{"tags":["a"]},{"tags":[]}]"#, 2).unwrap(), [vec!["a"], vec![]]);
+}
+
+#[test]
+fn what_could_mean_two_things_is_refused() {
+    for (answer, words) in [
+        (r#"{"results":[{"index":0,"tags":["a"]}]}"#, "leaves out index 1"),
+        (r#"{"results":[{"index":0,"tags":["a"]},{"index":0,"tags":["b"]}]}"#, "index 0 twice"),
+        (r#"{"results":[{"index":0,"tags":[]},{"index":7,"tags":[]}]}"#, "index 7 of 2"),
+        (r#"["a","b","c"]"#, "not 2"),
+        ("I cannot do that.", "no JSON"),
+        ("a:b\nc", "no JSON"),
+    ] {
+        let reason = parse(answer, 2).unwrap_err();
+        assert!(reason.contains(words), "{answer}: {reason}");
+    }
+    assert!(parse("I cannot do that, sorry.", 1).is_err());
+}
+
+#[test]
+fn invalid_tags_are_dropped_and_harmless_ones_mended() {
+    let answer = r#"{"tags":["Data Base:Postgre_SQL","a::b","a/b","ü","---","x:y:z:1:2:3","","ok","OK"]}"#;
+    assert_eq!(paths(answer, 1).unwrap(), [["data-base:postgre-sql", "ok"]]);
+    assert_eq!(paths(r#"{"tags":["!"]}"#, 1).unwrap(), [Vec::<String>::new()]);
+}
+
+#[test]
+fn confidence_is_kept_if_it_is_one() {
+    let tags = parse(r#"{"tags":[{"tag":"a","confidence":0.5},{"tag":"b","confidence":95}]}"#, 1).unwrap();
+    assert_eq!((tags[0][0].confidence, tags[0][1].confidence), (Some(0.5), None));
+}
+
+proptest! {
+    #[test]
+    fn nothing_makes_it_panic_and_all_tags_are_valid(answer in "\\PC{0,80}", count in 0_usize..4) {
+        if let Ok(lists) = parse(&answer, count) {
+            prop_assert_eq!(lists.len(), count);
+        }
+    }
+
+    #[test]
+    fn brackets_do_not_either(answer in "[\\[\\]{}\",:a0 \n]{0,60}", count in 0_usize..3) {
+        let _ = parse(&answer, count);
+    }
+
+    #[test]
+    fn prose_around_json_changes_nothing(
+        before in "[a-zA-Z .,!\n]{0,60}",
+        after in "[a-zA-Z .,!\n]{0,60}",
+        fence in any::<bool>(),
+        tags in prop::collection::vec(prop::collection::hash_set("[a-z0-9]{1,8}(:[a-z0-9]{1,8}){0,4}", 0..5), 1..5),
+    ) {
+        let results: Vec<Value> = tags.iter().enumerate()
+            .map(|(index, tags)| serde_json::json!({ "index": index, "tags": tags })).rev().collect();
+        let json = serde_json::json!({ "results": results });
+        let answer = if fence { format!("{before}\n```json\n{json:#}\n```\n{after}") } else { format!("{before}{json}{after}") };
+        let found = paths(&answer, tags.len()).unwrap();
+        for (found, tags) in found.into_iter().zip(tags) {
+            prop_assert_eq!(found.into_iter().collect::<std::collections::HashSet<_>>(), tags);
+        }
+    }
+
+    #[test]
+    fn one_tag_a_line(tags in prop::collection::hash_set("[a-z][a-z0-9]{0,7}(:[a-z0-9]{1,8}){0,4}", 1..8), bullet in "(- |\\* |1\\. |)") {
+        let answer: String = tags.iter().map(|tag| format!("{bullet}{tag}\n")).collect();
+        let found = paths(&answer, 1).unwrap().remove(0);
+        prop_assert_eq!(found.into_iter().collect::<std::collections::HashSet<_>>(), tags);
+    }
+}

@@ -1,0 +1,193 @@
+//! A provider that needs nothing and always gives the same answer, for tests and demonstrations.
+//!
+//! Its vectors are hashed bags of words and of three-letter runs, so that texts which share words are near.
+//! It can be slow, fail, and refuse single texts: what a queue has to survive.
+
+mod tags;
+mod trouble;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use htm_core::provider::{Embedder, ModelName, ProviderError, ProviderErrorKind, Purpose, TagExtractor};
+
+use crate::SettingsError;
+use crate::hash::fnv1a;
+pub use tags::FakeTagger;
+use trouble::Trouble;
+
+/// What a word counts against one of its three-letter runs.
+const WORD_WEIGHT: f32 = 3.0;
+
+/// Settings of [`embedder`] and [`tagger`].
+#[derive(Clone, Debug)]
+pub struct FakeSettings {
+    /// The model's name.
+    pub model: String,
+    /// The length of the vectors.
+    pub dimensions: usize,
+    /// How long each call takes.
+    pub latency: Duration,
+}
+
+impl Default for FakeSettings {
+    fn default() -> Self {
+        Self { model: "bag-of-words".to_owned(), dimensions: 64, latency: Duration::ZERO }
+    }
+}
+
+/// The embedder of `settings`.
+///
+/// # Errors
+/// [`SettingsError::Value`] for 0 dimensions.
+pub fn embedder(settings: FakeSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+    Ok(Arc::new(FakeEmbedder::new(settings)?))
+}
+
+/// The tagger of `settings`.
+///
+/// # Errors
+/// None today; the signature is that of the other providers.
+pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+    Ok(Arc::new(FakeTagger::new(settings)))
+}
+
+/// The fake embedder, with what a test can make of it.
+///
+/// ```
+/// # use htm_core::provider::{Embedder, ProviderErrorKind, Purpose};
+/// # use htm_providers::fake::FakeEmbedder;
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let embedder = FakeEmbedder::default().failing_times(ProviderErrorKind::Server, 1).refusing("poison");
+/// let embed = |text: &str| { let texts = [text.to_owned()]; let embedder = &embedder;
+///     async move { embedder.embed(&texts, Purpose::Document).await } };
+/// assert_eq!(embed("a").await.unwrap_err().kind, ProviderErrorKind::Server);
+/// assert!(embed("a").await.is_ok());
+/// assert_eq!(embed("some poison").await.unwrap_err().kind, ProviderErrorKind::BadInput);
+/// assert_eq!(embedder.calls(), 3);
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct FakeEmbedder {
+    model: ModelName,
+    dimensions: usize,
+    trouble: Trouble,
+}
+
+impl FakeEmbedder {
+    /// An embedder without trouble.
+    ///
+    /// # Errors
+    /// [`SettingsError::Value`] for 0 dimensions.
+    pub fn new(settings: FakeSettings) -> Result<Self, SettingsError> {
+        if settings.dimensions == 0 {
+            let reason = "must be a length that a vector can have".to_owned();
+            return Err(SettingsError::Value { setting: "fake.dimensions", reason });
+        }
+        let model = ModelName::new("fake", settings.model);
+        Ok(Self { model, dimensions: settings.dimensions, trouble: Trouble::new(settings.latency) })
+    }
+
+    /// One whose every call fails with `kind`.
+    pub fn failing(kind: ProviderErrorKind) -> Self {
+        Self::default().failing_times(kind, u64::MAX)
+    }
+
+    /// This one, with its next `times` calls failing with `kind`.
+    #[must_use]
+    pub fn failing_times(mut self, kind: ProviderErrorKind, times: u64) -> Self {
+        self.trouble.fail(kind, times);
+        self
+    }
+
+    /// This one, with [`ProviderErrorKind::BadInput`] for every batch that has `word` in a text.
+    #[must_use]
+    pub fn refusing(mut self, word: impl Into<String>) -> Self {
+        self.trouble.refuse(word.into());
+        self
+    }
+
+    /// This one, with calls that take `latency`.
+    #[must_use]
+    pub fn with_latency(mut self, latency: Duration) -> Self {
+        self.trouble.slow(latency);
+        self
+    }
+
+    /// How many calls were made, failed ones included.
+    pub fn calls(&self) -> u64 {
+        self.trouble.calls()
+    }
+}
+
+impl Default for FakeEmbedder {
+    fn default() -> Self {
+        let FakeSettings { model, dimensions, latency } = FakeSettings::default();
+        Self { model: ModelName::new("fake", model), dimensions, trouble: Trouble::new(latency) }
+    }
+}
+
+#[async_trait]
+impl Embedder for FakeEmbedder {
+    fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    async fn dimensions(&self) -> Result<usize, ProviderError> {
+        Ok(self.dimensions)
+    }
+
+    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>, ProviderError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.trouble.meet(&self.model, texts).await?;
+        Ok(texts.iter().map(|text| vector(text, self.dimensions)).collect())
+    }
+}
+
+/// The lower-cased words of `text`.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+fn vector(text: &str, dimensions: usize) -> Vec<f32> {
+    let mut vector = vec![0.0_f32; dimensions];
+    let mut add = |part: &[u8], weight: f32| {
+        let hash = fnv1a(part);
+        // The low bits choose the place, a high one the sign: what collides cancels as often as it adds.
+        vector[(hash % dimensions as u64) as usize] += if hash >> 63 == 0 { weight } else { -weight };
+    };
+    for word in words(text) {
+        add(word.as_bytes(), WORD_WEIGHT);
+        let letters: Vec<char> = format!(" {word} ").chars().collect();
+        for run in letters.windows(3) {
+            add(run.iter().collect::<String>().as_bytes(), 1.0);
+        }
+    }
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|x| *x /= length);
+    } else {
+        // A text without words, or one whose words cancel.
+        vector[0] = 1.0;
+    }
+    vector
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_words_are_near() {
+        let near = |a: &str, b: &str| {
+            let (a, b) = (vector(a, 64), vector(b, 64));
+            a.iter().zip(&b).map(|(a, b)| a * b).sum::<f32>()
+        };
+        let text = "PostgreSQL indexes speed up queries";
+        assert!((near(text, &text.to_uppercase()) - 1.0).abs() < 1e-5);
+        assert!(near(text, "queries with indexes") > near(text, "a walk by the sea") + 0.2);
+    }
+}

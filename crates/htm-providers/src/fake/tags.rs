@@ -1,0 +1,132 @@
+//! Tags by a fixed rule.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use htm_core::provider::{
+    ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
+};
+use htm_core::tag::TagPath;
+
+use super::trouble::Trouble;
+use super::{FakeSettings, words};
+
+/// The most tags a text gets.
+const MAX_TAGS: usize = 3;
+/// Words shorter than this are mostly grammar.
+const MIN_BYTES: usize = 4;
+
+/// The fake tagger: `word:<a frequent word>` for up to three words, the most frequent first; a word that is
+/// a level of a tag in use gives that tag instead.
+#[derive(Debug)]
+pub struct FakeTagger {
+    model: ModelName,
+    trouble: Trouble,
+}
+
+impl FakeTagger {
+    /// A tagger without trouble.
+    pub fn new(settings: FakeSettings) -> Self {
+        Self { model: ModelName::new("fake", settings.model), trouble: Trouble::new(settings.latency) }
+    }
+
+    /// One whose every call fails with `kind`.
+    pub fn failing(kind: ProviderErrorKind) -> Self {
+        Self::default().failing_times(kind, u64::MAX)
+    }
+
+    /// This one, with its next `times` calls failing with `kind`.
+    #[must_use]
+    pub fn failing_times(mut self, kind: ProviderErrorKind, times: u64) -> Self {
+        self.trouble.fail(kind, times);
+        self
+    }
+
+    /// This one, with [`ProviderErrorKind::BadInput`] for every batch that has `word` in a text.
+    #[must_use]
+    pub fn refusing(mut self, word: impl Into<String>) -> Self {
+        self.trouble.refuse(word.into());
+        self
+    }
+
+    /// This one, with calls that take `latency`.
+    #[must_use]
+    pub fn with_latency(mut self, latency: Duration) -> Self {
+        self.trouble.slow(latency);
+        self
+    }
+
+    /// How many calls were made, failed ones included.
+    pub fn calls(&self) -> u64 {
+        self.trouble.calls()
+    }
+}
+
+impl Default for FakeTagger {
+    fn default() -> Self {
+        Self::new(FakeSettings::default())
+    }
+}
+
+#[async_trait]
+impl TagExtractor for FakeTagger {
+    fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    fn origin(&self) -> TagOrigin {
+        TagOrigin::Rule
+    }
+
+    fn version(&self) -> &str {
+        "words-1"
+    }
+
+    async fn extract(
+        &self,
+        texts: &[String],
+        ontology: &[TagPath],
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.trouble.meet(&self.model, texts).await?;
+        Ok(texts.iter().map(|text| tags(text, ontology)).collect())
+    }
+}
+
+fn tags(text: &str, ontology: &[TagPath]) -> Vec<TagSuggestion> {
+    let mut counts: HashMap<String, u32> = HashMap::new();
+    for word in
+        words(text).filter(|word| word.len() >= MIN_BYTES && word.bytes().all(|b| b.is_ascii_alphanumeric()))
+    {
+        *counts.entry(word).or_default() += 1;
+    }
+    let mut counts: Vec<(String, u32)> = counts.into_iter().collect();
+    counts.sort_by_cached_key(|(word, count)| (Reverse(*count), word.clone()));
+    let mut tags: Vec<TagSuggestion> = Vec::new();
+    for (word, _) in counts {
+        let in_use = ontology.iter().find(|tag| tag.as_str().split(':').any(|level| level == word)).cloned();
+        // A word longer than a tag may be is not one.
+        let Some(path) = in_use.or_else(|| format!("word:{word}").parse().ok()) else { continue };
+        if tags.len() < MAX_TAGS && !tags.iter().any(|tag| tag.path == path) {
+            tags.push(TagSuggestion { path, confidence: None });
+        }
+    }
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_words_and_tags_in_use() {
+        let ontology = ["animal:cats".parse().unwrap()];
+        let tags = tags("Cats like fish. Fish, fish! Cats and dogs play.", &ontology);
+        let paths: Vec<&str> = tags.iter().map(|tag| tag.path.as_str()).collect();
+        assert_eq!(paths, ["word:fish", "animal:cats", "word:dogs"]);
+    }
+}

@@ -1,0 +1,143 @@
+//! Sending to a provider over HTTP, and telling its failures apart.
+//!
+//! We send by ourselves because the clients hide what the queue needs: ollama-rs loses the status, neither
+//! has a deadline, and `Retry-After` reaches the caller in neither.
+
+mod classify;
+mod excerpt;
+
+use std::time::Duration;
+
+use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use reqwest::{Client, Response, Url, redirect};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Secret, SettingsError};
+
+/// The longest time that a connection may take; a host that does not answer is no slow model.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The largest answer that is read: 2,048 vectors of 3,072 components fit twice. A body without end does not.
+const MAX_BODY_BYTES: usize = 256 << 20;
+
+/// A provider's HTTP API.
+pub(crate) struct Http {
+    client: Client,
+    base: Url,
+    key: Secret,
+    model: ModelName,
+}
+
+impl Http {
+    /// The API at `base_url`; every call ends after `timeout`.
+    pub(crate) fn new(
+        provider: &'static str,
+        base_url: &str,
+        key: Secret,
+        timeout: Duration,
+        model: ModelName,
+    ) -> Result<Self, SettingsError> {
+        if model.name.trim().is_empty() {
+            return Err(SettingsError::Value { setting: "model", reason: "must name a model".to_owned() });
+        }
+        if timeout.is_zero() {
+            let reason = "must be more than 0: a call without a deadline can hang for ever".to_owned();
+            return Err(SettingsError::Value { setting: "timeout_ms", reason });
+        }
+        if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
+            let reason = "holds characters that no HTTP header can carry".to_owned();
+            return Err(SettingsError::Value { setting: "api_key", reason });
+        }
+        let base = base(base_url).map_err(|reason| SettingsError::BaseUrl { provider, reason })?;
+        let mut builder = Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout))
+            .timeout(timeout)
+            // A redirect would turn the POST into a GET, and could carry the texts to another host.
+            .redirect(redirect::Policy::none());
+        if matches!(base.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| SettingsError::Client(error.to_string()))?;
+        Ok(Self { client, base, key, model })
+    }
+
+    /// Which model is asked.
+    pub(crate) fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    /// The answer to `body`, sent to `path` under the base URL. `texts` are the memories in the body: a
+    /// provider that repeats them in its error is not quoted with them.
+    pub(crate) async fn post<B: Serialize, A: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+        texts: &[String],
+    ) -> Result<A, ProviderError> {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}/{path}", self.base.path().trim_end_matches('/')));
+        let mut request = self.client.post(url).json(body);
+        if !self.key.is_empty() {
+            request = request.bearer_auth(self.key.expose());
+        }
+        let response = request.send().await.map_err(|error| classify::transport(&self.model, error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = self.read(response).await?;
+        if !status.is_success() {
+            let excerpt = excerpt::of(&bytes, self.key.expose(), texts);
+            return Err(classify::status(&self.model, status, &headers, &bytes, &excerpt));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| {
+            // Only the place: serde's own message quotes the answer.
+            let message = format!(
+                "the answer has not the documented shape (line {}, column {})",
+                error.line(),
+                error.column()
+            );
+            ProviderError::new(&self.model, ProviderErrorKind::BadResponse, message)
+        })
+    }
+
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, ProviderError> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) =
+            response.chunk().await.map_err(|error| classify::transport(&self.model, error))?
+        {
+            if bytes.len() + chunk.len() > MAX_BODY_BYTES {
+                let message = format!("the answer is longer than {MAX_BODY_BYTES} bytes");
+                return Err(ProviderError::new(&self.model, ProviderErrorKind::BadResponse, message));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+}
+
+fn base(base_url: &str) -> Result<Url, String> {
+    let url: Url = base_url.trim().parse().map_err(|error| format!("{error}"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("it must begin with http:// or https://".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("it must end with the path: no `?` and no `#`".to_owned());
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_settings_are_named() {
+        let build = |url: &str, key: &str, timeout_ms| {
+            let (model, timeout) = (ModelName::new("openai", "m"), Duration::from_millis(timeout_ms));
+            Http::new("openai", url, Secret::new(key), timeout, model).map(|_| ()).unwrap_err().to_string()
+        };
+        assert!(build("localhost", "", 1).contains("base URL of openai"));
+        assert!(build("ftp://host", "", 1).contains("http://"));
+        assert!(build("http://host/v1?key=1", "", 1).contains("no `?`"));
+        assert!(build("http://host", "a\nb", 1).contains("api_key"));
+        assert!(build("http://host", "", 0).contains("timeout_ms"));
+    }
+}

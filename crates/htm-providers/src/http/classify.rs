@@ -1,0 +1,145 @@
+//! From a failed call to a [`ProviderErrorKind`].
+
+use std::error::Error;
+use std::time::Duration;
+
+use chrono::{DateTime, FixedOffset, Utc};
+use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use reqwest::StatusCode;
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+
+/// The longest wait that a provider's word is taken for; beyond it is a mistake or a wrong clock.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// What an error below HTTP is.
+pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderError {
+    let (kind, what) = if error.is_connect() {
+        (ProviderErrorKind::Unreachable, "cannot connect")
+    } else if error.is_timeout() {
+        (ProviderErrorKind::Timeout, "no answer within the deadline")
+    } else if error.is_builder() {
+        (ProviderErrorKind::BadInput, "the request cannot be built")
+    } else {
+        (ProviderErrorKind::Unreachable, "the connection broke")
+    };
+    // The innermost cause says what happened ("Connection refused"); the outer ones repeat the URL.
+    let error = error.without_url();
+    let mut cause: Option<&dyn Error> = error.source();
+    while let Some(inner) = cause.and_then(Error::source) {
+        cause = Some(inner);
+    }
+    let message = match cause {
+        Some(cause) if kind != ProviderErrorKind::Timeout => format!("{what}: {cause}"),
+        _ => what.to_owned(),
+    };
+    ProviderError::new(model, kind, message)
+}
+
+/// What an answer that is no success is. `excerpt` goes into the message, `body` only decides.
+pub(crate) fn status(
+    model: &ModelName,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    excerpt: &str,
+) -> ProviderError {
+    use ProviderErrorKind::*;
+    let kind = match status.as_u16() {
+        401 | 403 => Unauthorized,
+        402 => QuotaExceeded,
+        404 => ModelNotFound,
+        408 => Timeout,
+        429 if says(body, "insufficient_quota") => QuotaExceeded,
+        429 => RateLimited { retry_after: retry_after(headers, Utc::now()) },
+        400 | 413 | 422 => BadInput,
+        // Versions of Ollama and of llama.cpp's server answer 500 to a text that is too long for the model.
+        500 if says(body, "context length") || says(body, "input is too large") => BadInput,
+        500.. => Server,
+        _ => BadResponse,
+    };
+    let message = match (excerpt.is_empty(), kind) {
+        (true, _) => format!("HTTP {status}"),
+        (false, _) => format!("HTTP {status}: {excerpt}"),
+    };
+    ProviderError::new(model, kind, message)
+}
+
+fn says(body: &[u8], words: &str) -> bool {
+    body.windows(words.len()).any(|window| window == words.as_bytes())
+}
+
+/// `retry-after-ms` (OpenAI and Azure), else `Retry-After` as seconds or as a date (RFC 9110, 10.2.3). A date
+/// is taken against the answer's own `Date`, so that our clock does not matter.
+fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds =
+        |text: &str| text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let date = |text: &str| DateTime::<FixedOffset>::parse_from_rfc2822(text).ok();
+    let wait = text("retry-after-ms").and_then(seconds).map(|ms| ms / 1000).or_else(|| {
+        let value = text(RETRY_AFTER.as_str())?;
+        seconds(value).or_else(|| {
+            let now = text(DATE.as_str()).and_then(date).unwrap_or_else(|| now.fixed_offset());
+            // A date that has passed means: now.
+            date(value).map(|then| (then - now).to_std().unwrap_or_default())
+        })
+    })?;
+    Some(wait.min(MAX_RETRY_AFTER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind_of(code: u16, body: &str) -> ProviderErrorKind {
+        let model = ModelName::new("openai", "m");
+        status(&model, StatusCode::from_u16(code).unwrap(), &HeaderMap::new(), body.as_bytes(), "").kind
+    }
+
+    #[test]
+    fn each_status_has_its_kind() {
+        use ProviderErrorKind::*;
+        for (code, body, kind) in [
+            (400, "", BadInput),
+            (401, "", Unauthorized),
+            (402, "", QuotaExceeded),
+            (403, "", Unauthorized),
+            (404, "", ModelNotFound),
+            (413, "", BadInput),
+            (422, "", BadInput),
+            (429, "", RateLimited { retry_after: None }),
+            (429, r#"{"error":{"code":"insufficient_quota"}}"#, QuotaExceeded),
+            (500, "", Server),
+            (500, r#"{"error":"input length exceeds the context length"}"#, BadInput),
+            (503, "", Server),
+            (529, "", Server),
+            (301, "", BadResponse),
+            (405, "", BadResponse),
+        ] {
+            assert_eq!(kind_of(code, body), kind, "{code} {body}");
+        }
+    }
+
+    #[test]
+    fn retry_after_in_each_form() {
+        let now = "2026-01-01T00:00:00Z".parse().unwrap();
+        let of = |pairs: &[(&'static str, &str)]| {
+            let headers = pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+            retry_after(&headers.collect(), now)
+        };
+        assert_eq!(of(&[("retry-after", "7")]), Some(Duration::from_secs(7)));
+        assert_eq!(
+            of(&[("retry-after", "7"), ("retry-after-ms", "1500")]),
+            Some(Duration::from_millis(1500))
+        );
+        assert_eq!(of(&[("retry-after", "Thu, 01 Jan 2026 00:01:00 GMT")]), Some(Duration::from_secs(60)));
+        let own_clock =
+            [("retry-after", "Thu, 01 Jan 2026 00:01:00 GMT"), ("date", "Thu, 01 Jan 2026 00:00:50 GMT")];
+        assert_eq!(of(&own_clock), Some(Duration::from_secs(10)));
+        assert_eq!(of(&[("retry-after", "Wed, 31 Dec 2025 00:00:00 GMT")]), Some(Duration::ZERO));
+        assert_eq!(of(&[("retry-after", "1e300")]), None);
+        assert_eq!(of(&[("retry-after", "999999999")]), Some(MAX_RETRY_AFTER));
+        assert_eq!(of(&[("retry-after", "-1")]), None);
+        assert_eq!(of(&[("retry-after", "soon")]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

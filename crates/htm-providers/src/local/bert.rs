@@ -1,0 +1,137 @@
+//! A BERT encoder for sentence embeddings, on one thread (Devlin et al. 2019, arXiv 1810.04805).
+//!
+//! Sequences are packed one after another with no padding and no mask: the linear layers see one matrix of
+//! all tokens, attention runs sequence by sequence. `tests::agrees_with_candle` holds it to candle's BERT.
+
+use super::kernels::{add_bias, add_bias_gelu, add_norm, add_rows, layer_norm, softmax};
+use super::matmul::{Matrix, multiply};
+use super::weights::{Config, Norm, Weights};
+
+/// The model's weights, ready to run.
+pub(super) struct Bert {
+    pub(super) config: Config,
+    pub(super) weights: Weights,
+}
+
+impl Bert {
+    /// The mean of each sequence's token vectors (not normalised), one row a sequence.
+    ///
+    /// Every sequence holds at least one token and at most `max_position_embeddings`; ids beyond the
+    /// vocabulary cannot come from the model's own tokenizer.
+    pub(super) fn mean_pooled(&self, sequences: &[&[u32]]) -> Vec<Vec<f32>> {
+        let width = self.config.hidden_size;
+        let tokens: usize = sequences.iter().map(|sequence| sequence.len()).sum();
+        let mut hidden = self.embed(sequences, tokens);
+        let mut scratch = Scratch::new(tokens, &self.config, sequences);
+        for layer in &self.weights.layers {
+            multiply(
+                &mut scratch.qkv,
+                3 * width,
+                Matrix::rows(&hidden, tokens, width, width),
+                layer.qkv.matrix(),
+            );
+            add_bias(&mut scratch.qkv, &layer.qkv.bias);
+            self.attend(sequences, &mut scratch);
+            multiply(
+                &mut scratch.out,
+                width,
+                Matrix::rows(&scratch.context, tokens, width, width),
+                layer.dense.matrix(),
+            );
+            self.add_norm(&mut hidden, &scratch.out, &layer.dense.bias, &layer.attention_norm);
+
+            let inner = self.config.intermediate_size;
+            multiply(
+                &mut scratch.inner,
+                inner,
+                Matrix::rows(&hidden, tokens, width, width),
+                layer.up.matrix(),
+            );
+            add_bias_gelu(&mut scratch.inner, &layer.up.bias);
+            multiply(
+                &mut scratch.out,
+                width,
+                Matrix::rows(&scratch.inner, tokens, inner, inner),
+                layer.down.matrix(),
+            );
+            self.add_norm(&mut hidden, &scratch.out, &layer.down.bias, &layer.output_norm);
+        }
+        let mut rest = hidden.as_slice();
+        sequences
+            .iter()
+            .map(|sequence| {
+                let (rows, after) = rest.split_at(sequence.len() * width);
+                rest = after;
+                let mut mean = vec![0.0; width];
+                add_rows(&mut mean, rows);
+                mean.iter_mut().for_each(|x| *x /= sequence.len() as f32);
+                mean
+            })
+            .collect()
+    }
+
+    fn embed(&self, sequences: &[&[u32]], tokens: usize) -> Vec<f32> {
+        let (width, weights) = (self.config.hidden_size, &self.weights);
+        let mut hidden = Vec::with_capacity(tokens * width);
+        for sequence in sequences {
+            for (position, token) in sequence.iter().enumerate() {
+                let word = &weights.words[*token as usize * width..][..width];
+                // The table of positions has the vector of token type 0 added in.
+                let place = &weights.positions[position * width..][..width];
+                hidden.extend(word.iter().zip(place).map(|(word, place)| word + place));
+            }
+        }
+        let Norm { scale, shift } = &weights.embedding_norm;
+        layer_norm(&mut hidden, scale, shift, self.config.layer_norm_eps);
+        hidden
+    }
+
+    /// `context = softmax(Q · Kᵀ / √d) · V`, a sequence and a head at a time.
+    fn attend(&self, sequences: &[&[u32]], scratch: &mut Scratch) {
+        let (width, heads) = (self.config.hidden_size, self.config.num_attention_heads);
+        let (size, stride) = (width / heads, 3 * width);
+        let factor = 1.0 / (size as f32).sqrt();
+        let mut first = 0;
+        for sequence in sequences {
+            let length = sequence.len();
+            for head in 0..heads {
+                let part = |kind: usize| {
+                    let start = first * stride + kind * width + head * size;
+                    Matrix::rows(&scratch.qkv[start..], length, size, stride)
+                };
+                let scores = &mut scratch.scores[..length * length];
+                multiply(scores, length, part(0), part(1).transposed());
+                softmax(scores, length, factor);
+                let context = &mut scratch.context[first * width + head * size..];
+                multiply(context, width, Matrix::rows(scores, length, length, length), part(2));
+            }
+            first += length;
+        }
+    }
+
+    fn add_norm(&self, hidden: &mut [f32], out: &[f32], bias: &[f32], norm: &Norm) {
+        add_norm(hidden, out, bias, &norm.scale, &norm.shift, self.config.layer_norm_eps);
+    }
+}
+
+/// What the layers write between their matrix products; one allocation a call, not one a layer.
+struct Scratch {
+    qkv: Vec<f32>,
+    scores: Vec<f32>,
+    context: Vec<f32>,
+    out: Vec<f32>,
+    inner: Vec<f32>,
+}
+
+impl Scratch {
+    fn new(tokens: usize, config: &Config, sequences: &[&[u32]]) -> Self {
+        let longest = sequences.iter().map(|sequence| sequence.len()).max().unwrap_or(0);
+        Self {
+            qkv: vec![0.0; tokens * 3 * config.hidden_size],
+            scores: vec![0.0; longest * longest],
+            context: vec![0.0; tokens * config.hidden_size],
+            out: vec![0.0; tokens * config.hidden_size],
+            inner: vec![0.0; tokens * config.intermediate_size],
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The loaded model: texts in, unit vectors out, on its own threads.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::bert::Bert;
+use super::weights::{Config, Weights};
+use super::windows::{Window, Windows, batches};
+use crate::SettingsError;
+
+/// The most tokens that a thread takes at once: enough that gemm's packing of the weights pays, few enough
+/// that what lies between two products stays near the core. Measured on 2 cores of an EPYC: see `bench`.
+const BATCH_TOKENS: usize = 512;
+
+/// A sentence-embedding model in memory.
+pub(super) struct Model {
+    name: ModelName,
+    windows: Windows,
+    bert: Bert,
+    threads: ThreadPool,
+}
+
+impl Model {
+    /// The model of `dir`, shared with everyone in this process who has it already.
+    pub(super) fn shared(dir: &Path, threads: usize) -> Result<Arc<Self>, SettingsError> {
+        static LOADED: LazyLock<Mutex<HashMap<(PathBuf, usize), Weak<Model>>>> =
+            LazyLock::new(Mutex::default);
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (dir.to_owned(), threads);
+        if let Some(model) = loaded.get(&key).and_then(Weak::upgrade) {
+            return Ok(model);
+        }
+        let model = Arc::new(Self::load(dir, threads)?);
+        loaded.insert(key, Arc::downgrade(&model));
+        Ok(model)
+    }
+
+    /// The model by name.
+    pub(super) fn name(&self) -> &ModelName {
+        &self.name
+    }
+
+    /// The length of its vectors.
+    pub(super) fn dimensions(&self) -> usize {
+        self.bert.config.hidden_size
+    }
+
+    /// [`embed_blocking`](Self::embed_blocking) on a thread of tokio's that may block.
+    pub(super) async fn embed(self: &Arc<Self>, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let model = Arc::clone(self);
+        let joined = tokio::task::spawn_blocking(move || model.embed_blocking(&texts)).await;
+        joined.unwrap_or_else(|error| Err(self.failed(format!("inference ended early: {error}"))))
+    }
+
+    /// One unit vector a text. A text longer than the model's window is the mean of its windows, weighted by
+    /// their tokens: nothing is cut off.
+    pub(super) fn embed_blocking(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError> {
+        self.threads.install(|| {
+            let windows = self.windows.split(texts).map_err(|error| self.failed(error))?;
+            let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
+            let threads = self.threads.current_num_threads();
+            // As many batches for one thread as for another: with 5 for 2 threads, one idles a fifth of the time.
+            let rounds = total.div_ceil(threads * BATCH_TOKENS).max(1);
+            let longest = windows.iter().map(|window| window.tokens.len()).max().unwrap_or(0);
+            let budget = total.div_ceil(threads * rounds) + longest / 2;
+            // One batch at a time is taken by each thread, so that a slow one does not make the others wait.
+            let pooled: Vec<Vec<Vec<f32>>> =
+                batches(&windows, budget).into_par_iter().with_max_len(1).map(|run| self.run(run)).collect();
+            Ok(self.joined(texts.len(), &windows, pooled.into_iter().flatten()))
+        })
+    }
+
+    fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
+        let config = Config::load(dir)?;
+        let windows = Windows::load(dir, &config)?;
+        let weights = Weights::load(dir, &config)?;
+        let name =
+            dir.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
+        let threads = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("htm-local-{index}"))
+            .build()
+            .map_err(|error| SettingsError::Value { setting: "local.threads", reason: error.to_string() })?;
+        Ok(Self { name: ModelName::new("local", name), windows, bert: Bert { config, weights }, threads })
+    }
+
+    fn run(&self, windows: &[Window]) -> Vec<Vec<f32>> {
+        let sequences: Vec<&[u32]> = windows.iter().map(|window| window.tokens.as_slice()).collect();
+        self.bert.mean_pooled(&sequences)
+    }
+
+    /// The vectors of each text's windows as one, at unit length.
+    fn joined(
+        &self,
+        texts: usize,
+        windows: &[Window],
+        pooled: impl Iterator<Item = Vec<f32>>,
+    ) -> Vec<Vec<f32>> {
+        let mut vectors = vec![vec![0.0; self.dimensions()]; texts];
+        for (window, pooled) in windows.iter().zip(pooled) {
+            let weight = window.tokens.len() as f32 / length(&pooled);
+            vectors[window.text].iter_mut().zip(&pooled).for_each(|(sum, x)| *sum += weight * x);
+        }
+        for vector in &mut vectors {
+            let length = length(vector);
+            vector.iter_mut().for_each(|x| *x /= length);
+        }
+        vectors
+    }
+
+    fn failed(&self, message: impl Into<String>) -> ProviderError {
+        ProviderError::new(&self.name, ProviderErrorKind::Server, message)
+    }
+}
+
+/// The Euclidean length. It is not 0: a layer norm stands last, and the mean of its rows is 0 for no text.
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
+}

@@ -1,0 +1,71 @@
+//! Ollama's API: `/api/embed` and `/api/chat`. Requests are ollama-rs' types, sent by our own client.
+
+mod embed;
+mod tags;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use htm_core::provider::{Embedder, ModelName, TagExtractor};
+
+use crate::http::Http;
+use crate::{Secret, SettingsError};
+
+/// Settings of [`embedder`] and [`tagger`]; each has its own, for their models differ.
+#[derive(Clone, Debug)]
+pub struct OllamaSettings {
+    /// The server's URL without `/api`, as `http://localhost:11434`.
+    pub base_url: String,
+    /// Sent as a bearer token to servers behind a proxy that wants one; mostly empty.
+    pub api_key: Secret,
+    /// The model, as `nomic-embed-text`; it must be pulled.
+    pub model: String,
+    /// The length of the vectors, to be checked. None: the first answer decides. Tags do not use it.
+    pub dimensions: Option<usize>,
+    /// How long a call may take in all; the first after a pause includes loading the model.
+    pub timeout: Duration,
+    /// Put before each document. None: by the model's name (nomic-embed-text has one).
+    pub document_prefix: Option<String>,
+    /// Put before each query. None: by the model's name.
+    pub query_prefix: Option<String>,
+    /// The system prompt for tags. None: `config/prompts/tags.md`.
+    pub prompt: Option<String>,
+}
+
+impl Default for OllamaSettings {
+    fn default() -> Self {
+        Self {
+            base_url: "http://localhost:11434".to_owned(),
+            api_key: Secret::default(),
+            model: "nomic-embed-text".to_owned(),
+            dimensions: None,
+            timeout: Duration::from_secs(120),
+            document_prefix: None,
+            query_prefix: None,
+            prompt: None,
+        }
+    }
+}
+
+/// The embedder of `settings.model`. Makes no call.
+///
+/// # Errors
+/// [`SettingsError`] for a URL, timeout or model name that cannot work.
+pub fn embedder(settings: OllamaSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+    let http = http(&settings)?;
+    Ok(Arc::new(embed::OllamaEmbedder::new(settings, http)?))
+}
+
+/// The tagger that asks `settings.model`, a chat model. Makes no call.
+///
+/// # Errors
+/// As [`embedder`].
+pub fn tagger(settings: OllamaSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+    let http = http(&settings)?;
+    Ok(Arc::new(tags::OllamaTagger::new(settings, http)))
+}
+
+fn http(settings: &OllamaSettings) -> Result<Http, SettingsError> {
+    let model = ModelName::new("ollama", &settings.model);
+    Http::new("ollama", &settings.base_url, settings.api_key.clone(), settings.timeout, model)
+}

@@ -1,0 +1,72 @@
+//! OpenAI's API, and every server that speaks it (llama.cpp, vLLM, LM Studio): `/embeddings` and
+//! `/chat/completions` under a base URL. Requests are async-openai's types, sent by our own client.
+
+mod embed;
+mod tags;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use htm_core::provider::{Embedder, ModelName, TagExtractor};
+
+use crate::http::Http;
+use crate::{Secret, SettingsError};
+
+/// Settings of [`embedder`] and [`tagger`]; each has its own, for their models differ.
+#[derive(Clone, Debug)]
+pub struct OpenAiSettings {
+    /// The API's URL with its version, as `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// Sent as a bearer token; empty for servers that want none.
+    pub api_key: Secret,
+    /// The model, as `text-embedding-3-small`.
+    pub model: String,
+    /// The length of the vectors. If set it is asked for (text-embedding-3 and later shorten their vectors)
+    /// and checked; else the model's own. Tags do not use it.
+    pub dimensions: Option<usize>,
+    /// How long a call may take in all, connecting and reading included.
+    pub timeout: Duration,
+    /// Put before each document. None: by the model's name (nomic-embed-text has one).
+    pub document_prefix: Option<String>,
+    /// Put before each query. None: by the model's name.
+    pub query_prefix: Option<String>,
+    /// The system prompt for tags. None: `config/prompts/tags.md`.
+    pub prompt: Option<String>,
+}
+
+impl Default for OpenAiSettings {
+    fn default() -> Self {
+        Self {
+            base_url: "https://api.openai.com/v1".to_owned(),
+            api_key: Secret::default(),
+            model: "text-embedding-3-small".to_owned(),
+            dimensions: None,
+            timeout: Duration::from_secs(60),
+            document_prefix: None,
+            query_prefix: None,
+            prompt: None,
+        }
+    }
+}
+
+/// The embedder of `settings.model`. Makes no call.
+///
+/// # Errors
+/// [`SettingsError`] for a URL, key, timeout or model name that cannot work.
+pub fn embedder(settings: OpenAiSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+    Ok(Arc::new(embed::OpenAiEmbedder::new(&settings, http(&settings)?)?))
+}
+
+/// The tagger that asks `settings.model`, a chat model. Makes no call.
+///
+/// # Errors
+/// As [`embedder`].
+pub fn tagger(settings: OpenAiSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+    let http = http(&settings)?;
+    Ok(Arc::new(tags::OpenAiTagger::new(settings, http)))
+}
+
+fn http(settings: &OpenAiSettings) -> Result<Http, SettingsError> {
+    let model = ModelName::new("openai", &settings.model);
+    Http::new("openai", &settings.base_url, settings.api_key.clone(), settings.timeout, model)
+}

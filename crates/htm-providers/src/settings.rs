@@ -1,0 +1,70 @@
+//! What is wrong with a provider's settings.
+
+use std::path::PathBuf;
+
+/// Settings that cannot work, found before any call is made.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The base URL is not one; it is not repeated, for it may hold a password.
+    #[error("the base URL of {provider} cannot be used: {reason}")]
+    BaseUrl {
+        /// `ollama` or `openai`.
+        provider: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A value is empty or out of range.
+    #[error("{setting} {reason}")]
+    Value {
+        /// The setting's name, as `local.tag_threshold`.
+        setting: &'static str,
+        /// Why the value cannot work.
+        reason: String,
+    },
+    /// A file of the local model is not there.
+    #[error("{} is missing", path.display())]
+    MissingFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file is there and cannot be used.
+    #[error("{} cannot be used: {reason}", path.display())]
+    BadFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client could not be set up: {0}")]
+    Client(String),
+}
+
+impl SettingsError {
+    /// A stable code, as `provider_settings_missing_file`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            SettingsError::BaseUrl { .. } => "provider_settings_base_url",
+            SettingsError::Value { .. } => "provider_settings_value",
+            SettingsError::MissingFile { .. } => "provider_settings_missing_file",
+            SettingsError::BadFile { .. } => "provider_settings_bad_file",
+            SettingsError::Client(_) => "provider_settings_client",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            SettingsError::BaseUrl { .. } => {
+                "set a URL such as http://localhost:11434 or https://api.openai.com/v1"
+            }
+            SettingsError::Value { .. } => "mend the setting: `htm config show`",
+            SettingsError::MissingFile { .. } | SettingsError::BadFile { .. } => {
+                "run `./justw setup`, which fetches the local model, or set HTM_LOCAL__MODEL_DIR"
+            }
+            SettingsError::Client(_) => {
+                "check the proxy variables (HTTPS_PROXY, NO_PROXY) and the certificates"
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A batch of claimed jobs on its way through the worker.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use htm_core::store::jobs::{Claimed, Lease};
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Jobs held under one lease. While it lives it counts against the worker's concurrency.
+pub(crate) struct LeasedBatch {
+    pub(crate) lease: Lease,
+    pub(crate) jobs: Vec<Claimed>,
+    held: Arc<Held>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl LeasedBatch {
+    pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, permit: OwnedSemaphorePermit) -> Self {
+        held.ids().extend(jobs.iter().map(|job| job.id.clone()));
+        Self { lease, jobs, held, _permit: permit }
+    }
+
+    pub(crate) fn job_ids(&self) -> Vec<String> {
+        self.jobs.iter().map(|job| job.id.clone()).collect()
+    }
+
+    /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind
+    /// in the worker's name: the claimer gives them back.
+    pub(crate) fn settled(mut self) {
+        self.forget();
+        self.jobs.clear();
+    }
+
+    fn forget(&self) {
+        let mut ids = self.held.ids();
+        for job in &self.jobs {
+            ids.remove(&job.id);
+        }
+    }
+}
+
+impl Drop for LeasedBatch {
+    fn drop(&mut self) {
+        if !self.jobs.is_empty() {
+            self.forget();
+            self.held.leave_behind();
+        }
+    }
+}
+
+/// What the worker holds, and whether something may stand in its name that it does not hold.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    ids: Mutex<HashSet<String>>,
+    left_behind: AtomicBool,
+}
+
+impl Held {
+    fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn snapshot(&self) -> Vec<String> {
+        self.ids().iter().cloned().collect()
+    }
+
+    pub(crate) fn leave_behind(&self) {
+        self.left_behind.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn take_left_behind(&self) -> bool {
+        self.left_behind.swap(false, Ordering::AcqRel)
+    }
+}

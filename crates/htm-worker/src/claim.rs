@@ -1,0 +1,142 @@
+//! Claiming: a batch whenever a place is free and jobs are due.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use htm_core::Stage;
+use htm_core::store::jobs::{self, PING_CHANNEL};
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::batch::{Held, LeasedBatch};
+use crate::verdict::Backoff;
+
+/// How long the claimer waits after database errors, at most.
+const RECONNECT: Backoff = Backoff { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
+
+/// Claims until it is told to stop or, when draining, until nothing is left.
+pub(crate) struct Claimer {
+    pub(crate) pool: PgPool,
+    pub(crate) stage: Stage,
+    pub(crate) worker: String,
+    pub(crate) batch: usize,
+    pub(crate) concurrency: usize,
+    pub(crate) poll: Duration,
+    pub(crate) drain: bool,
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) held: Arc<Held>,
+    /// Until when nothing should be claimed, because the provider does not answer.
+    pub(crate) cooldown: watch::Receiver<tokio::time::Instant>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Claimer {
+    /// Sends batches until the end; dropping the sender ends the worker.
+    pub(crate) async fn run(mut self, batches: mpsc::Sender<LeasedBatch>) {
+        let stop = self.stop.clone();
+        stop.run_until_cancelled(async {
+            let mut pings = Pings::new(self.pool.clone());
+            let mut failures = 0;
+            loop {
+                self.wait_for_provider().await;
+                let Ok(place) = self.places.clone().acquire_owned().await else { return };
+                match self.claim().await {
+                    Ok(Some((lease, claimed))) => {
+                        failures = 0;
+                        tracing::debug!(jobs = claimed.len(), "claimed");
+                        let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
+                        if batches.send(batch).await.is_err() {
+                            return;
+                        }
+                    }
+                    Ok(None) => {
+                        failures = 0;
+                        drop(place);
+                        if self.drain && self.is_drained().await {
+                            return;
+                        }
+                        pings.wait(self.poll).await;
+                    }
+                    Err(error) => {
+                        failures += 1;
+                        // The claim may have been committed although its answer was lost.
+                        self.held.leave_behind();
+                        tracing::warn!(code = error.code(), %error, failures, "the database does not answer a claim");
+                        tokio::time::sleep(RECONNECT.delay(failures, 0.5 + fastrand::f64() / 2.0)).await;
+                    }
+                }
+            }
+        })
+        .await;
+    }
+
+    async fn claim(
+        &self,
+    ) -> htm_core::Result<Option<(jobs::Lease, Vec<jobs::Claimed>)>> {
+        if self.held.take_left_behind() {
+            let released = jobs::release_unheld(&self.pool, &self.worker, &self.held.snapshot()).await?;
+            if released > 0 {
+                tracing::info!(released, "gave back jobs that stood in this worker's name");
+            }
+        }
+        jobs::claim(&self.pool, self.stage, &self.worker, self.batch).await
+    }
+
+    /// Nothing is due: neither here nor elsewhere, neither now nor later.
+    async fn is_drained(&self) -> bool {
+        self.places.available_permits() == self.concurrency
+            && jobs::is_drained(&self.pool, self.stage).await.unwrap_or(false)
+    }
+
+    async fn wait_for_provider(&mut self) {
+        loop {
+            let until = *self.cooldown.borrow_and_update();
+            if until <= tokio::time::Instant::now() {
+                return;
+            }
+            tokio::time::sleep_until(until).await;
+        }
+    }
+}
+
+/// Waits for a ping, but never longer than the poll interval: a lost ping costs time, not work.
+struct Pings {
+    pool: PgPool,
+    listener: Option<PgListener>,
+}
+
+impl Pings {
+    fn new(pool: PgPool) -> Self {
+        Self { pool, listener: None }
+    }
+
+    async fn wait(&mut self, poll: Duration) {
+        if self.listener.is_none() {
+            self.listener = self.listen().await.ok();
+            // What was written before the LISTEN has sent its ping already: look once more at once.
+            if self.listener.is_some() {
+                return;
+            }
+        }
+        // Workers of a fleet should not poll in step.
+        let poll = poll.mul_f64(0.9 + fastrand::f64() / 10.0);
+        let Some(listener) = &mut self.listener else { return tokio::time::sleep(poll).await };
+        match tokio::time::timeout(poll, listener.try_recv()).await {
+            // The connection was lost: listen again at the next turn.
+            Ok(Ok(None) | Err(_)) => self.listener = None,
+            Ok(Ok(Some(_))) => {
+                // One look serves all pings that have come so far.
+                while let Ok(Some(_)) = listener.next_buffered().map_or(Ok(None), |ping| Ok::<_, ()>(Some(ping))) {}
+            }
+            Err(_elapsed) => {}
+        }
+    }
+
+    async fn listen(&self) -> Result<PgListener, sqlx::Error> {
+        let mut listener = PgListener::connect_with(&self.pool).await?;
+        listener.listen(PING_CHANNEL).await?;
+        Ok(listener)
+    }
+}

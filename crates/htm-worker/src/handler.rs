@@ -1,0 +1,53 @@
+//! What a kind of worker does with texts.
+
+use async_trait::async_trait;
+use htm_core::provider::ProviderError;
+use htm_core::store::jobs::Lease;
+use htm_core::{NodeId, Stage};
+use sqlx::PgPool;
+
+/// A text to work on: the one that its node has now.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// The job.
+    pub job: String,
+    /// The node.
+    pub node: NodeId,
+    /// The revision of the text.
+    pub revision: i32,
+    /// The node's namespace.
+    pub namespace: String,
+    /// The text.
+    pub content: String,
+}
+
+/// A kind of work: what to make of texts, and how to write it.
+#[async_trait]
+pub trait Handler: Send + Sync + 'static {
+    /// What is made of one text.
+    type Output: Send + Sync;
+
+    /// Which stage, and so which queue.
+    fn stage(&self) -> Stage;
+
+    /// The model, for logs and the list of workers.
+    fn model(&self) -> String;
+
+    /// One output an item, in order.
+    ///
+    /// # Errors
+    /// The provider's, about the batch as a whole. When it is the text's fault, the batch is halved and tried
+    /// again, down to the single item.
+    async fn work(&self, items: &[Item]) -> Result<Vec<Self::Output>, ProviderError>;
+
+    /// Writes results and ends their jobs in one transaction; how many of the jobs were still held.
+    ///
+    /// # Errors
+    /// The database's; then nothing was written.
+    async fn ack(
+        &self,
+        pool: &PgPool,
+        lease: &Lease,
+        results: &[(Item, Self::Output)],
+    ) -> htm_core::Result<usize>;
+}

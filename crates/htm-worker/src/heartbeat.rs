@@ -1,0 +1,59 @@
+//! Staying alive, and looking after those who did not: a task of its own, so that work never delays it.
+
+use std::time::Duration;
+
+use htm_core::Stage;
+use htm_core::store::{jobs, statistics, workers};
+use sqlx::PgPool;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often the statistics of full text are looked after.
+const STATISTICS: Duration = Duration::from_secs(10);
+
+/// What the heartbeat needs.
+pub(crate) struct Heartbeat {
+    pub(crate) pool: PgPool,
+    pub(crate) stage: Stage,
+    pub(crate) worker: String,
+    pub(crate) detail: String,
+    pub(crate) lease: Duration,
+    pub(crate) sweep: Duration,
+}
+
+impl Heartbeat {
+    /// Renews the lease three times in its length, rescues lost jobs, refreshes statistics; until it is dropped.
+    pub(crate) async fn run(self) {
+        let mut renew = interval(self.lease / 3);
+        let mut sweep = interval(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0));
+        let mut statistics = interval(STATISTICS);
+        for ticks in [&mut renew, &mut sweep, &mut statistics] {
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        }
+        loop {
+            let result = tokio::select! {
+                biased;
+                _ = renew.tick() => self.renew().await,
+                _ = sweep.tick() => self.rescue().await,
+                _ = statistics.tick() => statistics::refresh_due(&self.pool).await.map(drop),
+            };
+            if let Err(error) = result {
+                tracing::warn!(code = error.code(), %error, "a heartbeat or a sweep failed");
+            }
+        }
+    }
+
+    async fn renew(&self) -> htm_core::Result<()> {
+        if !workers::heartbeat(&self.pool, &self.worker).await? {
+            workers::register(&self.pool, self.stage, &self.worker, &self.detail).await?;
+        }
+        Ok(())
+    }
+
+    async fn rescue(&self) -> htm_core::Result<()> {
+        let rescued = jobs::rescue(&self.pool, self.lease.as_millis() as u64).await?;
+        if rescued > 0 {
+            tracing::warn!(rescued, "took back the jobs of lost workers");
+        }
+        Ok(())
+    }
+}

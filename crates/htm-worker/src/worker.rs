@@ -1,0 +1,167 @@
+//! A worker from its registration to its end.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use apalis_core::worker::builder::WorkerBuilder;
+use htm_core::store::{jobs, workers};
+use sqlx::PgPool;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use ulid::Ulid;
+
+use crate::backend::BatchBackend;
+use crate::batch::{Held, LeasedBatch};
+use crate::claim::Claimer;
+use crate::handler::Handler;
+use crate::heartbeat::Heartbeat;
+use crate::process::{Counts, Processor};
+use crate::verdict::Backoff;
+
+/// How a worker works.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The program's name; the worker's identity is made of it, the host's process id and a part that is new at
+    /// each start.
+    pub program: String,
+    /// Jobs a claim, and so texts a provider call.
+    pub batch: usize,
+    /// Batches in flight.
+    pub concurrency: usize,
+    /// How long a worker may go unseen before its jobs are taken back.
+    pub lease: Duration,
+    /// How long an idle worker waits for a ping before it looks by itself.
+    pub poll: Duration,
+    /// How often lost jobs are looked for.
+    pub sweep: Duration,
+    /// Between the attempts of a job.
+    pub backoff: Backoff,
+    /// How long batches in flight may go on when the worker is told to stop.
+    pub grace: Duration,
+    /// Stop by itself when nothing is left.
+    pub drain: bool,
+}
+
+/// What a worker has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Jobs brought to their end.
+    pub done: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Jobs given back at the stop, without charge.
+    pub released: usize,
+}
+
+/// Why a worker ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// It could not be registered, or could not give back its jobs.
+    #[error(transparent)]
+    Htm(#[from] htm_core::Error),
+    /// apalis' worker ended with an error.
+    #[error("the worker's loop ended: {0}")]
+    Loop(#[from] apalis_core::error::WorkerError),
+}
+
+/// Works until `stop` is cancelled (or, draining, until nothing is left), then gives back what it holds.
+///
+/// # Errors
+/// [`WorkerError`]. Errors of a provider and passing errors of the database do not end a worker.
+pub async fn run<H: Handler>(
+    pool: PgPool,
+    handler: H,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<Report, WorkerError> {
+    let stage = handler.stage();
+    let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
+    let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), handler.model());
+    workers::register(&pool, stage, &worker, &detail).await?;
+    tracing::info!(worker, queue = stage.queue(), model = handler.model(), batch = options.batch, "worker started");
+
+    let heartbeat = Heartbeat {
+        pool: pool.clone(),
+        stage,
+        worker: worker.clone(),
+        detail,
+        lease: options.lease,
+        sweep: options.sweep,
+    };
+    // Dropped at the end of this function, and the task with it.
+    let mut background = tokio::task::JoinSet::new();
+    background.spawn(heartbeat.run());
+
+    let held = Arc::new(Held::default());
+    let counts = Arc::new(Counts::default());
+    let (cooldown, cooldown_receiver) = watch::channel(tokio::time::Instant::now());
+    let (batches, receiver) = mpsc::channel(1);
+    let claimer = Claimer {
+        pool: pool.clone(),
+        stage,
+        worker: worker.clone(),
+        batch: options.batch,
+        concurrency: options.concurrency,
+        poll: options.poll,
+        drain: options.drain,
+        places: Arc::new(Semaphore::new(options.concurrency)),
+        held,
+        cooldown: cooldown_receiver,
+        stop: stop.clone(),
+    };
+    background.spawn(claimer.run(batches));
+
+    let processor = Arc::new(Processor {
+        pool: pool.clone(),
+        handler,
+        backoff: options.backoff,
+        cooldown,
+        consecutive_failures: AtomicU32::new(0),
+        counts: counts.clone(),
+    });
+    let abort = CancellationToken::new();
+    let handle = {
+        let abort = abort.clone();
+        move |batch: LeasedBatch| {
+            let processor = processor.clone();
+            let abort = abort.clone();
+            async move {
+                let (lease, jobs) = (batch.lease.clone(), batch.job_ids());
+                // A task of its own: apalis polls all handlers on one, and a panic ends only this batch.
+                let task = tokio::spawn({
+                    let processor = processor.clone();
+                    async move {
+                        abort.run_until_cancelled(processor.process(batch)).await;
+                    }
+                });
+                if let Err(panic) = task.await {
+                    processor.panicked(&lease, jobs, &panic.to_string()).await;
+                }
+                Ok::<(), Infallible>(())
+            }
+        }
+    };
+    let work = WorkerBuilder::new(worker.as_str()).backend(BatchBackend::new(receiver)).build(handle).run();
+    tokio::pin!(work);
+    let result = tokio::select! {
+        result = &mut work => result,
+        () = async { stop.cancelled().await; tokio::time::sleep(options.grace).await } => {
+            tracing::warn!("batches in flight did not end within the grace time; they are given back");
+            abort.cancel();
+            work.await
+        }
+    };
+    // Still registered until everything is given back: the heartbeat goes on to keep others from the jobs.
+    let released = jobs::release_unheld(&pool, &worker, &[]).await?;
+    workers::deregister(&pool, &worker).await?;
+    result?;
+    let report = Report {
+        done: counts.done.load(Ordering::Relaxed),
+        failed: counts.failed.load(Ordering::Relaxed),
+        released,
+    };
+    tracing::info!(worker, done = report.done, failed = report.failed, released, "worker stopped");
+    Ok(report)
+}

