@@ -8,7 +8,7 @@ mod m20261121_000001_schema;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 
 /// The schema version that this binary was built for: how many of HTM's migrations are applied.
 pub const LATEST: u32 = 1;
@@ -26,7 +26,7 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     check_server(&mut lock.connection).await?;
     let result = async {
         let pool = migration_pool(options).await?;
-        apalis_postgres::PostgresStorage::<()>::migrations().run(&pool).await?;
+        apalis_migrations().run(&pool).await?;
         sqlx::raw_sql("drop trigger if exists notify_workers on apalis.jobs; create schema if not exists htm")
             .execute(&pool)
             .await?;
@@ -147,6 +147,21 @@ impl MigratorTrait for Migrator {
     }
 }
 
+/// apalis' migrations without pgcrypto: early ones create the extension, and since `20260605000000` nothing of
+/// apalis uses it, so a server that lacks it (it needs OpenSSL) serves as well. The checksums stay apalis' own.
+fn apalis_migrations() -> sqlx::migrate::Migrator {
+    let mut migrator = apalis_postgres::PostgresStorage::<()>::migrations();
+    for migration in migrator.migrations.to_mut() {
+        let sql = migration.sql.as_str();
+        if sql.contains(PGCRYPTO) {
+            migration.sql = AssertSqlSafe(sql.replace(PGCRYPTO, "")).into_sql_str();
+        }
+    }
+    migrator
+}
+
+const PGCRYPTO: &str = "CREATE EXTENSION IF NOT EXISTS pgcrypto;";
+
 /// Held on a connection of its own, for as long as a migration runs.
 struct Lock {
     connection: PgConnection,
@@ -188,7 +203,7 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationErro
     if number < 150_000 {
         return Err(MigrationError::ServerTooOld { found: version });
     }
-    for name in ["vector", "pg_trgm", "hstore", "pgcrypto"] {
+    for name in ["vector", "pg_trgm", "hstore"] {
         let found: Option<String> = sqlx::query_scalar(
             "select coalesce(e.extversion, a.default_version) from pg_available_extensions a
                left join pg_extension e on e.extname = a.name where a.name = $1",

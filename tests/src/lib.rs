@@ -1,1 +1,60 @@
-//! Helpers of the integration tests.
+//! Helpers of the integration tests: a real PostgreSQL, a database a test.
+
+mod database;
+mod server;
+
+pub use database::TestDatabase;
+
+use std::time::Duration;
+
+use htm_core::Stage;
+use htm_worker::{Backoff, Options, Report};
+use tokio_util::sync::CancellationToken;
+
+/// Options for a worker in a test: quick to poll, quick to give up a lease.
+pub fn worker_options(drain: bool) -> Options {
+    Options {
+        program: "test-worker".into(),
+        batch: 64,
+        concurrency: 2,
+        lease: Duration::from_secs(30),
+        poll: Duration::from_millis(50),
+        sweep: Duration::from_millis(200),
+        backoff: Backoff { base: Duration::from_millis(10), cap: Duration::from_millis(100) },
+        grace: Duration::from_secs(5),
+        drain,
+    }
+}
+
+/// Runs a worker of a stage with the fake provider until its queue is empty.
+pub async fn drain(db: &TestDatabase, stage: Stage) -> Report {
+    let pool = db.pool.clone();
+    let stop = CancellationToken::new();
+    match stage {
+        Stage::Embed => {
+            let embedder = htm_providers::fake::embedder(Default::default()).expect("the fake embedder");
+            let handler = embed_worker::EmbedHandler::register(&pool, embedder).await.expect("registered");
+            htm_worker::run(pool, handler, worker_options(true), stop).await
+        }
+        Stage::Tag => {
+            let tagger = htm_providers::fake::tagger(Default::default()).expect("the fake tagger");
+            let handler = tag_worker::TagHandler::new(pool.clone(), tagger);
+            htm_worker::run(pool, handler, worker_options(true), stop).await
+        }
+    }
+    .expect("the worker stops cleanly")
+}
+
+/// Waits until a condition holds; panics after a minute.
+pub async fn wait_until<F, Fut>(mut condition: F)
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = bool>,
+{
+    let waited = tokio::time::timeout(Duration::from_secs(60), async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    waited.await.expect("the condition holds within a minute");
+}

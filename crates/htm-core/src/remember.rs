@@ -1,6 +1,6 @@
 //! Writing: a node, its tags and its jobs commit together or not at all.
 
-use sqlx::{Connection, PgConnection};
+use sqlx::{Connection, PgConnection, PgTransaction};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
@@ -102,11 +102,10 @@ impl Htm {
     /// ```
     ///
     /// # Errors
-    /// As [`remember`](Self::remember). After a database error the transaction is aborted; after any other it is
-    /// as it was before.
-    pub async fn remember_in_tx(&self, connection: &mut PgConnection, memory: Memory) -> Result<PendingReceipt> {
+    /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
+    pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
-        let receipt = self.write_in_tx(connection, std::slice::from_ref(&node)).await?.remove(0)?;
+        let receipt = self.write_in_tx(tx, std::slice::from_ref(&node)).await?.remove(0)?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 
@@ -134,36 +133,48 @@ impl Htm {
         {
             return Ok(vec![Ok(written(id))]);
         }
-        let mut tx = connection.begin().await?;
-        let results = self.write_in_tx(&mut tx, nodes).await?;
-        tx.commit().await?;
-        for node in nodes {
+        let results = self.write_in_tx(&mut connection, nodes).await?;
+        for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.robots().insert(robot_of(node), ());
         }
         Ok(results)
     }
 
-    /// Registers robots and tags, inserts, and says of each item that was not inserted why.
+    /// In a transaction, or in a savepoint of the one that is open: registers robots, inserts, assigns tags, and says
+    /// of each item that was not inserted why. When nothing was inserted, nothing stays.
     async fn write_in_tx(
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
     ) -> Result<Vec<Result<Receipt>>> {
+        let mut tx = connection.begin().await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
-        nodes::register_robots_in_tx(connection, &robots).await?;
-        let tags: Vec<(&str, &str)> = nodes
+        nodes::register_robots_in_tx(&mut tx, &robots).await?;
+        let ids = self.insert(&mut tx, nodes).await?;
+        let tags: Vec<(NodeId, &str, &str)> = nodes
             .iter()
-            .flat_map(|node| node.memory.tags.iter().map(|tag| (node.namespace, tag.as_str())))
+            .zip(&ids)
+            .filter_map(|(node, id)| Some((node, (*id)?)))
+            .flat_map(|(node, id)| node.memory.tags.iter().map(move |tag| (id, node.namespace, tag.as_str())))
             .collect();
-        tags::register_in_tx(connection, &tags).await?;
-        let ids = self.insert(connection, nodes).await?;
+        if !tags.is_empty() {
+            let paths: Vec<(&str, &str)> = tags.iter().map(|&(_, namespace, path)| (namespace, path)).collect();
+            tags::register_in_tx(&mut tx, &paths).await?;
+            tags::assign_manual_in_tx(&mut tx, &tags).await?;
+        }
         let taken: Vec<(&str, &str)> = nodes
             .iter()
             .zip(&ids)
             .filter(|(_, id)| id.is_none())
             .filter_map(|(node, _)| Some((node.namespace, node.memory.key.as_deref()?)))
             .collect();
-        let holders = if taken.is_empty() { Default::default() } else { nodes::by_keys(connection, &taken).await? };
+        let written_any = ids.iter().any(Option::is_some);
+        let holders = if taken.is_empty() { Default::default() } else { nodes::by_keys(&mut tx, &taken).await? };
+        if written_any {
+            tx.commit().await?;
+        } else {
+            tx.rollback().await?;
+        }
         nodes
             .iter()
             .zip(ids)

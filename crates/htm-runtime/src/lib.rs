@@ -1,1 +1,4 @@
-//! placeholder
+//! What every HTM process needs: configuration, telemetry, the private PostgreSQL.
+
+pub mod paths;
+pub mod private_pg;

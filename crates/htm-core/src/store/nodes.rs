@@ -33,7 +33,7 @@ pub(crate) struct NewNode<'a> {
     pub(crate) token_count: i32,
 }
 
-/// Inserts nodes with their tags and jobs; tags and robots must be registered. The answer has an id for each item
+/// Inserts nodes with their jobs; their robots must be registered. The answer has an id for each item
 /// that was written; one whose key is taken or whose robot is not registered has none.
 pub(crate) async fn insert_in_tx(
     connection: &mut PgConnection,
@@ -43,10 +43,6 @@ pub(crate) async fn insert_in_tx(
     let column = |of: fn(&crate::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
         nodes.iter().map(|node| of(node.memory).as_deref()).collect()
     };
-    let (tag_ords, tag_paths): (Vec<i64>, Vec<&str>) = (1i64..)
-        .zip(nodes)
-        .flat_map(|(ord, node)| node.memory.tags.iter().map(move |tag| (ord, tag.as_str())))
-        .unzip();
     let job_ids = || nodes.iter().map(|_| Ulid::new().to_string()).collect::<Vec<_>>();
     let written: Vec<(i64, NodeId)> = sqlx::query_as(include_str!("sql/remember.sql"))
         .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
@@ -65,8 +61,6 @@ pub(crate) async fn insert_in_tx(
         .bind(nodes.iter().map(|node| node.language).collect::<Vec<_>>())
         .bind(nodes.iter().map(|node| sqlx::types::Json(&node.memory.metadata)).collect::<Vec<_>>())
         .bind(nodes.iter().map(|node| node.memory.at).collect::<Vec<Option<DateTime<Utc>>>>())
-        .bind(tag_ords)
-        .bind(tag_paths)
         .bind(job_ids())
         .bind(job_ids())
         .bind(insertion.embedding_model)

@@ -4,6 +4,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::nodes::read_tag;
 use crate::error::Result;
+use crate::id::NodeId;
 use crate::tag::TagPath;
 
 /// Registers tags by namespace and path. Two callers that bring the same new tag create it once: the second
@@ -25,6 +26,25 @@ pub(crate) async fn register_in_tx(
     )
     .bind(namespaces)
     .bind(paths)
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Assigns tags that were given by hand: (node, namespace, path); the tags must be registered.
+pub(crate) async fn assign_manual_in_tx(
+    connection: &mut PgConnection,
+    tags: &[(NodeId, &str, &str)],
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into htm.node_tags (node_id, tag_id, origin)
+         select distinct g.node, t.id, 'manual'
+           from unnest($1::bigint[], $2::text[], $3::text[]) as g(node, namespace, path)
+           join htm.tags t on t.namespace = g.namespace and t.path = g.path",
+    )
+    .bind(tags.iter().map(|tag| tag.0).collect::<Vec<_>>())
+    .bind(tags.iter().map(|tag| tag.1).collect::<Vec<_>>())
+    .bind(tags.iter().map(|tag| tag.2).collect::<Vec<_>>())
     .execute(connection)
     .await
     .map(drop)

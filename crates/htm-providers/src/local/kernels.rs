@@ -132,7 +132,7 @@ fn erf(x: f32) -> f32 {
     let x = if x > 4.0 { 4.0 } else { x };
     let x = if x < -4.0 { -4.0 } else { x };
     let square = x * x;
-    let mut above = -2.726_142_2e-10;
+    let mut above = -2.726_142e-10;
     for term in
         [2.770_681_4e-8, -2.101_024e-6, -5.692_506_4e-5, -7.349_906_3e-4, -2.954_6e-3, -1.609_603_3e-2]
     {

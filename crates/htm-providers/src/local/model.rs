@@ -15,7 +15,10 @@ use crate::SettingsError;
 
 /// The most tokens that a thread takes at once: enough that gemm's packing of the weights pays, few enough
 /// that what lies between two products stays near the core. Measured on 2 cores of an EPYC: see `bench`.
-const BATCH_TOKENS: usize = 512;
+const BATCH_TOKENS: usize = 1024;
+
+/// The models of this process, by directory and threads.
+type Loaded = Mutex<HashMap<(PathBuf, usize), Weak<Model>>>;
 
 /// A sentence-embedding model in memory.
 pub(super) struct Model {
@@ -28,8 +31,7 @@ pub(super) struct Model {
 impl Model {
     /// The model of `dir`, shared with everyone in this process who has it already.
     pub(super) fn shared(dir: &Path, threads: usize) -> Result<Arc<Self>, SettingsError> {
-        static LOADED: LazyLock<Mutex<HashMap<(PathBuf, usize), Weak<Model>>>> =
-            LazyLock::new(Mutex::default);
+        static LOADED: LazyLock<Loaded> = LazyLock::new(Mutex::default);
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (dir.to_owned(), threads);
         if let Some(model) = loaded.get(&key).and_then(Weak::upgrade) {

@@ -1,6 +1,6 @@
 //! The terms that local tags are chosen from: templates of `config/ontology/`, built in, and files of users.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use htm_core::tag::TagPath;
@@ -28,21 +28,18 @@ pub(super) fn built_in_names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// The terms of `templates`, which are built-in names or paths; of a term that is in two, the first.
+/// The terms of `templates`, which are built-in names or paths. A term that is in two of them comes twice,
+/// with a description each: `finance` is another thing at home than in a company.
 pub(super) fn load(templates: &[String]) -> Result<Vec<Term>, SettingsError> {
     let mut terms = Vec::new();
-    let mut seen = HashSet::new();
     for template in templates {
         let path = Path::new(template);
         let file = match BUILT_IN.iter().find(|(name, _)| name == template) {
             Some((_, text)) => parse(text),
             None => parse(&String::from_utf8_lossy(&read(path)?)),
         };
-        for (path, description) in file.map_err(|reason| bad(path, reason))?.terms {
-            if seen.insert(path.clone()) {
-                terms.push(Term { path, description });
-            }
-        }
+        let file = file.map_err(|reason| bad(path, reason))?;
+        terms.extend(file.terms.into_iter().map(|(path, description)| Term { path, description }));
     }
     Ok(terms)
 }

@@ -17,9 +17,9 @@ use crate::hash::fnv1a;
 
 /// The cosine similarity from which a term of all-MiniLM-L6-v2 is more often right than wrong, on the
 /// sentences of `tests::tags_of_plain_sentences`.
-pub(super) const DEFAULT_THRESHOLD: f32 = 0.34;
+pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
 /// A term this much below the best one is about something else.
-const MARGIN: f32 = 0.16;
+const MARGIN: f32 = 0.12;
 /// What a tag in use is ahead of a term that nobody has used, in the order only.
 const IN_USE: f32 = 0.02;
 /// The most tags in use that are compared, the most used first: each costs an embedding once.
@@ -166,7 +166,7 @@ fn nearest(vector: &[f32], known: &[Known], threshold: f32, max_tags: usize) -> 
     let best = near.iter().map(|(similarity, _, _)| *similarity).fold(0.0, f32::max);
     let mut chosen: Vec<TagSuggestion> = Vec::new();
     for (similarity, _, path) in near.into_iter().filter(|(similarity, _, _)| *similarity >= best - MARGIN) {
-        if chosen.iter().any(|tag| is_ancestor(path, &tag.path)) {
+        if chosen.iter().any(|tag| *path == tag.path || is_ancestor(path, &tag.path)) {
             continue;
         }
         chosen.retain(|tag| !is_ancestor(&tag.path, path));
@@ -203,6 +203,7 @@ mod tests {
             ("data", [0.9, 0.0], 0.0),
             ("data:sql", [0.88, 0.0], 0.0),
             ("data-x", [0.86, 0.0], 0.0),
+            ("data-x", [0.8, 0.0], 0.0),
             ("far", [0.5, 0.0], 0.0),
         ]);
         assert_eq!(paths(nearest(&[1.0, 0.0], &terms, 0.3, 5)), ["data:sql", "data-x"]);

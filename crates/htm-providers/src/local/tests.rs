@@ -5,7 +5,6 @@ use std::time::Instant;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
-use htm_core::provider::TagExtractor;
 
 use super::model::Model;
 use super::*;
@@ -113,3 +112,95 @@ fn bench() {
         }
     }
 }
+
+#[tokio::test]
+async fn tags_of_plain_sentences() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let texts: Vec<String> = SENTENCES.iter().map(|(text, _)| (*text).to_owned()).collect();
+    let (mut found, mut given) = (0, 0);
+    for ((text, wanted), tags) in SENTENCES.iter().zip(tagger.extract(&texts, &[]).await.unwrap()) {
+        if wanted.is_empty() {
+            assert!(tags.is_empty(), "{text}: {tags:?}");
+        } else {
+            found += usize::from(tags.iter().any(|tag| tag.path.as_str().starts_with(wanted)));
+            given += tags.len();
+        }
+    }
+    let topics = SENTENCES.iter().filter(|(_, wanted)| !wanted.is_empty()).count();
+    assert!(found * 10 >= topics * 9, "{found} of {topics} sentences have the tag that a person gives");
+    assert!(given <= topics * 2, "{given} tags for {topics} sentences");
+}
+
+#[tokio::test]
+async fn a_tag_in_use_is_chosen_without_a_description() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let in_use = ["hobby:bee-keeping".parse().unwrap()];
+    let tags =
+        tagger.extract(&owned(&["The bees in my second hive have made honey."]), &in_use).await.unwrap();
+    assert_eq!(tags[0][0].path, in_use[0], "{tags:?}");
+}
+
+/// Prints the tags of plain sentences: `cargo test -p htm-providers look_at -- --ignored --nocapture`
+#[tokio::test]
+#[ignore = "for the eye"]
+async fn look_at_tags() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, tag_threshold: 0.2, ..LocalSettings::default() }).unwrap();
+    let texts: Vec<String> = SENTENCES.iter().map(|(text, _)| (*text).to_owned()).collect();
+    for ((text, wanted), tags) in SENTENCES.iter().zip(tagger.extract(&texts, &[]).await.unwrap()) {
+        println!("{text}\n    wanted {wanted:?}");
+        for tag in tags {
+            println!("    {:.2} {}", tag.confidence.unwrap(), tag.path);
+        }
+    }
+}
+
+/// Sentences and one tag that a person would give; none where there is no topic.
+const SENTENCES: [(&str, &str); 44] = [
+    ("We decided to use PostgreSQL with pgvector for the memory store.", "database"),
+    ("The query got slow because the planner ignored the index on created_at.", "database:tuning"),
+    ("Rust's borrow checker rejected the closure because it outlives the reference.", "language:rust"),
+    ("The CI pipeline fails on GitHub Actions since the runner image was upgraded.", "deployment:ci"),
+    ("User prefers dark mode and tabs over spaces.", "preference"),
+    ("The login endpoint returns 401 when the refresh token has expired.", "security:authentication"),
+    ("Deploy to the Kubernetes cluster failed: image pull back-off.", "cloud:kubernetes"),
+    ("React component re-renders on each keystroke, memoise the list.", "frontend:react"),
+    ("The worker leaks 200 MB an hour; heap profile points at the cache.", "performance:memory"),
+    ("Switch the agent's prompt to Claude and reduce the context window.", "machine-learning:llm"),
+    ("The unit test for the parser is flaky, it fails one run in ten.", "testing"),
+    ("Rotate the API key, it was committed to the repository by mistake.", "security:secrets"),
+    ("Rebase the feature branch onto main before merging.", "git"),
+    ("The race condition disappears when the mutex is held during the update.", "concurrency"),
+    ("Production went down for 40 minutes on Friday, post-mortem is due Tuesday.", "bug:incident"),
+    ("Caroline: I went to a LGBTQ support group yesterday and it was so powerful.", "identity:lgbtq"),
+    ("Melanie: I painted that lake sunrise last year! It's special to me.", "art:painting"),
+    ("My daughter's birthday is on 13 May, she loves dinosaurs.", "celebration:birthday"),
+    ("I am allergic to peanuts and mostly eat vegetarian.", "food:diet"),
+    ("We are going camping in the mountains next weekend with the kids.", "sports:outdoor"),
+    ("I've been researching adoption agencies, it's been a dream to have a family.", "family:adoption"),
+    ("My dog Rex needs his vaccination in March.", "pets:dogs"),
+    ("I signed up for a pottery class yesterday, it's like therapy for me.", "art:crafts"),
+    ("She plays the violin and sings in a choir.", "music"),
+    ("We fly to Tokyo in October and stay for two weeks.", "travel"),
+    ("I couldn't sleep last night, I feel stressed about the exam.", "emotion:stress"),
+    ("My grandmother passed away last week.", "emotion:grief"),
+    ("I baked sourdough bread for the first time.", "food:baking"),
+    ("Finished reading the novel you recommended, loved the ending.", "entertainment:books"),
+    ("I run five kilometres every morning before work.", "health:fitness"),
+    ("The contract with Acme must be signed before the end of June.", "legal:contract"),
+    ("Q3 revenue grew by 12 percent, margins shrank.", "finance:revenue"),
+    ("Two candidates are coming for interviews on Monday.", "hr:hiring"),
+    ("The customer wants a refund because the parcel arrived damaged.", "customer:complaint"),
+    ("Move the weekly meeting from Tuesday to Thursday at 10.", "meeting:schedule"),
+    ("The supplier raised prices, so look for another vendor.", "operations:procurement"),
+    ("GDPR request: delete all personal data of the user within 30 days.", "legal:privacy"),
+    ("T cells of patients with melanoma express PD-1 after treatment.", "biology:immunology"),
+    ("The randomised trial showed no benefit of vitamin D over placebo.", "medicine:clinical-trial"),
+    ("Gene knockout mice had higher blood glucose and became obese.", "medicine:diabetes"),
+    ("Hello! How are you?", ""),
+    ("Thanks, that's great.", ""),
+    ("Yes, exactly.", ""),
+    ("ok lol see you later", ""),
+];

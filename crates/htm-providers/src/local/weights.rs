@@ -75,7 +75,7 @@ impl Config {
         if !known {
             return Err(bad(&path, "only BERT encoders with gelu and absolute positions can be run"));
         }
-        if config.num_attention_heads == 0 || config.hidden_size % config.num_attention_heads != 0 {
+        if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
             return Err(bad(&path, "hidden_size is no multiple of num_attention_heads"));
         }
         Ok(config)

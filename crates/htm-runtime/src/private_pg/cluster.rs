@@ -1,0 +1,425 @@
+//! One cluster: made by `initdb`, started and stopped by `pg_ctl`. Callers hold the server's lock.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+use sha2::{Digest as _, Sha256};
+
+use super::error::{IoContext as _, PrivatePgError};
+use super::install::Installation;
+use super::server_user::ServerUser;
+
+/// The database in the cluster.
+const DATABASE: &str = "htm";
+/// Its superuser; the socket's directory is what keeps others out.
+const SUPERUSER: &str = "postgres";
+/// Part of the socket's name; no port is opened.
+const PORT: u16 = 5432;
+/// The socket's name.
+const SOCKET: &str = ".s.PGSQL.5432";
+/// `sockaddr_un.sun_path` holds 108 bytes on Linux, 104 on macOS, with the final NUL.
+const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 };
+/// How long a start may take, crash recovery included.
+const START_DEADLINE: Duration = Duration::from_secs(120);
+/// How long the processes of a killed postmaster may take to notice and leave.
+const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
+/// A log larger than this, in bytes, is put aside at the next start.
+const LOG_MAX: u64 = 10 * 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub(super) installation: Installation,
+    pub(super) user: ServerUser,
+    pub(super) data: PathBuf,
+    pub(super) socket_dir: PathBuf,
+}
+
+/// What the cluster's server does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServerState {
+    Stopped,
+    /// Starting, recovering or stopping.
+    Busy,
+    /// Ready for connections; its process id.
+    Ready(i32),
+}
+
+impl Cluster {
+    pub(super) fn new(installation: Installation, user: ServerUser, data: PathBuf, run: PathBuf) -> Self {
+        let socket_dir = short_enough(run, user.uid());
+        Self { installation, user, data, socket_dir }
+    }
+
+    /// A URL for sqlx and libpq; the socket's directory stands percent-encoded where a host would.
+    pub(super) fn url(&self) -> String {
+        let host: String = self.socket_dir.as_os_str().as_bytes().iter().fold(String::new(), |host, byte| {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => host + char::from(*byte).encode_utf8(&mut [0; 4]),
+                other => host + &format!("%{other:02X}"),
+            }
+        });
+        format!("postgres://{SUPERUSER}@{host}:{PORT}/{DATABASE}?sslmode=disable")
+    }
+
+    /// Starts the server unless it runs; makes the cluster if there is none.
+    pub(super) fn ensure_running(&self) -> Result<(), PrivatePgError> {
+        let since = Instant::now();
+        let mut said = false;
+        loop {
+            match self.state()? {
+                ServerState::Ready(_) => return Ok(()),
+                ServerState::Busy if since.elapsed() < START_DEADLINE => {
+                    thread::sleep(Duration::from_millis(50));
+                    continue;
+                }
+                ServerState::Busy => {
+                    return Err(PrivatePgError::Program {
+                        program: "postgres",
+                        output: format!("not ready after {} s; {}", START_DEADLINE.as_secs(), self.log_since(0)),
+                    });
+                }
+                ServerState::Stopped => {}
+            }
+            self.ensure_initialised()?;
+            self.prepare_start()?;
+            let log_start = fs::metadata(self.log()).map_or(0, |meta| meta.len());
+            match self.pg_ctl_start() {
+                Ok(()) => return Ok(()),
+                Err(output) => {
+                    let log = self.log_since(log_start);
+                    // The processes of a postmaster that was killed leave by themselves, a moment later.
+                    let orphans = log.contains("is still in use") || log.contains("already exists");
+                    if !orphans || since.elapsed() > ORPHANS_DEADLINE {
+                        let output = format!("{output}; server.log: {log}");
+                        return Err(PrivatePgError::Program { program: "pg_ctl start", output });
+                    }
+                    if !said {
+                        tracing::info!("waiting for the processes of a killed PostgreSQL to leave");
+                        said = true;
+                    }
+                    thread::sleep(Duration::from_millis(100));
+                }
+            }
+        }
+    }
+
+    /// Stops the server if it runs, ending its connections.
+    pub(super) fn stop(&self) -> Result<(), PrivatePgError> {
+        if self.state()? == ServerState::Stopped {
+            return Ok(());
+        }
+        let mut command = self.command("pg_ctl");
+        command.args(["stop", "--mode=fast", "--wait", "--timeout=60", "--silent", "--pgdata"]).arg(&self.data);
+        output_of(&mut command).map_err(|output| {
+            let output = format!("{output}; server.log: {}", self.log_since(0));
+            PrivatePgError::Program { program: "pg_ctl stop", output }
+        })
+    }
+
+    /// What the server does, by its pid file, its process and its socket.
+    pub(super) fn state(&self) -> Result<ServerState, PrivatePgError> {
+        let Some((pid, status)) = self.pid_file()? else { return Ok(ServerState::Stopped) };
+        // Who answers is alive, also when its process is another container's and has no number here.
+        let answers = UnixStream::connect(self.socket_dir.join(SOCKET)).is_ok();
+        Ok(match (answers, status.as_str()) {
+            (true, "ready") => ServerState::Ready(pid),
+            (true, _) => ServerState::Busy,
+            (false, _) if self.is_our_process(pid) => ServerState::Busy,
+            (false, _) => ServerState::Stopped,
+        })
+    }
+
+    /// The process id and the status word of `postmaster.pid`.
+    fn pid_file(&self) -> Result<Option<(i32, String)>, PrivatePgError> {
+        let path = self.data.join("postmaster.pid");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).or_io("read", &path),
+        };
+        let mut lines = text.lines();
+        // Line 1 is the process id, line 8 the status: see PostgreSQL's src/include/utils/pidfile.h.
+        let pid = lines.next().and_then(|line| line.trim().parse().ok()).filter(|pid| *pid > 0);
+        let status = lines.nth(6).unwrap_or_default().trim().to_owned();
+        Ok(pid.map(|pid| (pid, status)))
+    }
+
+    /// Whether the process of a pid file is this cluster's server. After a kill -9 or a reboot the number may be
+    /// a zombie's, which nobody buried, or another program's.
+    fn is_our_process(&self, pid: i32) -> bool {
+        if kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH) {
+            return false;
+        }
+        if !cfg!(target_os = "linux") {
+            return true;
+        }
+        match fs::read_link(format!("/proc/{pid}/cwd")) {
+            Ok(cwd) => self.data.canonicalize().is_ok_and(|data| data == cwd),
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        }
+    }
+
+    fn ensure_initialised(&self) -> Result<(), PrivatePgError> {
+        if let Some(cluster) = self.cluster_version()? {
+            let installed = self.installation.major();
+            if cluster != installed {
+                let installed = installed.to_owned();
+                return Err(PrivatePgError::OtherMajor { data_dir: self.data.clone(), cluster, installed });
+            }
+            return Ok(());
+        }
+        if fs::read_dir(&self.data).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(PrivatePgError::NotACluster { data_dir: self.data.clone() });
+        }
+        // Made beside and renamed: a cluster is whole or not there.
+        let new = self.data.with_extension("new");
+        remove_dir(&new)?;
+        create_private_dir(&new, &self.user)?;
+        self.initdb(&new)?;
+        let _ = fs::remove_dir(&self.data); // an empty one
+        fs::rename(&new, &self.data).or_io("create", &self.data)
+    }
+
+    fn cluster_version(&self) -> Result<Option<String>, PrivatePgError> {
+        let path = self.data.join("PG_VERSION");
+        match fs::read_to_string(&path) {
+            Ok(version) => Ok(Some(version.trim().to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).or_io("read", &path),
+        }
+    }
+
+    fn initdb(&self, new: &Path) -> Result<(), PrivatePgError> {
+        tracing::info!(data_dir = %self.data.display(), "making a PostgreSQL cluster");
+        let mut command = self.command("initdb");
+        command.args(["--encoding=UTF8", "--no-locale", "--auth=trust"]);
+        command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
+        output_of(&mut command).map_err(|output| PrivatePgError::Program { program: "initdb", output })?;
+
+        let path = new.join("postgresql.conf");
+        let mut conf = fs::OpenOptions::new().append(true).open(&path).or_io("open", &path)?;
+        writeln!(conf, "\ninclude_if_exists = 'htm.conf'\t# written by htm at each start").or_io("write", &path)?;
+
+        let program = "postgres --single";
+        let mut command = self.command("postgres");
+        command.args(["--single", "-D"]).arg(new).arg("postgres").stdin(Stdio::piped());
+        let said = say(&mut command, &format!("create database {DATABASE}\n"))
+            .map_err(|output| PrivatePgError::Program { program, output })?;
+        // It ends with success whatever became of the statement.
+        if said.contains("ERROR:") || said.contains("FATAL:") {
+            return Err(PrivatePgError::Program { program, output: said });
+        }
+        Ok(())
+    }
+
+    /// The settings, the socket's directory, and a log of bearable size.
+    fn prepare_start(&self) -> Result<(), PrivatePgError> {
+        self.prepare_socket_dir()?;
+        let path = self.data.join("htm.conf");
+        fs::write(&path, self.settings()).or_io("write", &path)?;
+        self.user.own(&path)?;
+        let log = self.log();
+        if fs::metadata(&log).is_ok_and(|meta| meta.len() > LOG_MAX) {
+            fs::rename(&log, self.data.join("server.log.1")).or_io("rename", &log)?;
+        }
+        // A process that has the number of a killed server, or its zombie, would keep PostgreSQL from starting.
+        // The check for processes that are left of it does not need these files: it goes by shared memory.
+        if let Some((pid, _)) = self.pid_file()?
+            && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
+        {
+            for path in [self.data.join("postmaster.pid"), self.socket_dir.join(format!("{SOCKET}.lock"))] {
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => {
+                        return Err(error).or_io("remove", &path);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// fsync, full_page_writes and synchronous_commit stay on, as PostgreSQL has them.
+    fn settings(&self) -> String {
+        // The outer quotes are the file's, the inner ones the list's, in which a comma would divide.
+        let socket_dir = self.socket_dir.display().to_string().replace('"', "\"\"").replace('\'', "''");
+        let shared_memory = if small_shared_memory() { "mmap" } else { "posix" };
+        format!(
+            "# Written by htm at each start. Put settings of your own into postgresql.auto.conf (ALTER SYSTEM).\n\
+             listen_addresses = ''\n\
+             port = {PORT}\n\
+             unix_socket_directories = '\"{socket_dir}\"'\n\
+             unix_socket_permissions = 0700\n\
+             max_connections = 200\n\
+             shared_buffers = 256MB\n\
+             maintenance_work_mem = 256MB\n\
+             max_wal_size = 2GB\n\
+             dynamic_shared_memory_type = {shared_memory}\n\
+             timezone = 'UTC'\n\
+             log_timezone = 'UTC'\n\
+             lc_messages = 'C'\n"
+        )
+    }
+
+    fn prepare_socket_dir(&self) -> Result<(), PrivatePgError> {
+        create_private_dir(&self.socket_dir, &self.user)?;
+        let meta = fs::symlink_metadata(&self.socket_dir).or_io("look at", &self.socket_dir)?;
+        if !meta.is_dir() || meta.uid() != self.user.uid() || meta.mode() & 0o077 != 0 {
+            return Err(PrivatePgError::SocketDirTaken { path: self.socket_dir.clone() });
+        }
+        self.user.check_reaches(&self.socket_dir)
+    }
+
+    fn pg_ctl_start(&self) -> Result<(), String> {
+        let mut command = self.command("pg_ctl");
+        command.args(["start", "--wait", "--silent"]);
+        command.arg(format!("--timeout={}", START_DEADLINE.as_secs()));
+        command.arg("--log").arg(self.log()).arg("--pgdata").arg(&self.data);
+        output_of(&mut command)
+    }
+
+    /// A program of the installation: as the server's user, deaf to the terminal's Ctrl-C (pg_ctl gives the
+    /// server a session of its own), in English, and untouched by settings for other PostgreSQL servers.
+    fn command(&self, program: &'static str) -> Command {
+        let mut command = Command::new(self.installation.bin.join(program));
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting_of_postgres(name)) {
+            command.env_remove(name);
+        }
+        command.env("LC_ALL", "C").current_dir("/").process_group(0).stdin(Stdio::null());
+        self.user.run_as(&mut command);
+        command
+    }
+
+    fn log(&self) -> PathBuf {
+        self.data.join("server.log")
+    }
+
+    /// The log's end, from `offset` on, as one line.
+    fn log_since(&self, offset: u64) -> String {
+        const MOST: u64 = 1500;
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = File::open(self.log())?;
+            let end = file.metadata()?.len();
+            file.seek(SeekFrom::Start(offset.max(end.saturating_sub(MOST))))?;
+            let mut text = Vec::new();
+            file.read_to_end(&mut text)?;
+            Ok(text)
+        };
+        one_line(&read().unwrap_or_default())
+    }
+}
+
+/// Creates `dir`, which only `user` may enter.
+pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<(), PrivatePgError> {
+    match fs::DirBuilder::new().mode(0o700).create(dir) {
+        Ok(()) => {
+            fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).or_io("create", dir)?;
+            user.own(dir)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error).or_io("create", dir),
+    }
+}
+
+/// Removes `dir` and what is in it; it need not be there.
+pub(super) fn remove_dir(dir: &Path) -> Result<(), PrivatePgError> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_io("remove", dir),
+        _ => Ok(()),
+    }
+}
+
+/// `run`, or where the socket's path would be too long for the kernel, a directory of its own under `/tmp`.
+fn short_enough(run: PathBuf, uid: u32) -> PathBuf {
+    // PostgreSQL puts a lock beside the socket, named as it with `.lock`; only the socket's name is limited.
+    if run.join(SOCKET).as_os_str().len() <= SOCKET_PATH_MAX {
+        return run;
+    }
+    let digest = Sha256::digest(run.as_os_str().as_bytes());
+    let key: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    PathBuf::from(format!("/tmp/htm-{uid}-{key}"))
+}
+
+/// Whether `/dev/shm` is smaller than what a parallel index build asks for: a container's has 64 MB, and the
+/// build would fail with "could not resize shared memory segment".
+fn small_shared_memory() -> bool {
+    const ENOUGH: u64 = 512 * 1024 * 1024;
+    match nix::sys::statvfs::statvfs("/dev/shm") {
+        // The fields' widths differ between systems.
+        #[allow(clippy::unnecessary_cast)]
+        Ok(stat) => (stat.blocks() as u64).saturating_mul(stat.fragment_size() as u64) < ENOUGH,
+        Err(_) => cfg!(target_os = "linux"),
+    }
+}
+
+fn is_setting_of_postgres(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"PG") || name.as_bytes().starts_with(b"LC_") || name == "LANG"
+}
+
+/// Runs `command` to its end; what it said when it fails.
+fn output_of(command: &mut Command) -> Result<(), String> {
+    let done = command.output().map_err(|error| error.to_string())?;
+    if done.status.success() { Ok(()) } else { Err(one_line(&[done.stdout, done.stderr].concat())) }
+}
+
+/// Runs `command` with `input`; what it said.
+fn say(command: &mut Command, input: &str) -> Result<String, String> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // When it has ended already, what it says tells why.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let done = child.wait_with_output().map_err(|error| error.to_string())?;
+    let said = one_line(&[done.stdout, done.stderr].concat());
+    if done.status.success() { Ok(said) } else { Err(said) }
+}
+
+fn one_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() { "it said nothing".into() } else { lines.join(" | ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_socket_path_is_replaced_by_a_short_one() {
+        let short = PathBuf::from("/var/lib/htm/run");
+        assert_eq!(short_enough(short.clone(), 1), short);
+        let long = PathBuf::from(format!("/{}", "x".repeat(SOCKET_PATH_MAX)));
+        let replaced = short_enough(long.clone(), 7);
+        assert!(replaced.starts_with("/tmp") && replaced.as_os_str().len() < 40, "{replaced:?}");
+        assert_eq!(short_enough(long, 7), replaced);
+    }
+
+    #[test]
+    fn settings_quote_the_socket_directory() {
+        let cluster = Cluster {
+            installation: Installation { bin: "/b".into(), version: "18.6".into() },
+            user: ServerUser::Same,
+            data: "/d".into(),
+            socket_dir: "/a b,c'd".into(),
+        };
+        assert!(cluster.settings().contains("unix_socket_directories = '\"/a b,c''d\"'\n"));
+        assert_eq!(cluster.url(), "postgres://postgres@%2Fa%20b%2Cc%27d:5432/htm?sslmode=disable");
+    }
+}

@@ -1,0 +1,144 @@
+//! Finding PostgreSQL's programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::error::PrivatePgError;
+use crate::paths::{self, Paths};
+
+/// What a system's own PostgreSQL must have to be taken; apalis' first migrations ask for hstore and pgcrypto.
+const EXTENSIONS: [&str; 4] = ["vector", "pg_trgm", "hstore", "pgcrypto"];
+
+/// A PostgreSQL that can be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Installation {
+    /// The directory of `postgres`, `initdb` and `pg_ctl`, with no symbolic link in it.
+    pub(super) bin: PathBuf,
+    /// As `18.6`.
+    pub(super) version: String,
+}
+
+impl Installation {
+    /// The first that serves: `HTM_POSTGRES_HOME`, what `./justw setup` installed, `pg_config` on the PATH.
+    pub(super) fn locate(paths: &Paths) -> Result<Self, PrivatePgError> {
+        if let Some(named) = paths::named("HTM_POSTGRES_HOME") {
+            return Self::at(&named.join("bin"));
+        }
+        let mut searched = vec!["HTM_POSTGRES_HOME, which is not set".to_owned()];
+
+        let installed = installed_versions(&paths.postgres_dir());
+        if installed.is_empty() {
+            searched.push(format!("{}, where nothing is", paths.postgres_dir().display()));
+        }
+        // A cluster that is there already wants its own major version.
+        let cluster = fs::read_to_string(paths.data_dir().join("PG_VERSION")).unwrap_or_default();
+        let same_major = installed.iter().find(|(version, _)| version[0].to_string() == cluster.trim());
+        if let Some((_, dir)) = same_major.or(installed.first()) {
+            return Self::at(&dir.join("bin"));
+        }
+
+        match from_pg_config() {
+            Ok(bin) => Self::at(&bin),
+            Err(reason) => {
+                searched.push(reason);
+                Err(PrivatePgError::NoBinaries { searched })
+            }
+        }
+    }
+
+    fn at(bin: &Path) -> Result<Self, PrivatePgError> {
+        let bad = |reason: String| PrivatePgError::BadInstallation { dir: bin.to_path_buf(), reason };
+        let bin = bin.canonicalize().map_err(|error| bad(error.to_string()))?;
+        for program in ["postgres", "initdb", "pg_ctl"] {
+            if !bin.join(program).is_file() {
+                return Err(bad(format!("it has no `{program}`")));
+            }
+        }
+        let said = run(&bin.join("postgres"), "--version").map_err(bad)?;
+        // `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`
+        let version = said.split_whitespace().nth(2).unwrap_or_default().to_owned();
+        if version.is_empty() {
+            return Err(bad(format!("`postgres --version` says {said:?}")));
+        }
+        Ok(Self { bin, version })
+    }
+
+    /// As `18`; for a beta, as `19beta1`, what its clusters say too is `19`.
+    pub(super) fn major(&self) -> &str {
+        let end = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());
+        &self.version[..end]
+    }
+}
+
+/// Newest first; names that are no version (an unpacking that never finished) are passed over.
+fn installed_versions(dir: &Path) -> Vec<(Vec<u32>, PathBuf)> {
+    let mut found: Vec<_> = fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| Some((parse_version(entry.file_name().to_str()?)?, entry.path())))
+        .filter(|(_, path)| path.join("bin/postgres").is_file())
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found
+}
+
+fn parse_version(name: &str) -> Option<Vec<u32>> {
+    name.split('.').map(|part| part.parse().ok()).collect()
+}
+
+/// The system's PostgreSQL, when it has the extensions; else why it does not serve.
+fn from_pg_config() -> Result<PathBuf, String> {
+    let ask = |what| run(Path::new("pg_config"), what);
+    let share = PathBuf::from(ask("--sharedir").map_err(|_| "pg_config, which is not on the PATH".to_owned())?);
+    let missing: Vec<_> = EXTENSIONS
+        .into_iter()
+        .filter(|name| !share.join("extension").join(format!("{name}.control")).is_file())
+        .collect();
+    if !missing.is_empty() {
+        return Err(format!("pg_config on the PATH, whose {} lacks {}", share.display(), missing.join(", ")));
+    }
+    ask("--bindir").map(PathBuf::from)
+}
+
+fn run(program: &Path, argument: &str) -> Result<String, String> {
+    let done = Command::new(program)
+        .arg(argument)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{} does not run: {error}", program.display()))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(format!("`{} {argument}` failed: {}", program.display(), said.trim()));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_is_by_number_and_leftovers_are_no_version() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["9.6.1", "18.6.3", "18.10.0", ".setup-x", "latest"] {
+            let bin = dir.path().join(name).join("bin");
+            fs::create_dir_all(&bin).unwrap();
+            fs::write(bin.join("postgres"), "").unwrap();
+        }
+        fs::create_dir_all(dir.path().join("19.0")).unwrap();
+        let names: Vec<_> = installed_versions(dir.path())
+            .iter()
+            .map(|(_, path)| path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(names, ["18.10.0", "18.6.3", "9.6.1"]);
+    }
+
+    #[test]
+    fn the_major_version_is_the_leading_number() {
+        for (version, major) in [("18.6", "18"), ("15.18", "15"), ("19beta1", "19")] {
+            assert_eq!(Installation { bin: PathBuf::new(), version: version.into() }.major(), major);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Logs: to standard error, for people or as JSON.
+
+use std::env;
+use std::io::{self, IsTerminal as _};
+
+use htm_core::fault::Fault;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Level, LogFormat};
+
+/// What the process is; decides what `log.format = "auto"` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A command that a person or a script runs: human.
+    Command,
+    /// A process that runs by itself: human on a terminal, JSON elsewhere.
+    Worker,
+}
+
+/// Starts logging to standard error; standard output stays free for results.
+///
+/// `RUST_LOG` wins over `level`, which is meant for HTM's own crates: libraries say what is at `info` or above,
+/// never more. Colours appear on a terminal only, and not when `NO_COLOR` is set.
+///
+/// # Errors
+/// [`TelemetryError::BadFilter`] when `RUST_LOG` cannot be read; [`TelemetryError::AlreadyStarted`] at a second
+/// call in one process.
+pub fn init(level: Level, format: LogFormat, role: Role) -> Result<(), TelemetryError> {
+    let filter = match env::var("RUST_LOG") {
+        Ok(directives) if !directives.trim().is_empty() => {
+            EnvFilter::try_new(&directives).map_err(|source| TelemetryError::BadFilter { directives, source })?
+        }
+        _ => EnvFilter::new(directives(level)),
+    };
+    let terminal = io::stderr().is_terminal();
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let started = if is_json(format, role, terminal) {
+        builder.json().flatten_event(true).with_ansi(false).try_init()
+    } else {
+        let colours = terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        builder.with_ansi(colours).with_target(false).try_init()
+    };
+    started.map_err(|_| TelemetryError::AlreadyStarted)
+}
+
+/// Why logging did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// `RUST_LOG` cannot be read.
+    #[error("RUST_LOG={directives:?} is no filter")]
+    BadFilter {
+        /// What it holds.
+        directives: String,
+        /// Why not.
+        source: tracing_subscriber::filter::ParseError,
+    },
+    /// The process logs already.
+    #[error("logging is on already in this process")]
+    AlreadyStarted,
+}
+
+impl TelemetryError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BadFilter { .. } => "telemetry_bad_filter",
+            Self::AlreadyStarted => "telemetry_already_started",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::BadFilter { .. } => "set RUST_LOG to a level or to directives, as `info` or `htm_core=debug,sqlx=warn`",
+            Self::AlreadyStarted => "start logging once, at the process's start",
+        }
+    }
+
+    /// Who has to act.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::BadFilter { .. } => Fault::User,
+            Self::AlreadyStarted => Fault::Bug,
+        }
+    }
+}
+
+fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {
+    match format {
+        LogFormat::Human => false,
+        LogFormat::Json => true,
+        LogFormat::Auto => role == Role::Worker && !terminal,
+    }
+}
+
+/// Libraries at `debug` would log every statement and every request.
+fn directives(level: Level) -> String {
+    const OURS: [&str; 9] = [
+        "htm",
+        "htm_core",
+        "htm_providers",
+        "htm_runtime",
+        "htm_worker",
+        "htm_server",
+        "htm_migration",
+        "embed_worker",
+        "tag_worker",
+    ];
+    let name = level.as_str();
+    match level {
+        Level::Error | Level::Warn | Level::Info => name.to_owned(),
+        Level::Debug | Level::Trace => {
+            OURS.iter().fold("info".to_owned(), |all, target| format!("{all},{target}={name}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_is_json_only_for_a_worker_without_a_terminal() {
+        assert!(is_json(LogFormat::Auto, Role::Worker, false));
+        assert!(!is_json(LogFormat::Auto, Role::Worker, true));
+        assert!(!is_json(LogFormat::Auto, Role::Command, false));
+        assert!(is_json(LogFormat::Json, Role::Command, true));
+    }
+
+    #[test]
+    fn debug_is_for_our_own_crates() {
+        let directives = directives(Level::Debug);
+        assert!(directives.starts_with("info,") && directives.contains("htm_core=debug"), "{directives}");
+        assert!(EnvFilter::try_new(directives).is_ok());
+    }
+}

@@ -1,0 +1,255 @@
+//! The private PostgreSQL, with real programs. Where there are none (`./justw setup` was not run), each test says
+//! so and passes.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use htm_runtime::paths::Paths;
+use htm_runtime::private_pg::{PrivatePg, PrivatePgError, Released};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use sqlx::{Connection as _, PgConnection};
+use tempfile::TempDir;
+
+/// Set for the process that [`a_killed_user_does_not_count`] kills: the state directory.
+const HOLD: &str = "HTM_TEST_HOLD";
+
+/// A server of its own, and the directory that it lives in.
+fn server() -> Option<(PrivatePg, TempDir)> {
+    let dir = tempfile::Builder::new().prefix("htm").tempdir_in("/tmp").unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    Some((located(&Paths::new(Paths::from_env().unwrap().home(), dir.path()))?, dir))
+}
+
+fn located(paths: &Paths) -> Option<PrivatePg> {
+    match PrivatePg::locate(paths) {
+        Ok(pg) => Some(pg),
+        Err(error @ PrivatePgError::NoBinaries { .. }) => {
+            println!("skipped: {error}; {}", error.hint());
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn setting(url: &str, name: &str) -> String {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    let value =
+        sqlx::query_scalar("select current_setting($1)").bind(name).fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    value
+}
+
+#[tokio::test]
+async fn the_last_of_two_users_stops_it() {
+    let Some((pg, _dir)) = server() else { return };
+    let one = pg.start().await.unwrap();
+    let pid = pg.status().await.unwrap().pid.unwrap();
+    let two = pg.start().await.unwrap();
+    let status = pg.status().await.unwrap();
+    assert_eq!((status.pid, status.in_use, status.stay), (Some(pid), Some(true), false));
+
+    assert_eq!(one.release().await.unwrap(), Released::InUse);
+    assert_eq!(setting(&two.url(), "fsync").await, "on");
+    // A child that lives on inherits no lock.
+    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+    assert_eq!(two.release().await.unwrap(), Released::Stopped);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let status = pg.status().await.unwrap();
+    assert_eq!((status.running, status.in_use), (false, Some(false)));
+}
+
+#[tokio::test]
+async fn it_is_a_durable_unicode_database_on_a_socket_that_others_cannot_reach() {
+    let Some((pg, _dir)) = server() else { return };
+    let server = pg.start().await.unwrap();
+    let url = server.url();
+    for (name, value) in [
+        ("fsync", "on"),
+        ("synchronous_commit", "on"),
+        ("full_page_writes", "on"),
+        ("server_encoding", "UTF8"),
+        ("listen_addresses", ""),
+        ("max_connections", "200"),
+        ("TimeZone", "UTC"),
+    ] {
+        assert_eq!(setting(&url, name).await, value, "{name}");
+    }
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    for extension in ["vector", "pg_trgm", "hstore"] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("create extension {extension}")))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
+    connection.close().await.unwrap();
+    let meta = fs::metadata(pg.status().await.unwrap().socket_dir).unwrap();
+    assert_eq!(meta.mode() & 0o777, 0o700);
+    server.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn it_starts_again_after_kill_9_with_what_was_committed() {
+    let Some((pg, _dir)) = server() else { return };
+    let before = pg.start().await.unwrap();
+    let mut connection = PgConnection::connect(&before.url()).await.unwrap();
+    sqlx::raw_sql("create table kept as select 42 as answer").execute(&mut connection).await.unwrap();
+    let pid = pg.status().await.unwrap().pid.unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    while pg.status().await.unwrap().running {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+
+    let after = pg.start().await.unwrap();
+    assert_ne!(pg.status().await.unwrap().pid, Some(pid));
+    let mut connection = PgConnection::connect(&after.url()).await.unwrap();
+    let answer: i32 = sqlx::query_scalar("select answer from kept").fetch_one(&mut connection).await.unwrap();
+    assert_eq!(answer, 42);
+    assert_eq!(before.release().await.unwrap(), Released::InUse);
+    assert_eq!(after.release().await.unwrap(), Released::Stopped);
+}
+
+#[tokio::test]
+async fn a_stale_pid_file_with_the_number_of_another_process_is_no_server() {
+    let Some((pg, _dir)) = server() else { return };
+    pg.start().await.unwrap().release().await.unwrap();
+    let status = pg.status().await.unwrap();
+    let text = format!("{}\n{}\n0\n5432\n\n\n\nready\n", std::process::id(), status.data_dir.display());
+    fs::write(status.data_dir.join("postmaster.pid"), &text).unwrap();
+    fs::write(status.socket_dir.join(".s.PGSQL.5432.lock"), &text).unwrap();
+    if cfg!(target_os = "linux") {
+        assert!(!pg.status().await.unwrap().running);
+        assert_eq!(pg.start().await.unwrap().release().await.unwrap(), Released::Stopped);
+    }
+}
+
+#[tokio::test]
+async fn the_mark_to_stay_outlives_its_users_until_down() {
+    let Some((pg, _dir)) = server() else { return };
+    pg.up().await.unwrap();
+    assert_eq!(pg.start().await.unwrap().release().await.unwrap(), Released::Stays);
+    let status = pg.status().await.unwrap();
+    assert_eq!((status.running, status.stay, status.in_use), (true, true, Some(false)));
+    pg.down().await.unwrap();
+    let status = pg.status().await.unwrap();
+    assert_eq!((status.running, status.stay), (false, false));
+    pg.down().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dropped_use_stops_it_and_reset_deletes_the_cluster() {
+    let Some((pg, _dir)) = server() else { return };
+    drop(pg.start().await.unwrap());
+    let status = pg.status().await.unwrap();
+    assert!(!status.running && status.data_dir.join("PG_VERSION").exists());
+    pg.reset().await.unwrap();
+    assert!(!status.data_dir.exists());
+    assert_eq!(pg.start().await.unwrap().release().await.unwrap(), Released::Stopped);
+}
+
+#[tokio::test]
+async fn many_start_at_once_and_one_server_runs() {
+    let Some((pg, _dir)) = server() else { return };
+    let starts: Vec<_> = (0..6)
+        .map(|_| {
+            let pg = pg.clone();
+            tokio::spawn(async move { pg.start().await.unwrap() })
+        })
+        .collect();
+    let mut uses = Vec::new();
+    for start in starts {
+        uses.push(start.await.unwrap());
+    }
+    let mut released = Vec::new();
+    for one in uses {
+        released.push(one.release().await.unwrap());
+    }
+    assert_eq!(released.iter().filter(|one| **one == Released::Stopped).count(), 1, "{released:?}");
+    assert_eq!(released.last(), Some(&Released::Stopped));
+}
+
+#[tokio::test]
+async fn a_killed_user_does_not_count() {
+    if let Some(state) = std::env::var_os(HOLD) {
+        let pg = located(&Paths::new(Paths::from_env().unwrap().home(), state)).unwrap();
+        let _server = pg.start().await.unwrap();
+        println!("holding");
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        return;
+    }
+    let Some((pg, dir)) = server() else { return };
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_killed_user_does_not_count", "--nocapture"])
+        .env(HOLD, dir.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line.contains("holding")));
+    assert_eq!(pg.status().await.unwrap().in_use, Some(true));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let status = pg.status().await.unwrap();
+    assert_eq!((status.running, status.in_use), (true, Some(false)));
+    assert_eq!(pg.start().await.unwrap().release().await.unwrap(), Released::Stopped);
+}
+
+#[tokio::test]
+async fn a_cluster_of_another_major_version_is_left_alone() {
+    let Some((pg, _dir)) = server() else { return };
+    pg.start().await.unwrap().release().await.unwrap();
+    let version = pg.status().await.unwrap().data_dir.join("PG_VERSION");
+    fs::write(&version, "12\n").unwrap();
+    let error = pg.start().await.unwrap_err();
+    assert_eq!(error.code(), "private_pg_other_major");
+    assert!(error.hint().contains("HTM_POSTGRES_HOME to a PostgreSQL 12"), "{}", error.hint());
+}
+
+#[tokio::test]
+async fn foreign_files_are_no_cluster_and_stay() {
+    let Some((pg, dir)) = server() else { return };
+    let data = dir.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("letter.txt"), "dear").unwrap();
+    assert_eq!(pg.start().await.unwrap_err().code(), "private_pg_not_a_cluster");
+    assert!(data.join("letter.txt").exists());
+}
+
+#[tokio::test]
+async fn a_long_path_gets_a_short_socket_directory() {
+    let Some((_, dir)) = server() else { return };
+    let state = dir.path().join("x".repeat(120));
+    let pg = located(&Paths::new(Paths::from_env().unwrap().home(), state)).unwrap();
+    let server = pg.start().await.unwrap();
+    assert_eq!(setting(&server.url(), "fsync").await, "on");
+    let socket_dir = pg.status().await.unwrap().socket_dir;
+    assert!(socket_dir.starts_with("/tmp"));
+    assert_eq!(server.release().await.unwrap(), Released::Stopped);
+    fs::remove_dir(socket_dir).unwrap();
+}
+
+#[tokio::test]
+async fn root_runs_it_as_another_user_who_must_get_there() {
+    if !nix::unistd::geteuid().is_root() {
+        println!("skipped: not root");
+        return;
+    }
+    let Some((pg, dir)) = server() else { return };
+    let server = pg.start().await.unwrap();
+    let pid = pg.status().await.unwrap().pid.unwrap();
+    assert_ne!(fs::metadata(pg.status().await.unwrap().data_dir).unwrap().uid(), 0);
+    if cfg!(target_os = "linux") {
+        assert_ne!(fs::metadata(format!("/proc/{pid}")).unwrap().uid(), 0);
+    }
+    server.release().await.unwrap();
+
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let error = pg.start().await.unwrap_err();
+    assert_eq!(error.code(), "private_pg_unreachable");
+    assert!(error.hint().contains(&format!("chmod o+x {}", dir.path().display())), "{}", error.hint());
+}

@@ -1,0 +1,130 @@
+//! A database a test, cloned from a migrated template.
+
+use htm_core::provider::ModelName;
+use htm_core::{Htm, Settings};
+use htm_providers::fake::{self, FakeSettings};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+
+use crate::server;
+
+/// A migrated database of the test's own, dropped at its end.
+pub struct TestDatabase {
+    admin: PgConnectOptions,
+    name: String,
+    /// Connected to it.
+    pub pool: PgPool,
+    _server: server::Server,
+}
+
+impl TestDatabase {
+    /// Clones the template.
+    pub async fn new() -> Self {
+        Self::create(Some(template_name())).await
+    }
+
+    /// Empty: nothing is migrated.
+    pub async fn empty() -> Self {
+        Self::create(None).await
+    }
+
+    async fn create(template: Option<String>) -> Self {
+        let server = server::get().await;
+        let admin: PgConnectOptions = server.url().parse().expect("the server's URL");
+        let mut connection = PgConnection::connect_with(&admin).await.expect("the test server answers");
+        if let Some(template) = &template {
+            ensure_template(&mut connection, &admin, template).await;
+        }
+        let name = format!("t_{}", ulid::Ulid::new().to_string().to_lowercase());
+        let from = template.unwrap_or_else(|| "template0".into());
+        sqlx::raw_sql(AssertSqlSafe(format!("create database {name} template {from}")))
+            .execute(&mut connection)
+            .await
+            .expect("a database is made");
+        let pool = PgPoolOptions::new()
+            .max_connections(10)
+            .connect_with(admin.clone().database(&name))
+            .await
+            .expect("the new database answers");
+        Self { admin, name, pool, _server: server }
+    }
+
+    /// How to connect to it.
+    pub fn options(&self) -> PgConnectOptions {
+        self.admin.clone().database(&self.name)
+    }
+
+    /// Its URL, for processes.
+    pub fn url(&self) -> String {
+        let url = self._server.url();
+        let (base, _) = url.rsplit_once('/').expect("a URL has a path");
+        match url.split_once('?') {
+            Some((_, query)) => format!("{base}/{}?{query}", self.name),
+            None => format!("{base}/{}", self.name),
+        }
+    }
+
+    /// A handle on it whose queries are embedded by the fake provider.
+    pub fn htm(&self) -> Htm {
+        let embedder = fake::embedder(FakeSettings::default()).expect("the fake embedder");
+        let settings = Settings {
+            embedding_model: embedder.model().clone(),
+            tag_model: ModelName::new("fake", "tags"),
+            ..Settings::default()
+        };
+        Htm::with_pool(self.pool.clone(), settings, Some(embedder))
+    }
+
+    /// A count, by a query that gives one number.
+    pub async fn count(&self, sql: &'static str) -> i64 {
+        sqlx::query_scalar(sql).fetch_one(&self.pool).await.expect("a count")
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let (admin, name) = (self.admin.clone(), std::mem::take(&mut self.name));
+        // On a thread: the test's own runtime may be gone or busy.
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let mut connection = PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
+                sqlx::raw_sql(AssertSqlSafe(format!("drop database if exists {name} with (force)")))
+                    .execute(&mut connection)
+                    .await
+                    .map_err(std::io::Error::other)
+            })
+        });
+        if let Ok(Err(error)) = dropped.join() {
+            eprintln!("a test database was not dropped: {error}");
+        }
+    }
+}
+
+/// A template a schema, so that a checkout with another one does not disturb this one's.
+fn template_name() -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in include_bytes!("../../migration/src/sql/schema_up.sql") {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("htm_template_{hash:016x}")
+}
+
+async fn ensure_template(connection: &mut PgConnection, admin: &PgConnectOptions, name: &str) {
+    sqlx::query("select pg_advisory_lock(20261121)").execute(&mut *connection).await.expect("the lock");
+    let ready: bool =
+        sqlx::query_scalar("select exists (select from pg_database where datname = $1 and datistemplate)")
+            .bind(name)
+            .fetch_one(&mut *connection)
+            .await
+            .expect("the list of databases");
+    if !ready {
+        let run = |sql: String| sqlx::raw_sql(AssertSqlSafe(sql));
+        run(format!("drop database if exists {name}")).execute(&mut *connection).await.expect("dropped");
+        run(format!("create database {name} template template0")).execute(&mut *connection).await.expect("made");
+        htm_migration::up(&admin.clone().database(name)).await.expect("migrated");
+        // Marked last: a half-migrated database is never cloned.
+        run(format!("alter database {name} is_template true")).execute(&mut *connection).await.expect("marked");
+    }
+    sqlx::query("select pg_advisory_unlock(20261121)").execute(connection).await.expect("unlocked");
+}

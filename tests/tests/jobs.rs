@@ -1,0 +1,387 @@
+//! The life of a job: claims, leases, acks, failures, rescues.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
+use htm_core::store::{embeddings, workers};
+use htm_core::{Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
+use htm_tests::{TestDatabase, drain, wait_until, worker_options};
+use htm_worker::{Handler, Item};
+use sqlx::PgPool;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Embeds each text as one fixed vector, after what a test wants to happen.
+struct Scripted {
+    model: embeddings::RegisteredModel,
+    behaviour: Behaviour,
+    calls: Arc<AtomicUsize>,
+    /// A call waits for a permit; a test that wants no waiting gives plenty.
+    gate: Arc<Semaphore>,
+}
+
+enum Behaviour {
+    Succeed,
+    Fail(ProviderErrorKind),
+    RefuseTextWith(&'static str),
+    PanicOn(&'static str),
+}
+
+impl Scripted {
+    async fn new(db: &TestDatabase, behaviour: Behaviour) -> Self {
+        let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "scripted"), 4).await.unwrap();
+        let gate = Arc::new(Semaphore::new(1_000_000));
+        Self { model, behaviour, calls: Arc::default(), gate }
+    }
+}
+
+#[async_trait]
+impl Handler for Scripted {
+    type Output = Vec<f32>;
+
+    fn stage(&self) -> Stage {
+        Stage::Embed
+    }
+
+    fn model(&self) -> String {
+        self.model.name.to_string()
+    }
+
+    async fn work(&self, items: &[Item]) -> Result<Vec<Vec<f32>>, ProviderError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.gate.acquire().await.unwrap().forget();
+        let has = |word| items.iter().any(|item| item.content.contains(word));
+        let fail = |kind| Err(ProviderError::new(&self.model.name, kind, "scripted"));
+        match self.behaviour {
+            Behaviour::Fail(kind) => fail(kind),
+            Behaviour::RefuseTextWith(word) if has(word) => fail(ProviderErrorKind::BadInput),
+            Behaviour::PanicOn(word) if has(word) => panic!("scripted"),
+            _ => Ok(vec![vec![1.0, 0.0, 0.0, 0.0]; items.len()]),
+        }
+    }
+
+    async fn ack(&self, pool: &PgPool, lease: &Lease, results: &[(Item, Vec<f32>)]) -> htm_core::Result<usize> {
+        let results: Vec<Embedded> = results
+            .iter()
+            .map(|(item, embedding)| Embedded {
+                job: item.job.clone(),
+                node: item.node,
+                revision: item.revision,
+                embedding: embedding.clone(),
+            })
+            .collect();
+        jobs::ack_embedded(pool, lease, &self.model, &results).await
+    }
+}
+
+/// Claims as a worker of this name would.
+async fn claim_as(db: &TestDatabase, worker: &str) -> (Lease, Vec<jobs::Claimed>) {
+    workers::register(&db.pool, Stage::Embed, worker, "test").await.unwrap();
+    jobs::claim(&db.pool, Stage::Embed, worker, 100).await.unwrap().expect("a job is due")
+}
+
+fn embedded(job: &jobs::Claimed, node: NodeId) -> Embedded {
+    Embedded { job: job.id.clone(), node, revision: 1, embedding: vec![0.5; 4] }
+}
+
+async fn register(db: &TestDatabase) -> embeddings::RegisteredModel {
+    embeddings::register_model(&db.pool, &ModelName::new("fake", "scripted"), 4).await.unwrap()
+}
+
+#[tokio::test]
+async fn both_stages_end_done_with_the_models_names() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("postgres postgres postgres index")).await.unwrap().node;
+    for stage in Stage::ALL {
+        assert_eq!(drain(&db, stage).await.done, 1);
+    }
+    let status = htm.status(node).await.unwrap();
+    for stage in Stage::ALL {
+        let StageState::Done { model, after_ms, attempt, .. } = status.stage(stage) else { panic!("{status:?}") };
+        assert!(model.starts_with("fake/"));
+        assert!(*after_ms > 0.0);
+        assert_eq!(*attempt, 1);
+    }
+    assert!(!htm.get(node).await.unwrap().tags.is_empty());
+    assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
+    // The workers have left the list.
+    assert!(workers::list(&db.pool, 30_000).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_job_that_runs_twice_leaves_the_same_rows() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("twice told").tag("manual:tag".parse().unwrap())).await.unwrap();
+    let snapshot = "select md5(string_agg(t::text, '|' order by t::text)) from (
+        select node_id::text || tag_id || origin as t from htm.node_tags
+        union all select node_id::text || embedding::text from htm.embeddings_1
+        union all select node_id::text || revision || stage || model || outcome from htm.completions) t";
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        sqlx::query("update apalis.jobs set status = 'Pending', attempts = 0").execute(&db.pool).await.unwrap();
+        for stage in Stage::ALL {
+            drain(&db, stage).await;
+        }
+        seen.push(sqlx::query_scalar::<_, String>(snapshot).fetch_one(&db.pool).await.unwrap());
+    }
+    assert_eq!(seen[0], seen[1]);
+}
+
+#[tokio::test]
+async fn a_stale_holder_changes_nothing() {
+    let db = TestDatabase::new().await;
+    let node = db.htm().remember(Memory::new("fenced")).await.unwrap().node;
+    let model = register(&db).await;
+    let (stale, stale_jobs) = claim_as(&db, "first").await;
+    // The first worker is not seen for longer than its lease; a second one takes over.
+    sqlx::query("update apalis.workers set last_seen = now() - interval '1 hour'").execute(&db.pool).await.unwrap();
+    assert_eq!(jobs::rescue(&db.pool, 30_000).await.unwrap(), 1);
+    let (lease, claimed) = claim_as(&db, "second").await;
+    assert_eq!(claimed[0].attempt, 2);
+    // Also under its own name again: the instant of the claim differs.
+    for old in [stale.clone(), Lease { worker: "second".into(), ..stale }] {
+        let results = [embedded(&stale_jobs[0], node)];
+        assert_eq!(jobs::ack_embedded(&db.pool, &old, &model, &results).await.unwrap(), 0);
+        let failed = [Failed { job: stale_jobs[0].id.clone(), reason: "late".into(), verdict: Verdict::Dead }];
+        assert_eq!(jobs::fail(&db.pool, &old, &failed).await.unwrap(), 0);
+    }
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 0);
+    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &[embedded(&claimed[0], node)]).await.unwrap(), 1);
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 1);
+    // The end is written once.
+    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &[embedded(&claimed[0], node)]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn an_edit_and_a_forget_during_embedding_win() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let edited = htm.remember(Memory::new("first text")).await.unwrap().node;
+    let forgotten = htm.remember(Memory::new("a secret")).await.unwrap().node;
+    let model = register(&db).await;
+    let (lease, claimed) = claim_as(&db, "worker").await;
+    sqlx::query("update htm.nodes set content = 'second text', revision = 2 where id = $1")
+        .bind(edited)
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    htm.forget(forgotten, Confirmation::Confirmed).await.unwrap();
+    let results: Vec<Embedded> =
+        claimed.iter().zip([edited, forgotten]).map(|(job, node)| embedded(job, node)).collect();
+    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 2);
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 0);
+    assert_eq!(db.count("select count(*) from htm.completions").await, 0);
+    assert_eq!(db.count("select count(*) from apalis.jobs where status = 'Running'").await, 0);
+}
+
+#[tokio::test]
+async fn a_failing_provider_is_retried_with_backoff_until_a_dead_letter_says_why() {
+    let db = TestDatabase::new().await;
+    let mut settings = db.htm().settings().clone();
+    settings.max_attempts = 3;
+    let htm = htm_core::Htm::with_pool(db.pool.clone(), settings, None);
+    let node = htm.remember(Memory::new("unlucky")).await.unwrap().node;
+    let handler = Scripted::new(&db, Behaviour::Fail(ProviderErrorKind::Server)).await;
+    let calls = handler.calls.clone();
+    let report =
+        htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new()).await.unwrap();
+    assert_eq!((calls.load(Ordering::SeqCst), report.failed), (3, 3));
+    let status = htm.status(node).await.unwrap();
+    let StageState::Dead { attempts, error } = status.stage(Stage::Embed) else { panic!("{status:?}") };
+    assert_eq!(*attempts, 3);
+    assert!(error.contains("provider_server_error"), "{error}");
+    let waited = htm.wait_for(node, Stage::Embed, Duration::from_secs(5)).await.unwrap_err();
+    assert_eq!(waited.code(), "stage_dead");
+    assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
+    // Dead or not, full text finds it.
+    let query = RecallQuery::new("unlucky").strategy(Strategy::Fulltext);
+    assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_the_jobs_fault_burns_no_attempt() {
+    for kind in [ProviderErrorKind::RateLimited { retry_after: None }, ProviderErrorKind::Unauthorized] {
+        let db = TestDatabase::new().await;
+        let htm = db.htm();
+        let node = htm.remember(Memory::new("innocent")).await.unwrap().node;
+        let handler = Scripted::new(&db, Behaviour::Fail(kind)).await;
+        let calls = handler.calls.clone();
+        let stop = CancellationToken::new();
+        let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
+        wait_until(|| async { calls.load(Ordering::SeqCst) >= 3 }).await;
+        stop.cancel();
+        worker.await.unwrap().unwrap();
+        let status = htm.status(node).await.unwrap();
+        let StageState::Pending { attempts, last_error, .. } = status.stage(Stage::Embed) else { panic!("{status:?}") };
+        assert_eq!(*attempts, 0, "{kind:?}");
+        assert!(last_error.as_deref().unwrap().contains("provider_"));
+    }
+}
+
+#[tokio::test]
+async fn one_bad_text_fails_alone() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let mut memories: Vec<Memory> = (0..40).map(|n| Memory::new(format!("good {n}"))).collect();
+    memories[17] = Memory::new("poison");
+    let nodes: Vec<NodeId> =
+        htm.remember_many(&memories).await.unwrap().into_iter().map(|receipt| receipt.unwrap().node).collect();
+    let handler = Scripted::new(&db, Behaviour::RefuseTextWith("poison")).await;
+    let report =
+        htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new()).await.unwrap();
+    assert_eq!((report.done, report.failed), (39, 1));
+    assert_eq!(htm.status(nodes[17]).await.unwrap().stage(Stage::Embed).name(), "dead");
+    assert_eq!(htm.status(nodes[16]).await.unwrap().stage(Stage::Embed).name(), "done");
+}
+
+#[tokio::test]
+async fn undecodable_payloads_die_alone_and_newer_ones_wait() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for text in ["one", "two", "three", "four"] {
+        htm.remember(Memory::new(text)).await.unwrap();
+    }
+    let poison: [&[u8]; 3] = [b"\xff\x00", br#"{"v":1,"node":"x"}"#, br#"{"v":9,"node":1,"revision":1}"#];
+    for (payload, offset) in poison.into_iter().zip(0i64..) {
+        sqlx::query(
+            "update apalis.jobs set job = $1 where id = (select id from apalis.jobs where job_type = 'htm.embed'
+             order by (metadata -> 'node')::bigint offset $2 limit 1)",
+        )
+        .bind(payload)
+        .bind(offset)
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    }
+    let stop = CancellationToken::new();
+    let handler = Scripted::new(&db, Behaviour::Succeed).await;
+    let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
+    wait_until(|| async {
+        let depth = jobs::depth(&db.pool, Stage::Embed).await.unwrap();
+        (depth.dead, depth.done) == (2, 1)
+    })
+    .await;
+    stop.cancel();
+    worker.await.unwrap().unwrap();
+    let newer: (i32, String) = sqlx::query_as(
+        "select attempts, status from apalis.jobs where job_type = 'htm.embed' and status not in ('Done', 'Killed')",
+    )
+    .fetch_one(&db.pool)
+    .await
+    .unwrap();
+    assert_eq!(newer, (0, "Pending".into()));
+}
+
+#[tokio::test]
+async fn a_panic_ends_in_a_dead_letter_and_not_the_worker() {
+    let db = TestDatabase::new().await;
+    let mut settings = db.htm().settings().clone();
+    settings.max_attempts = 2;
+    let htm = htm_core::Htm::with_pool(db.pool.clone(), settings, None);
+    let bad = htm.remember(Memory::new("boom")).await.unwrap().node;
+    let handler = Scripted::new(&db, Behaviour::PanicOn("boom")).await;
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
+    let error = htm.wait_for(bad, Stage::Embed, Duration::from_secs(30)).await.unwrap_err();
+    assert_eq!(error.code(), "stage_dead");
+    let good = htm.remember(Memory::new("fine")).await.unwrap().node;
+    htm.wait_for(good, Stage::Embed, Duration::from_secs(30)).await.unwrap();
+    stop.cancel();
+    worker.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_that_stops_gives_back_what_it_holds_without_charge() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("interrupted")).await.unwrap().node;
+    let handler = Scripted { gate: Arc::new(Semaphore::new(0)), ..Scripted::new(&db, Behaviour::Succeed).await };
+    let calls = handler.calls.clone();
+    let stop = CancellationToken::new();
+    let options = htm_worker::Options { grace: Duration::from_millis(10), ..worker_options(false) };
+    let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, options, stop.clone()));
+    wait_until(|| async { calls.load(Ordering::SeqCst) == 1 }).await;
+    assert_eq!(htm.status(node).await.unwrap().stage(Stage::Embed).name(), "running");
+    stop.cancel();
+    assert_eq!(worker.await.unwrap().unwrap().released, 1);
+    let status = htm.status(node).await.unwrap();
+    assert!(matches!(status.stage(Stage::Embed), StageState::Pending { attempts: 0, .. }), "{status:?}");
+    assert_eq!(drain(&db, Stage::Embed).await.done, 1);
+}
+
+#[tokio::test]
+async fn a_worker_that_stops_in_time_finishes_its_batch() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("finished")).await.unwrap().node;
+    let gate = Arc::new(Semaphore::new(0));
+    let handler = Scripted { gate: gate.clone(), ..Scripted::new(&db, Behaviour::Succeed).await };
+    let calls = handler.calls.clone();
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
+    wait_until(|| async { calls.load(Ordering::SeqCst) == 1 }).await;
+    stop.cancel();
+    gate.add_permits(1);
+    let report = worker.await.unwrap().unwrap();
+    assert_eq!((report.done, report.released), (1, 0));
+    assert_eq!(htm.status(node).await.unwrap().stage(Stage::Embed).name(), "done");
+}
+
+#[tokio::test]
+async fn a_claim_whose_answer_was_lost_is_given_back() {
+    let db = TestDatabase::new().await;
+    db.htm().remember(Memory::new("limbo")).await.unwrap();
+    let (_, claimed) = claim_as(&db, "worker").await;
+    let held = [claimed[0].id.clone()];
+    assert_eq!(jobs::release_unheld(&db.pool, "worker", &held).await.unwrap(), 0);
+    assert_eq!(jobs::release_unheld(&db.pool, "worker", &[]).await.unwrap(), 1);
+    let (_, again) = claim_as(&db, "worker").await;
+    assert_eq!(again[0].attempt, 1);
+}
+
+#[tokio::test]
+async fn workers_share_a_queue_and_do_nothing_twice() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let memories: Vec<Memory> = (0..2_000).map(|n| Memory::new(format!("shared {n}"))).collect();
+    htm.remember_many(&memories).await.unwrap();
+    let reports = futures::future::join_all((0..4).map(|_| drain(&db, Stage::Embed))).await;
+    assert_eq!(reports.iter().map(|report| report.done).sum::<u64>(), 2_000);
+    assert_eq!(db.count("select count(*) from htm.completions where attempt = 1").await, 2_000);
+}
+
+#[tokio::test]
+async fn two_tag_workers_create_a_new_tag_once() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let memories: Vec<Memory> = (0..200).map(|_| Memory::new("zebra zebra zebra")).collect();
+    htm.remember_many(&memories).await.unwrap();
+    futures::future::join_all((0..3).map(|_| drain(&db, Stage::Tag))).await;
+    let (tags, paths): (i64, i64) =
+        sqlx::query_as("select count(*), count(distinct path) from htm.tags").fetch_one(&db.pool).await.unwrap();
+    assert_eq!(tags, paths);
+    assert_eq!(db.count("select count(distinct node_id) from htm.node_tags").await, 200);
+}
+
+#[tokio::test]
+async fn an_idle_worker_is_woken_by_the_ping() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let handler = Scripted::new(&db, Behaviour::Succeed).await;
+    let stop = CancellationToken::new();
+    let options = htm_worker::Options { poll: Duration::from_secs(600), ..worker_options(false) };
+    let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, options, stop.clone()));
+    // Only a ping can bring the second node within this test's time: the poll is ten minutes away.
+    for text in ["first", "second"] {
+        let node = htm.remember(Memory::new(text)).await.unwrap().node;
+        htm.wait_for(node, Stage::Embed, Duration::from_secs(30)).await.unwrap();
+    }
+    stop.cancel();
+    worker.await.unwrap().unwrap();
+}

@@ -1,0 +1,57 @@
+//! The schema: up, down, up again, by many at once.
+
+use htm_migration as migration;
+use htm_tests::TestDatabase;
+use sqlx::Connection;
+
+async fn relations(db: &TestDatabase) -> i64 {
+    db.count("select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+               where n.nspname in ('htm', 'apalis')")
+        .await
+}
+
+#[tokio::test]
+async fn up_down_up() {
+    let db = TestDatabase::empty().await;
+    let options = db.options();
+    let mut connection = sqlx::PgConnection::connect_with(&options).await.unwrap();
+    assert_eq!(migration::version(&mut connection).await.unwrap(), 0);
+    migration::up(&options).await.unwrap();
+    let there = relations(&db).await;
+    assert!(there > 20);
+    assert_eq!(migration::version(&mut connection).await.unwrap(), migration::LATEST);
+    // A model's store is made at run time and goes with the rest.
+    htm_core::store::embeddings::register_model(&db.pool, &htm_core::provider::ModelName::new("fake", "m"), 8)
+        .await
+        .unwrap();
+    migration::down(&options).await.unwrap();
+    assert_eq!(relations(&db).await, 0);
+    assert_eq!(migration::version(&mut connection).await.unwrap(), 0);
+    migration::down(&options).await.unwrap();
+    migration::up(&options).await.unwrap();
+    assert_eq!(relations(&db).await, there);
+    migration::up(&options).await.unwrap();
+}
+
+#[tokio::test]
+async fn many_processes_migrate_at_once() {
+    let db = TestDatabase::empty().await;
+    let options = db.options();
+    let all = futures::future::join_all((0..6).map(|_| migration::up(&options))).await;
+    for result in all {
+        result.unwrap();
+    }
+    assert_eq!(db.count("select count(*) from htm.seaql_migrations").await, i64::from(migration::LATEST));
+}
+
+#[tokio::test]
+async fn constraints_have_names() {
+    let db = TestDatabase::new().await;
+    // PostgreSQL's own names end so; ours say what they hold. Not-null constraints are rows here from 18 on.
+    let unnamed = db
+        .count("select count(*) from pg_constraint c join pg_namespace n on n.oid = c.connamespace
+                 where n.nspname = 'htm' and c.contype <> 'n' and c.conrelid <> 'htm.seaql_migrations'::regclass
+                   and (c.conname like '%\\_check' or c.conname like '%\\_pkey' or c.conname like '%\\_fkey')")
+        .await;
+    assert_eq!(unnamed, 0);
+}

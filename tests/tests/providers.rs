@@ -1,0 +1,13 @@
+//! What every provider must do, whichever it is: one suite over `fake`, `local`, `ollama` and `openai`; the
+//! two that speak HTTP also against a mock server that fails in each documented way.
+
+#[path = "providers/embedding.rs"]
+mod embedding;
+#[path = "providers/http_embedding.rs"]
+mod http_embedding;
+#[path = "providers/http_tags.rs"]
+mod http_tags;
+#[path = "providers/mock.rs"]
+mod mock;
+#[path = "providers/tagging.rs"]
+mod tagging;

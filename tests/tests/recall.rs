@@ -1,0 +1,208 @@
+//! Recall on nodes that real workers have embedded with the fake provider.
+
+use std::time::Duration;
+
+use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, Timeframe};
+use htm_tests::{TestDatabase, drain};
+
+/// Three namespaces, dated, some tagged, all embedded and tagged.
+async fn filled(db: &TestDatabase) -> Htm {
+    let htm = db.htm();
+    let day = |day: u32| format!("2026-03-{day:02}T12:00:00Z").parse().unwrap();
+    let memories = [
+        Memory::new("The database migration to PostgreSQL 17.2 failed at night").key("pg").at(day(1)),
+        Memory::new("The database backup runs every evening").key("backup").at(day(10)),
+        Memory::new("Bananas and bread for the picnic").key("picnic").at(day(20)),
+        Memory::new("Database of birds seen in the garden").key("birds").namespace("home").at(day(5)),
+    ];
+    for mut memory in memories {
+        let tag = if memory.content.contains("Postgre") { "data:postgres" } else { "database" };
+        memory.tags.push(tag.parse().unwrap());
+        memory.robot = Some(if memory.content.contains("night") { "owl" } else { "lark" }.into());
+        htm.remember(memory).await.unwrap();
+    }
+    drain(db, Stage::Embed).await;
+    htm
+}
+
+fn keys(recalled: &htm_core::Recalled) -> Vec<&str> {
+    recalled.hits.iter().map(|hit| hit.node.key.as_deref().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn every_strategy_finds_and_says_how() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    for strategy in Strategy::ALL {
+        let recalled = htm.recall(&RecallQuery::new("database migration").strategy(strategy)).await.unwrap();
+        assert_eq!(keys(&recalled)[0], "pg", "{strategy}");
+        assert!(recalled.degraded.is_empty());
+        assert_eq!(recalled.unembedded, 0);
+        let first = &recalled.hits[0];
+        let scores = first.scores;
+        match strategy {
+            Strategy::Vector => {
+                assert_eq!(first.matched_by, MatchedBy::Vector);
+                assert_eq!(Some(scores.score), scores.similarity);
+                assert_eq!((scores.vector_rank, scores.text_rank, scores.text), (Some(1), None, None));
+            }
+            Strategy::Fulltext => {
+                assert_eq!(first.matched_by, MatchedBy::Text);
+                assert_eq!(Some(scores.score), scores.text);
+                assert_eq!((scores.vector_rank, scores.similarity), (None, None));
+            }
+            Strategy::Hybrid => {
+                assert_eq!(first.matched_by, MatchedBy::Both);
+                assert!((0.0..=1.0).contains(&scores.score));
+                assert!(scores.similarity.is_some() && scores.text.is_some());
+                assert_eq!((scores.vector_rank, scores.text_rank), (Some(1), Some(1)));
+            }
+        }
+        let order: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.score).collect();
+        assert!(order.is_sorted_by(|a, b| a >= b), "{strategy}: {order:?}");
+    }
+}
+
+#[tokio::test]
+async fn filters_narrow_every_strategy() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let march = |text: &str| text.parse::<Timeframe>().unwrap();
+    for strategy in Strategy::ALL {
+        let base = RecallQuery::new("database").strategy(strategy);
+        let found = |query: RecallQuery| {
+            let htm = htm.clone();
+            async move {
+                let recalled = htm.recall(&query).await.unwrap();
+                let mut keys: Vec<String> = keys(&recalled).into_iter().map(Into::into).collect();
+                keys.retain(|key| key != "picnic");
+                keys.sort();
+                keys
+            }
+        };
+        assert_eq!(found(base.clone()).await, ["backup", "pg"], "{strategy}");
+        assert_eq!(found(base.clone().namespace("home")).await, ["birds"], "{strategy}");
+        assert!(found(base.clone().namespace("nowhere")).await.is_empty(), "{strategy}");
+        assert_eq!(found(base.clone().timeframe(march("2026-03-01..2026-03-10"))).await, ["pg"], "{strategy}");
+        assert_eq!(found(base.clone().timeframe(march("2026-03-10"))).await, ["backup"], "{strategy}");
+        assert!(found(base.clone().timeframe(march("2027-01-01.."))).await.is_empty(), "{strategy}");
+        // A prefix stops at the colon.
+        let data = || "data".parse().unwrap();
+        assert_eq!(found(base.clone().tag(TagFilter::Prefix(data()))).await, ["pg"], "{strategy}");
+        assert!(found(base.clone().tag(TagFilter::Exact(data()))).await.is_empty(), "{strategy}");
+        let exact = TagFilter::Exact("data:postgres".parse().unwrap());
+        assert_eq!(found(base.clone().tag(exact.clone())).await, ["pg"], "{strategy}");
+        let database = TagFilter::Exact("database".parse().unwrap());
+        assert!(found(base.clone().tag(exact.clone()).tag(database.clone())).await.is_empty(), "{strategy}");
+        let any = RecallQuery { any_tag: true, ..base.clone().tag(exact).tag(database) };
+        assert_eq!(found(any).await, ["backup", "pg"], "{strategy}");
+        let owl = RecallQuery { robot: Some("owl".into()), ..base.clone() };
+        assert_eq!(found(owl).await, ["pg"], "{strategy}");
+        assert_eq!(htm.recall(&base.limit(1)).await.unwrap().hits.len(), 1, "{strategy}");
+    }
+}
+
+#[tokio::test]
+async fn bad_queries_have_a_code_each() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (code, query) in [
+        ("content_empty", RecallQuery::new("  ")),
+        ("nul_byte", RecallQuery::new("a\0")),
+        ("limit_out_of_range", RecallQuery::new("a").limit(0)),
+        ("limit_out_of_range", RecallQuery::new("a").limit(10_001)),
+        ("namespace_invalid", RecallQuery::new("a").namespace("")),
+    ] {
+        let error = htm.recall(&query).await.unwrap_err();
+        assert_eq!(error.code(), code);
+        assert!(!error.hint().is_empty());
+    }
+    assert_eq!("nearest".parse::<Strategy>().unwrap_err().code(), "strategy_unknown");
+}
+
+#[tokio::test]
+async fn a_fresh_write_is_found_by_text_and_counted_as_unembedded() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    htm.remember(Memory::new("A zeppelin crossed the harbour").key("new")).await.unwrap();
+    let recalled = htm.recall(&RecallQuery::new("zeppelin")).await.unwrap();
+    assert_eq!(keys(&recalled)[0], "new");
+    assert_eq!(recalled.hits[0].matched_by, MatchedBy::Text);
+    assert_eq!(recalled.hits[0].scores.similarity, None);
+    assert_eq!(recalled.unembedded, 1);
+    // Not within a timeframe that it is outside of.
+    let query = RecallQuery::new("zeppelin").timeframe("2026-03-01".parse().unwrap());
+    assert_eq!(htm.recall(&query).await.unwrap().unembedded, 0);
+}
+
+#[tokio::test]
+async fn text_answers_when_the_query_cannot_be_embedded() {
+    use htm_core::provider::{Embedder, ProviderErrorKind};
+    let db = TestDatabase::new().await;
+    let settings = filled(&db).await.settings().clone();
+    let failing = htm_providers::fake::FakeEmbedder::failing(ProviderErrorKind::Unreachable);
+    let settings = htm_core::Settings { embedding_model: failing.model().clone(), ..settings };
+    let htm = Htm::with_pool(db.pool.clone(), settings.clone(), Some(std::sync::Arc::new(failing)));
+    for strategy in [Strategy::Vector, Strategy::Hybrid] {
+        let recalled = htm.recall(&RecallQuery::new("migration").strategy(strategy)).await.unwrap();
+        assert_eq!(keys(&recalled), ["pg"]);
+        assert_eq!((recalled.degraded[0].leg, recalled.degraded[0].code), ("vector", "provider_unreachable"));
+    }
+    let none = Htm::with_pool(db.pool.clone(), settings, None);
+    let vector = RecallQuery::new("migration").strategy(Strategy::Vector);
+    assert_eq!(none.recall(&vector).await.unwrap_err().code(), "embedder_missing");
+    assert_eq!(none.recall(&RecallQuery::new("migration")).await.unwrap().degraded[0].code, "embedder_missing");
+}
+
+#[tokio::test]
+async fn a_query_is_data() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    for text in ["'; drop table htm.nodes; --", "a & | ! b:*", "\\", "'''", "<mark>", "%_", "the of and", "🦀 שלום"] {
+        for strategy in Strategy::ALL {
+            htm.recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap();
+        }
+    }
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 4);
+}
+
+/// PostgreSQL turns a prepared statement to a generic plan at its sixth execution: the fiftieth must give the same.
+#[tokio::test]
+async fn a_narrow_namespace_keeps_its_rows_at_the_fiftieth_call() {
+    let db = TestDatabase::new().await;
+    let mut htm = db.htm();
+    let mut memories = Vec::new();
+    for n in 0..3_000 {
+        let namespace = if n % 100 == 0 { "narrow" } else { "wide" };
+        memories.push(Memory::new(format!("note {n} about subject {}", n % 7)).namespace(namespace));
+    }
+    htm.remember_many(&memories).await.unwrap();
+    drain(&db, Stage::Embed).await;
+    // Small enough that the wide namespace goes through the HNSW index.
+    let mut settings = htm.settings().clone();
+    settings.recall.exact_scope = 1_000;
+    htm = Htm::with_pool(db.pool.clone(), settings, Some(htm_providers::fake::embedder(Default::default()).unwrap()));
+    for call in 1..=50 {
+        for (namespace, rows) in [("narrow", 10), ("wide", 10)] {
+            let query = RecallQuery::new("subject 3").namespace(namespace).strategy(Strategy::Vector).limit(10);
+            assert_eq!(htm.recall(&query).await.unwrap().hits.len(), rows, "call {call}, {namespace}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn waiting_for_a_stage_ends_with_it_or_with_the_timeout() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("wait for me")).await.unwrap().node;
+    let error = htm.wait_for(node, Stage::Embed, Duration::from_millis(30)).await.unwrap_err();
+    assert_eq!(error.code(), "wait_timeout");
+    let waiting = tokio::spawn({
+        let htm = htm.clone();
+        async move { htm.wait_for(node, Stage::Embed, Duration::from_secs(30)).await }
+    });
+    drain(&db, Stage::Embed).await;
+    let status = waiting.await.unwrap().unwrap();
+    assert_eq!(status.stage(Stage::Embed).name(), "done");
+    assert_eq!(status.stage(Stage::Tag).name(), "pending");
+}

@@ -1,0 +1,235 @@
+//! Writing: what commits, what is refused, and that nothing is half written.
+
+use htm_core::{Confirmation, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
+use htm_tests::TestDatabase;
+
+/// The rows that a write may leave.
+async fn rows(db: &TestDatabase) -> [i64; 5] {
+    [
+        db.count("select count(*) from htm.nodes").await,
+        db.count("select count(*) from apalis.jobs").await,
+        db.count("select count(*) from htm.tags").await,
+        db.count("select count(*) from htm.node_tags").await,
+        db.count("select count(*) from htm.robots").await,
+    ]
+}
+
+#[tokio::test]
+async fn a_node_commits_with_its_tags_and_two_jobs() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let memory = Memory::new("We chose PostgreSQL 17.2 for the ledger.")
+        .namespace("atlas")
+        .robot("architect")
+        .key("decision-1")
+        .importance(8.0)
+        .source("meeting")
+        .tag("database:postgresql".parse().unwrap())
+        .metadata("ticket", 7)
+        .at("2026-03-01T12:00:00Z".parse().unwrap());
+    let receipt = htm.remember(memory).await.unwrap();
+    assert_eq!(receipt.outcome, Outcome::Written);
+    assert_eq!(rows(&db).await, [1, 2, 1, 1, 1]);
+
+    let node = htm.get(receipt.node).await.unwrap();
+    assert_eq!((node.namespace.as_str(), node.robot.as_str()), ("atlas", "architect"));
+    assert_eq!((node.key.as_deref(), node.importance, node.revision), (Some("decision-1"), 8.0, 1));
+    assert_eq!(node.tags, ["database:postgresql".parse().unwrap()]);
+    assert_eq!(node.metadata["ticket"], 7);
+    assert_eq!(node.created_at.to_rfc3339(), "2026-03-01T12:00:00+00:00");
+    assert!(node.token_count > 5);
+    assert_eq!(htm.get_by_key(Some("atlas"), "decision-1").await.unwrap(), Some(node));
+
+    let status = htm.status(receipt.node).await.unwrap();
+    for stage in Stage::ALL {
+        assert!(matches!(status.stage(stage), StageState::Pending { attempts: 0, .. }), "{stage}");
+    }
+}
+
+#[tokio::test]
+async fn jobs_are_what_the_workers_read() {
+    let db = TestDatabase::new().await;
+    let receipt = db.htm().remember(Memory::new("x")).await.unwrap();
+    let jobs: Vec<(String, Vec<u8>, String)> =
+        sqlx::query_as("select job_type, job, status from apalis.jobs order by job_type").fetch_all(&db.pool).await.unwrap();
+    let queues: Vec<&str> = jobs.iter().map(|job| job.0.as_str()).collect();
+    assert_eq!(queues, ["htm.embed", "htm.tag"]);
+    for (_, payload, status) in &jobs {
+        let payload = htm_core::job::Payload::decode(payload).unwrap();
+        assert_eq!((payload.v, payload.node, payload.revision), (1, receipt.node, 1));
+        assert_eq!(status, "Pending");
+    }
+}
+
+#[tokio::test]
+async fn bad_input_is_refused_and_leaves_no_row() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let before = rows(&db).await;
+    let cases = [
+        ("content_empty", Memory::new("")),
+        ("content_empty", Memory::new(" \n\t ")),
+        ("content_too_large", Memory::new("x".repeat(1024 * 1024 + 1))),
+        ("nul_byte", Memory::new("a\0b")),
+        ("importance_out_of_range", Memory::new("a").importance(10.5)),
+        ("importance_out_of_range", Memory::new("a").importance(f32::NAN)),
+        ("namespace_invalid", Memory::new("a").namespace(" ")),
+        ("robot_invalid", Memory::new("a").robot("")),
+        ("key_invalid", Memory::new("a").key("k".repeat(513))),
+        ("language_unknown", Memory { language: Some("klingon".into()), ..Memory::new("a").robot("new") }),
+    ];
+    for (code, memory) in cases {
+        let error = htm.remember(memory).await.unwrap_err();
+        assert_eq!(error.code(), code);
+        assert!(!error.hint().is_empty());
+        assert_eq!(error.fault().exit_code(), 2, "{code}");
+    }
+    assert_eq!(rows(&db).await, before);
+}
+
+#[tokio::test]
+async fn the_largest_text_is_kept_whole() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    // A million distinct words overflow a tsvector; the text is kept all the same.
+    let mut words = String::new();
+    for word in 0.. {
+        if words.len() + 8 > 1024 * 1024 {
+            break;
+        }
+        words.push_str(&format!("{word:x} "));
+    }
+    for text in [words, "é".repeat(512 * 1024)] {
+        let receipt = htm.remember(Memory::new(text.clone())).await.unwrap();
+        assert_eq!(htm.get(receipt.node).await.unwrap().content, text);
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_taken_by_other_content_only() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = htm.remember(Memory::new("one").key("k")).await.unwrap();
+    let again = htm.remember(Memory::new("one").key("k")).await.unwrap();
+    assert_eq!((again.node, again.outcome), (first.node, Outcome::Existing));
+    let before = rows(&db).await;
+    let tagged = Memory::new("two").key("k").tag("new:tag".parse().unwrap());
+    for memory in [Memory::new("two").key("k"), tagged] {
+        let error = htm.remember(memory).await.unwrap_err();
+        assert_eq!(error.code(), "key_taken");
+        assert!(error.hint().contains(&first.node.to_string()));
+    }
+    assert_eq!(rows(&db).await, before);
+    // Another namespace has keys of its own.
+    htm.remember(Memory::new("two").key("k").namespace("other")).await.unwrap();
+}
+
+#[tokio::test]
+async fn many_go_in_at_once_and_the_refused_do_not_hold_back_the_rest() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("taken").key("k7")).await.unwrap();
+    let mut memories: Vec<Memory> = (0..1_000)
+        .map(|n| Memory::new(format!("memory {n}")).key(format!("k{n}")).robot(format!("r{}", n % 3)))
+        .collect();
+    memories[3].content = String::new();
+    memories[5].tags = vec!["a:b".parse().unwrap(), "c".parse().unwrap()];
+    memories.push(Memory::new("memory 0").key("k0"));
+    memories.push(Memory::new("other").key("k0"));
+    let results = htm.remember_many(&memories).await.unwrap();
+    assert_eq!(results.len(), memories.len());
+    assert_eq!(results[3].as_ref().unwrap_err().code(), "content_empty");
+    assert_eq!(results[7].as_ref().unwrap_err().code(), "key_taken");
+    assert_eq!(results[1000].as_ref().unwrap().outcome, Outcome::Existing);
+    assert_eq!(results[1000].as_ref().unwrap().node, results[0].as_ref().unwrap().node);
+    assert_eq!(results[1001].as_ref().unwrap_err().code(), "key_taken");
+    assert_eq!(rows(&db).await[..2], [999, 1998]);
+    let ninth = results[9].as_ref().unwrap().node;
+    assert_eq!(htm.get(ninth).await.unwrap().content, "memory 9");
+    assert_eq!(htm.get(results[5].as_ref().unwrap().node).await.unwrap().tags.len(), 2);
+    assert!(htm.remember_many(&[]).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_memory_commits_or_vanishes_with_the_callers_transaction() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    sqlx::raw_sql("create table tickets (title text)").execute(&db.pool).await.unwrap();
+    for commit in [false, true] {
+        let mut tx = db.pool.begin().await.unwrap();
+        sqlx::query("insert into tickets values ('disk full')").execute(&mut *tx).await.unwrap();
+        let memory = Memory::new("Ticket: disk full").robot("helpdesk").tag("ops:disk".parse().unwrap());
+        let pending = htm.remember_in_tx(&mut tx, memory).await.unwrap();
+        if commit {
+            tx.commit().await.unwrap();
+            let receipt = pending.notify();
+            htm.get(receipt.node).await.unwrap();
+        } else {
+            let node = pending.receipt().node;
+            tx.rollback().await.unwrap();
+            assert_eq!(htm.get(node).await.unwrap_err().code(), "node_not_found");
+            assert_eq!(rows(&db).await, [0; 5]);
+        }
+        assert_eq!(db.count("select count(*) from tickets").await, i64::from(commit));
+    }
+    assert_eq!(rows(&db).await, [1, 2, 1, 1, 1]);
+}
+
+#[tokio::test]
+async fn two_writers_create_a_tag_and_a_robot_once_and_a_key_once() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let writes = (0..16).map(|n| {
+        let htm = htm.clone();
+        tokio::spawn(async move {
+            let memory = Memory::new(format!("text {n}")).key("same").robot("same").tag("same:tag".parse().unwrap());
+            htm.remember(memory).await
+        })
+    });
+    let results: Vec<_> = futures::future::join_all(writes).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    assert!(results.iter().flat_map(|result| result.as_ref().err()).all(|error| error.code() == "key_taken"));
+    assert_eq!(rows(&db).await, [1, 2, 1, 1, 1]);
+}
+
+#[tokio::test]
+async fn a_robot_that_was_removed_is_registered_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = htm.remember(Memory::new("one").robot("ghost")).await.unwrap();
+    sqlx::raw_sql("delete from htm.nodes; delete from htm.robots").execute(&db.pool).await.unwrap();
+    let second = htm.remember(Memory::new("two").robot("ghost")).await.unwrap();
+    assert_ne!(first.node, second.node);
+    assert_eq!(htm.get(second.node).await.unwrap().robot, "ghost");
+}
+
+#[tokio::test]
+async fn forgetting_wants_a_confirmation_and_is_at_once() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let receipt = htm.remember(Memory::new("the secret of the lighthouse").key("k")).await.unwrap();
+    assert_eq!(htm.forget(receipt.node, Confirmation::Missing).await.unwrap_err().code(), "not_confirmed");
+    let query = RecallQuery::new("lighthouse").strategy(Strategy::Fulltext);
+    assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+    htm.forget(receipt.node, Confirmation::Confirmed).await.unwrap();
+    assert!(htm.recall(&query).await.unwrap().hits.is_empty());
+    for error in [
+        htm.get(receipt.node).await.unwrap_err(),
+        htm.status(receipt.node).await.unwrap_err(),
+        htm.forget(receipt.node, Confirmation::Confirmed).await.unwrap_err(),
+        htm.get(NodeId(999)).await.unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "node_not_found");
+    }
+    assert_eq!(db.count("select count(*) from apalis.jobs where status = 'Pending'").await, 0);
+    assert_eq!(db.count("select count(*) from htm.stranded").await, 0);
+    // The key is free again.
+    htm.remember(Memory::new("another secret").key("k")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_write_sends_no_notification_inside_its_transaction() {
+    let db = TestDatabase::new().await;
+    let triggers = db.count("select count(*) from pg_trigger where tgname = 'notify_workers'").await;
+    assert_eq!(triggers, 0);
+}

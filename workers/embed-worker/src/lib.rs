@@ -1,0 +1,68 @@
+//! Embeds what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use htm_core::Stage;
+use htm_core::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
+use htm_core::store::embeddings::RegisteredModel;
+use htm_core::store::jobs::{self, Embedded, Lease};
+use htm_worker::{Handler, Item};
+use sqlx::PgPool;
+
+/// Turns texts into embeddings of one registered model.
+pub struct EmbedHandler {
+    embedder: Arc<dyn Embedder>,
+    model: RegisteredModel,
+}
+
+impl EmbedHandler {
+    /// Asks the provider for its dimensions and registers the model, which makes its store if it is new.
+    ///
+    /// # Errors
+    /// The provider's error when it does not answer, or a database error.
+    pub async fn register(pool: &PgPool, embedder: Arc<dyn Embedder>) -> htm_core::Result<Self> {
+        let dimensions = embedder.dimensions().await?;
+        let model = htm_core::store::embeddings::register_model(pool, embedder.model(), dimensions).await?;
+        Ok(Self { embedder, model })
+    }
+}
+
+#[async_trait]
+impl Handler for EmbedHandler {
+    type Output = Vec<f32>;
+
+    fn stage(&self) -> Stage {
+        Stage::Embed
+    }
+
+    fn model(&self) -> String {
+        self.model.name.to_string()
+    }
+
+    async fn work(&self, items: &[Item]) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
+        let vectors = self.embedder.embed(&texts, Purpose::Document).await?;
+        match vectors.iter().find(|vector| vector.len() != self.model.dimensions) {
+            None => Ok(vectors),
+            Some(vector) => Err(ProviderError::new(
+                &self.model.name,
+                ProviderErrorKind::BadResponse,
+                format!("gave {} dimensions where its store has {}", vector.len(), self.model.dimensions),
+            )),
+        }
+    }
+
+    async fn ack(&self, pool: &PgPool, lease: &Lease, results: &[(Item, Vec<f32>)]) -> htm_core::Result<usize> {
+        let results: Vec<Embedded> = results
+            .iter()
+            .map(|(item, embedding)| Embedded {
+                job: item.job.clone(),
+                node: item.node,
+                revision: item.revision,
+                embedding: embedding.clone(),
+            })
+            .collect();
+        jobs::ack_embedded(pool, lease, &self.model, &results).await
+    }
+}
