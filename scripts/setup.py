@@ -64,7 +64,9 @@ def download(package, scratch):
                           text=True, env={**os.environ, "TMPDIR": str(scratch)})
     found = sorted(wheels.glob("*.whl"))
     if done.returncode != 0 or len(found) != 1:
-        said = [text for text in done.stdout.splitlines() if text.strip()]
+        if "DO NOT MATCH THE HASHES" in done.stdout:
+            raise Failed(f"the wheel of {package} {version} is not the pinned one: its sha256 differs")
+        said = [text.strip() for text in done.stdout.splitlines() if text.strip()]
         raise Failed(f"pip could not download {package} {version}: {said[-1] if said else 'no wheel came'}")
     return found[0]
 

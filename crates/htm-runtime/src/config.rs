@@ -1,0 +1,146 @@
+//! Configuration in layers: every value knows where it came from, and nothing that is written is passed over.
+//!
+//! Later layers win: `config/default.toml` (built in), the user's file, the project's `htm.toml`, `htm.local.toml`
+//! beside it, `HTM_SECTION__KEY` in the environment, and what the command line says.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use htm_runtime::config::{Config, Places};
+//!
+//! let places = Places { env: vec![("HTM_RECALL__LIMIT".into(), "7".into())], ..Places::default() };
+//! let loaded = Config::load_from(&places, &BTreeMap::new())?;
+//! assert_eq!(loaded.config.recall.limit, 7);
+//!
+//! let overrides = BTreeMap::from([("recall.limt".to_owned(), "7".to_owned())]);
+//! let error = Config::load_from(&Places::default(), &overrides).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "there is no key `recall.limt` (in --set recall.limt); did you mean `recall.limit`?"
+//! );
+//! # Ok::<(), htm_runtime::config::ConfigError>(())
+//! ```
+
+mod error;
+mod keys;
+mod layers;
+mod model;
+mod secret;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use figment::Figment;
+use figment::value::Value;
+
+pub use error::ConfigError;
+pub use layers::Places;
+pub use model::{
+    Config, Database, Embedding, Encoding, Fusion, Jobs, Level, Local, Log, LogFormat, Memory, Ollama, Openai,
+    Provider, Recall, Strategy, Tag, Tokens, Worker,
+};
+pub use secret::Secret;
+
+/// Every key with its default, as a file to start from.
+pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `config/default.toml`, built into the program.
+    Default,
+    /// A configuration file.
+    File(PathBuf),
+    /// This environment variable.
+    Env(String),
+    /// The command line.
+    Flag,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Default => f.write_str("default"),
+            Source::File(path) => write!(f, "{}", path.display()),
+            Source::Env(variable) => f.write_str(variable),
+            Source::Flag => f.write_str("command line"),
+        }
+    }
+}
+
+/// A configuration, and where each of its values came from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The values.
+    pub config: Config,
+    /// The source of each key, as `recall.limit`.
+    pub sources: BTreeMap<String, Source>,
+    shown: BTreeMap<String, String>,
+}
+
+/// One line of `htm config show`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Entry {
+    /// As `recall.limit`.
+    pub key: &'static str,
+    /// As TOML writes it; a key that is set is `"***"`, and so is the password within a URL.
+    pub value: String,
+    /// As [`Source`] displays it.
+    pub source: String,
+}
+
+impl Loaded {
+    /// Every key, in the order of `config/default.toml`. Safe to print.
+    pub fn entries(&self) -> Vec<Entry> {
+        keys::KEYS
+            .iter()
+            .map(|key| Entry {
+                key: key.name,
+                value: self.shown.get(key.name).cloned().unwrap_or_default(),
+                source: self.sources.get(key.name).unwrap_or(&Source::Default).to_string(),
+            })
+            .collect()
+    }
+}
+
+impl Config {
+    /// From this process's surroundings; `overrides` maps `section.key` to what the command line says for it.
+    ///
+    /// # Errors
+    /// [`ConfigError`], which names the key and the source at fault.
+    pub fn load(overrides: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
+        Self::load_from(&Places::from_process(), overrides)
+    }
+
+    /// From `places`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_from(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
+        let mut figment = Figment::new();
+        let mut sources = BTreeMap::new();
+        for layer in layers::collect(places, overrides)? {
+            for (name, value) in &layer.values {
+                let key = keys::find(name).ok_or_else(|| keys::unknown(name, &layer.source))?;
+                key.check(value, &layer.source)?;
+                sources.insert(name.clone(), layer.source.clone());
+            }
+            figment = figment.merge(layer);
+        }
+        let config = figment.extract().map_err(|error| ConfigError::Unreadable {
+            source_name: sources.get(&error.path.join(".")).unwrap_or(&Source::Default).to_string(),
+            message: error.to_string(),
+        })?;
+        let shown = keys::KEYS
+            .iter()
+            .filter_map(|key| {
+                let value: Value = figment.find_value(key.name).ok()?;
+                Some((key.name.to_owned(), key.show(&value)))
+            })
+            .collect();
+        Ok(Loaded { config, sources, shown })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,16 @@
-//! What every HTM process needs: configuration, telemetry, the private PostgreSQL.
+//! What every HTM process needs: configuration, telemetry, the database (and the private PostgreSQL behind it), the
+//! providers that the configuration chooses, and a way to stop.
+//!
+//! [`Session::open`] puts them together.
 
+pub mod config;
+mod error;
 pub mod paths;
 pub mod private_pg;
+pub mod providers;
+mod session;
+pub mod shutdown;
+pub mod telemetry;
+
+pub use error::RuntimeError;
+pub use session::{Session, drop_schemas, migrate, schema_version};

@@ -27,9 +27,8 @@ pub enum Role {
 /// call in one process.
 pub fn init(level: Level, format: LogFormat, role: Role) -> Result<(), TelemetryError> {
     let filter = match env::var("RUST_LOG") {
-        Ok(directives) if !directives.trim().is_empty() => {
-            EnvFilter::try_new(&directives).map_err(|source| TelemetryError::BadFilter { directives, source })?
-        }
+        Ok(directives) if !directives.trim().is_empty() => EnvFilter::try_new(&directives)
+            .map_err(|source| TelemetryError::BadFilter { directives, source })?,
         _ => EnvFilter::new(directives(level)),
     };
     let terminal = io::stderr().is_terminal();
@@ -71,7 +70,9 @@ impl TelemetryError {
     /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::BadFilter { .. } => "set RUST_LOG to a level or to directives, as `info` or `htm_core=debug,sqlx=warn`",
+            Self::BadFilter { .. } => {
+                "set RUST_LOG to a level or to directives, as `info` or `htm_core=debug,sqlx=warn`"
+            }
             Self::AlreadyStarted => "start logging once, at the process's start",
         }
     }

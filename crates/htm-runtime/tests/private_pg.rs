@@ -1,6 +1,8 @@
 //! The private PostgreSQL, with real programs. Where there are none (`./justw setup` was not run), each test says
 //! so and passes.
 
+#![allow(clippy::unwrap_used)] // helpers of tests too
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

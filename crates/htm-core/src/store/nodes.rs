@@ -13,6 +13,10 @@ use crate::id::NodeId;
 use crate::node::Node;
 use crate::tag::TagPath;
 
+/// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
+/// rows and would compare all with all. Other text, other prepared statement: the plans do not mix.
+const BULK: usize = 50;
+
 /// What `insert` needs beside the memories.
 pub(crate) struct Insertion<'a> {
     pub(crate) token_encoding: &'static str,
@@ -43,8 +47,13 @@ pub(crate) async fn insert_in_tx(
     let column = |of: fn(&crate::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
         nodes.iter().map(|node| of(node.memory).as_deref()).collect()
     };
+    let bulk = nodes.len() > BULK;
+    if bulk {
+        sqlx::raw_sql("set local enable_nestloop = off").execute(&mut *connection).await?;
+    }
     let job_ids = || nodes.iter().map(|_| Ulid::new().to_string()).collect::<Vec<_>>();
-    let written: Vec<(i64, NodeId)> = sqlx::query_as(include_str!("sql/remember.sql"))
+    let sql = if bulk { concat!(include_str!("sql/remember.sql"), "-- in bulk") } else { include_str!("sql/remember.sql") };
+    let written: Vec<(i64, NodeId)> = sqlx::query_as(sql)
         .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
         .bind(nodes.iter().map(|node| node.robot).collect::<Vec<_>>())
         .bind(column(|memory| &memory.key))
@@ -67,8 +76,11 @@ pub(crate) async fn insert_in_tx(
         .bind(insertion.tag_model)
         .bind(insertion.max_attempts)
         .bind(insertion.priority)
-        .fetch_all(connection)
+        .fetch_all(&mut *connection)
         .await?;
+    if bulk {
+        sqlx::raw_sql("set local enable_nestloop = on").execute(connection).await?;
+    }
     let mut ids = vec![None; nodes.len()];
     for (ord, id) in written {
         ids[ord as usize - 1] = Some(id);

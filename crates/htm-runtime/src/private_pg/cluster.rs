@@ -64,12 +64,11 @@ impl Cluster {
 
     /// A URL for sqlx and libpq; the socket's directory stands percent-encoded where a host would.
     pub(super) fn url(&self) -> String {
-        let host: String = self.socket_dir.as_os_str().as_bytes().iter().fold(String::new(), |host, byte| {
-            match byte {
+        let host: String =
+            self.socket_dir.as_os_str().as_bytes().iter().fold(String::new(), |host, byte| match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => host + char::from(*byte).encode_utf8(&mut [0; 4]),
                 other => host + &format!("%{other:02X}"),
-            }
-        });
+            });
         format!("postgres://{SUPERUSER}@{host}:{PORT}/{DATABASE}?sslmode=disable")
     }
 
@@ -87,7 +86,11 @@ impl Cluster {
                 ServerState::Busy => {
                     return Err(PrivatePgError::Program {
                         program: "postgres",
-                        output: format!("not ready after {} s; {}", START_DEADLINE.as_secs(), self.log_since(0)),
+                        output: format!(
+                            "not ready after {} s; {}",
+                            START_DEADLINE.as_secs(),
+                            self.log_since(0)
+                        ),
                     });
                 }
                 ServerState::Stopped => {}
@@ -121,7 +124,9 @@ impl Cluster {
             return Ok(());
         }
         let mut command = self.command("pg_ctl");
-        command.args(["stop", "--mode=fast", "--wait", "--timeout=60", "--silent", "--pgdata"]).arg(&self.data);
+        command
+            .args(["stop", "--mode=fast", "--wait", "--timeout=60", "--silent", "--pgdata"])
+            .arg(&self.data);
         output_of(&mut command).map_err(|output| {
             let output = format!("{output}; server.log: {}", self.log_since(0));
             PrivatePgError::Program { program: "pg_ctl stop", output }
@@ -210,7 +215,8 @@ impl Cluster {
 
         let path = new.join("postgresql.conf");
         let mut conf = fs::OpenOptions::new().append(true).open(&path).or_io("open", &path)?;
-        writeln!(conf, "\ninclude_if_exists = 'htm.conf'\t# written by htm at each start").or_io("write", &path)?;
+        writeln!(conf, "\ninclude_if_exists = 'htm.conf'\t# written by htm at each start")
+            .or_io("write", &path)?;
 
         let program = "postgres --single";
         let mut command = self.command("postgres");

@@ -125,8 +125,12 @@ impl PrivatePgError {
             ),
             Self::SocketDirTaken { .. } => "set HTM_HOME, or HTM_DATA_DIR, to a shorter path".into(),
             Self::Busy { .. } => "try again; if it stays so, look for a hanging `htm` or `pg_ctl`".into(),
-            Self::Program { .. } => "read the server's log: server.log in the data directory of `htm db status`".into(),
-            Self::Io { .. } => "check that the directory may be written to and that the disk is not full".into(),
+            Self::Program { .. } => {
+                "read the server's log: server.log in the data directory of `htm db status`".into()
+            }
+            Self::Io { .. } => {
+                "check that the directory may be written to and that the disk is not full".into()
+            }
         }
     }
 

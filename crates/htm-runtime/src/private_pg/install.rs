@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use super::error::PrivatePgError;
 use crate::paths::{self, Paths};
 
-/// What a system's own PostgreSQL must have to be taken; apalis' first migrations ask for hstore and pgcrypto.
-const EXTENSIONS: [&str; 4] = ["vector", "pg_trgm", "hstore", "pgcrypto"];
+/// What a system's own PostgreSQL must have to be taken; the migrations ask for the same.
+const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
 
 /// A PostgreSQL that can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,8 @@ fn parse_version(name: &str) -> Option<Vec<u32>> {
 /// The system's PostgreSQL, when it has the extensions; else why it does not serve.
 fn from_pg_config() -> Result<PathBuf, String> {
     let ask = |what| run(Path::new("pg_config"), what);
-    let share = PathBuf::from(ask("--sharedir").map_err(|_| "pg_config, which is not on the PATH".to_owned())?);
+    let share =
+        PathBuf::from(ask("--sharedir").map_err(|_| "pg_config, which is not on the PATH".to_owned())?);
     let missing: Vec<_> = EXTENSIONS
         .into_iter()
         .filter(|name| !share.join("extension").join(format!("{name}.control")).is_file())

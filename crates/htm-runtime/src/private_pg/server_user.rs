@@ -44,9 +44,8 @@ impl ServerUser {
     pub(super) fn own(&self, path: &Path) -> Result<(), PrivatePgError> {
         match self {
             Self::Same => Ok(()),
-            Self::Other(user) => {
-                chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw())).or_io("change the owner of", path)
-            }
+            Self::Other(user) => chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw()))
+                .or_io("change the owner of", path),
         }
     }
 

@@ -1,0 +1,251 @@
+//! Every key and what it may be: the one table that checks values whatever layer they come from.
+
+use std::ops::RangeInclusive;
+
+use figment::value::{Num, Value};
+
+use super::Source;
+use super::error::ConfigError;
+use super::model::{Encoding, Fusion, Level, LogFormat, Provider, Strategy};
+use super::secret::mask_password;
+
+/// A key, as `recall.limit`.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    rule: Rule,
+}
+
+/// What a value may be.
+enum Rule {
+    /// Any text, empty too.
+    Text,
+    /// Text that is not blank.
+    Filled,
+    /// A text that nobody may see.
+    Secret,
+    /// Empty, or a PostgreSQL URL; its password is hidden.
+    DatabaseUrl,
+    /// An http or https URL.
+    HttpUrl,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A list of these words.
+    Some(&'static [&'static str]),
+    /// A whole number.
+    Whole(RangeInclusive<i64>),
+    /// A number.
+    Number(RangeInclusive<f64>),
+}
+
+const ONTOLOGIES: &[&str] = &["software", "research", "personal", "business"];
+/// A day, in milliseconds: no wait of ours is longer.
+const DAY_MS: i64 = 86_400_000;
+
+/// In the order of `config/default.toml`.
+pub(super) const KEYS: &[Key] = &[
+    key("database.url", Rule::DatabaseUrl),
+    key("database.max_connections", Rule::Whole(1..=1000)),
+    key("database.connect_timeout_ms", Rule::Whole(1..=DAY_MS)),
+    key("database.statement_timeout_ms", Rule::Whole(0..=DAY_MS)),
+    key("memory.namespace", Rule::Filled),
+    key("memory.robot", Rule::Text),
+    key("memory.language", Rule::Filled),
+    key("tokens.encoding", Rule::OneOf(Encoding::WORDS)),
+    key("embedding.provider", Rule::OneOf(Provider::WORDS)),
+    key("embedding.model", Rule::Text),
+    key("embedding.dimensions", Rule::Whole(0..=4000)),
+    key("embedding.timeout_ms", Rule::Whole(1..=DAY_MS)),
+    key("embedding.document_prefix", Rule::Text),
+    key("embedding.query_prefix", Rule::Text),
+    key("embedding.cache_entries", Rule::Whole(0..=10_000_000)),
+    key("tag.provider", Rule::OneOf(Provider::WORDS)),
+    key("tag.model", Rule::Text),
+    key("tag.timeout_ms", Rule::Whole(1..=DAY_MS)),
+    key("tag.threshold", Rule::Number(0.0..=1.0)),
+    key("tag.max_tags", Rule::Whole(1..=50)),
+    key("tag.ontology", Rule::Some(ONTOLOGIES)),
+    key("ollama.base_url", Rule::HttpUrl),
+    key("openai.base_url", Rule::HttpUrl),
+    key("openai.api_key", Rule::Secret),
+    key("local.model_dir", Rule::Text),
+    key("recall.strategy", Rule::OneOf(Strategy::WORDS)),
+    key("recall.limit", Rule::Whole(1..=10_000)),
+    key("recall.pool", Rule::Whole(1..=10_000)),
+    key("recall.weight_vector", Rule::Number(0.0..=1.0)),
+    key("recall.fusion", Rule::OneOf(Fusion::WORDS)),
+    key("recall.ef_search", Rule::Whole(1..=1000)),
+    key("recall.exact_scope", Rule::Whole(0..=1_000_000_000)),
+    key("recall.bm25_k1", Rule::Number(0.0..=10.0)),
+    key("recall.bm25_b", Rule::Number(0.0..=1.0)),
+    key("jobs.max_attempts", Rule::Whole(1..=1000)),
+    key("jobs.lease_ms", Rule::Whole(1000..=DAY_MS)),
+    key("jobs.poll_ms", Rule::Whole(10..=DAY_MS)),
+    key("jobs.backoff_base_ms", Rule::Whole(1..=DAY_MS)),
+    key("jobs.backoff_cap_ms", Rule::Whole(1..=DAY_MS)),
+    key("jobs.sweep_ms", Rule::Whole(100..=DAY_MS)),
+    key("jobs.grace_ms", Rule::Whole(0..=DAY_MS)),
+    key("embed_worker.batch", Rule::Whole(1..=2048)),
+    key("embed_worker.concurrency", Rule::Whole(1..=256)),
+    key("tag_worker.batch", Rule::Whole(1..=2048)),
+    key("tag_worker.concurrency", Rule::Whole(1..=256)),
+    key("log.format", Rule::OneOf(LogFormat::WORDS)),
+    key("log.level", Rule::OneOf(Level::WORDS)),
+];
+
+const fn key(name: &'static str, rule: Rule) -> Key {
+    Key { name, rule }
+}
+
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// Names the key with the most similar name, if one is similar.
+pub(super) fn unknown(name: &str, source: &Source) -> ConfigError {
+    let similarity = |key: &Key| {
+        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+        // The same key in another section counts as near: `embedding.base_url`.
+        strsim::jaro_winkler(key.name, name).max(0.9 * strsim::jaro_winkler(&last(key.name), &last(name)))
+    };
+    let nearest = KEYS
+        .iter()
+        .map(|key| (similarity(key), key.name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(similarity, _)| *similarity > 0.75)
+        .map(|(_, name)| name);
+    ConfigError::UnknownKey { key: name.to_owned(), source_name: source_name(source, name), nearest }
+}
+
+/// A value that stands where a section should: `recall = 5`.
+pub(super) fn is_section(name: &str) -> bool {
+    KEYS.iter().any(|key| key.name.split_once('.').is_some_and(|(section, _)| section == name))
+}
+
+/// The file, the variable, or the flag; for messages.
+pub(super) fn source_name(source: &Source, name: &str) -> String {
+    match source {
+        Source::Flag => format!("--set {name}"),
+        Source::Default => "config/default.toml".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl Key {
+    /// Whether `value` is allowed.
+    pub(super) fn check(&self, value: &Value, source: &Source) -> Result<(), ConfigError> {
+        let text = value.as_str();
+        let allowed = match &self.rule {
+            Rule::Text | Rule::Secret => text.is_some(),
+            Rule::Filled => text.is_some_and(|text| !text.trim().is_empty()),
+            Rule::DatabaseUrl => text.is_some_and(|text| {
+                text.is_empty() || text.starts_with("postgres://") || text.starts_with("postgresql://")
+            }),
+            Rule::HttpUrl => text.is_some_and(|text| {
+                let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+                rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
+            }),
+            Rule::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
+            Rule::Some(words) => value.as_array().is_some_and(|values| {
+                values.iter().all(|value| value.as_str().is_some_and(|text| words.contains(&text)))
+            }),
+            Rule::Whole(range) => whole(value).is_some_and(|number| range.contains(&number)),
+            Rule::Number(range) => number(value).is_some_and(|number| range.contains(&number)),
+        };
+        if allowed { Ok(()) } else { Err(self.bad(self.show(value), source)) }
+    }
+
+    /// `text`, from the environment or the command line, as this key's type.
+    pub(super) fn parse(&self, text: &str, source: &Source) -> Result<Value, ConfigError> {
+        let bad = || self.bad(format!("{text:?}"), source);
+        match &self.rule {
+            Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
+            Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
+            Rule::Some(_) => {
+                // `a,b`, or a list as TOML writes it; an empty text is an empty list.
+                let list = text.trim().trim_start_matches('[').trim_end_matches(']');
+                let words = list.split(',').map(|word| word.trim().trim_matches(['"', '\'']));
+                Ok(Value::from(words.filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>()))
+            }
+            _ => Ok(Value::from(text)),
+        }
+    }
+
+    /// As TOML writes it, without what nobody may see.
+    pub(super) fn show(&self, value: &Value) -> String {
+        match &self.rule {
+            Rule::Secret => {
+                if value.as_str() == Some("") {
+                    "\"\"".into()
+                } else {
+                    "\"***\"".into()
+                }
+            }
+            Rule::DatabaseUrl | Rule::HttpUrl => match value.as_str() {
+                // Without a scheme there is no telling where a password stands.
+                Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", mask_password(url)),
+                Some(_) => "\"***\"".into(),
+                None => show(value),
+            },
+            _ => show(value),
+        }
+    }
+
+    fn bad(&self, value: String, source: &Source) -> ConfigError {
+        ConfigError::BadValue {
+            key: self.name.to_owned(),
+            value,
+            source_name: source_name(source, self.name),
+            allowed: self.allowed(),
+        }
+    }
+
+    fn allowed(&self) -> String {
+        let words =
+            |words: &[&str]| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+        match &self.rule {
+            Rule::Text | Rule::Secret => "a text".into(),
+            Rule::Filled => "a text that is not empty".into(),
+            Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
+            Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
+            Rule::OneOf(choices) => words(choices),
+            Rule::Some(choices) => format!("a list of {}", words(choices)),
+            Rule::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),
+            Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Num(_, Num::F32(_) | Num::F64(_)) => None,
+        Value::Num(_, number) => {
+            number.to_i128().or_else(|| number.to_u128().map(|n| n as i128)).and_then(|n| n.try_into().ok())
+        }
+        _ => None,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Num(_, number) => number.to_f64().or_else(|| whole(value).map(|number| number as f64)),
+        _ => None,
+    }
+}
+
+fn show(value: &Value) -> String {
+    match value {
+        Value::String(_, text) => format!("{text:?}"),
+        Value::Char(_, char) => format!("{:?}", char.to_string()),
+        Value::Bool(_, bool) => bool.to_string(),
+        Value::Num(..) => match (whole(value), number(value)) {
+            (Some(whole), _) => whole.to_string(),
+            (None, Some(number)) => format!("{number:?}"),
+            (None, None) => "a number".into(),
+        },
+        Value::Array(_, values) => {
+            format!("[{}]", values.iter().map(show).collect::<Vec<_>>().join(", "))
+        }
+        Value::Dict(..) => "a table".into(),
+        Value::Empty(..) => "nothing".into(),
+    }
+}

@@ -1,0 +1,331 @@
+//! The configuration's values. What each key does stands once, in `config/default.toml`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::secret::{Secret, mask_password};
+use crate::paths::Paths;
+
+/// All of the configuration; `config/default.toml` says what each key does.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Config {
+    pub database: Database,
+    pub memory: Memory,
+    pub tokens: Tokens,
+    pub embedding: Embedding,
+    pub tag: Tag,
+    pub ollama: Ollama,
+    pub openai: Openai,
+    pub local: Local,
+    pub recall: Recall,
+    pub jobs: Jobs,
+    pub embed_worker: Worker,
+    pub tag_worker: Worker,
+    pub log: Log,
+}
+
+/// `[database]`.
+#[derive(Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Database {
+    /// Empty: the private PostgreSQL. May hold a password.
+    pub url: String,
+    pub max_connections: u32,
+    pub connect_timeout_ms: u64,
+    pub statement_timeout_ms: u64,
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database")
+            .field("url", &mask_password(&self.url))
+            .field("max_connections", &self.max_connections)
+            .field("connect_timeout_ms", &self.connect_timeout_ms)
+            .field("statement_timeout_ms", &self.statement_timeout_ms)
+            .finish()
+    }
+}
+
+/// `[memory]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Memory {
+    pub namespace: String,
+    /// May be empty: see [`Memory::robot_name`].
+    pub robot: String,
+    pub language: String,
+}
+
+impl Memory {
+    /// The robot, `htm` when none is set.
+    pub fn robot_name(&self) -> &str {
+        if self.robot.is_empty() { "htm" } else { &self.robot }
+    }
+}
+
+/// `[tokens]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Tokens {
+    pub encoding: Encoding,
+}
+
+/// `[embedding]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Embedding {
+    pub provider: Provider,
+    /// May be empty: see [`Embedding::model_name`].
+    pub model: String,
+    /// 0: ask the provider.
+    pub dimensions: usize,
+    pub timeout_ms: u64,
+    /// `auto`: the model's own.
+    pub document_prefix: String,
+    /// `auto`: the model's own.
+    pub query_prefix: String,
+    pub cache_entries: u64,
+}
+
+impl Embedding {
+    /// The model, the provider's default when none is set.
+    pub fn model_name(&self) -> &str {
+        match (self.model.as_str(), self.provider) {
+            ("", Provider::Local) => "all-MiniLM-L6-v2",
+            ("", Provider::Ollama) => "nomic-embed-text",
+            ("", Provider::Openai) => "text-embedding-3-small",
+            ("", Provider::Fake) => "fake-64",
+            (model, _) => model,
+        }
+    }
+}
+
+/// `[tag]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Tag {
+    pub provider: Provider,
+    /// May be empty: see [`Tag::model_name`].
+    pub model: String,
+    pub timeout_ms: u64,
+    pub threshold: f32,
+    pub max_tags: usize,
+    pub ontology: Vec<String>,
+}
+
+impl Tag {
+    /// The model, the provider's default when none is set; `local` names the model that embeds its terms.
+    pub fn model_name(&self) -> &str {
+        match (self.model.as_str(), self.provider) {
+            ("", Provider::Local) => "all-MiniLM-L6-v2",
+            ("", Provider::Ollama) => "llama3.2",
+            ("", Provider::Openai) => "gpt-4o-mini",
+            ("", Provider::Fake) => "fake",
+            (model, _) => model,
+        }
+    }
+}
+
+/// `[ollama]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Ollama {
+    pub base_url: String,
+}
+
+/// `[openai]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Openai {
+    pub base_url: String,
+    pub api_key: Secret,
+}
+
+/// `[local]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Local {
+    /// May be empty: see [`Local::directory`].
+    pub model_dir: String,
+}
+
+impl Local {
+    /// The directory of `model`'s weights, below `HTM_HOME` when none is set.
+    pub fn directory(&self, paths: &Paths, model: &str) -> PathBuf {
+        if self.model_dir.is_empty() { paths.model_dir(model) } else { PathBuf::from(&self.model_dir) }
+    }
+}
+
+/// `[recall]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Recall {
+    pub strategy: Strategy,
+    pub limit: u32,
+    pub pool: u32,
+    pub weight_vector: f64,
+    pub fusion: Fusion,
+    pub ef_search: u32,
+    pub exact_scope: u64,
+    pub bm25_k1: f64,
+    pub bm25_b: f64,
+}
+
+/// `[jobs]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Jobs {
+    pub max_attempts: u32,
+    pub lease_ms: u64,
+    pub poll_ms: u64,
+    pub backoff_base_ms: u64,
+    pub backoff_cap_ms: u64,
+    pub sweep_ms: u64,
+    pub grace_ms: u64,
+}
+
+impl Jobs {
+    /// `lease_ms`.
+    pub fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms)
+    }
+
+    /// `poll_ms`.
+    pub fn poll(&self) -> Duration {
+        Duration::from_millis(self.poll_ms)
+    }
+
+    /// `sweep_ms`.
+    pub fn sweep(&self) -> Duration {
+        Duration::from_millis(self.sweep_ms)
+    }
+}
+
+/// `[embed_worker]` or `[tag_worker]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Worker {
+    pub batch: usize,
+    pub concurrency: usize,
+}
+
+/// `[log]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Log {
+    pub format: LogFormat,
+    pub level: Level,
+}
+
+/// A choice between words, each with its name.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// Every word that the configuration may say.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// As the configuration says it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
+}
+
+choice! {
+    /// What makes embeddings or tags.
+    Provider {
+        /// In this process.
+        Local = "local",
+        /// An Ollama server.
+        Ollama = "ollama",
+        /// OpenAI, or a server that speaks its API.
+        Openai = "openai",
+        /// Deterministic, for tests.
+        Fake = "fake",
+    }
+}
+
+choice! {
+    /// What counts tokens.
+    Encoding {
+        /// GPT-4o and later.
+        O200kBase = "o200k_base",
+        /// GPT-4, text-embedding-3.
+        Cl100kBase = "cl100k_base",
+        /// A quarter of the characters.
+        Estimate = "estimate",
+    }
+}
+
+choice! {
+    /// How recall searches when nothing else is said.
+    Strategy {
+        /// By the query's embedding.
+        Vector = "vector",
+        /// By its words.
+        Fulltext = "fulltext",
+        /// By both, fused.
+        Hybrid = "hybrid",
+    }
+}
+
+choice! {
+    /// How hybrid fuses both legs.
+    Fusion {
+        /// A weighted sum of the normalised scores.
+        Convex = "convex",
+        /// Reciprocal rank fusion.
+        Rrf = "rrf",
+    }
+}
+
+choice! {
+    /// How log lines look.
+    LogFormat {
+        /// JSON for a worker without a terminal, human for everything else.
+        Auto = "auto",
+        /// For people.
+        Human = "human",
+        /// One JSON object a line.
+        Json = "json",
+    }
+}
+
+choice! {
+    /// The least that is logged.
+    Level {
+        /// What failed for good.
+        Error = "error",
+        /// What went wrong and was dealt with.
+        Warn = "warn",
+        /// What happened.
+        Info = "info",
+        /// How it happened.
+        Debug = "debug",
+        /// Every step.
+        Trace = "trace",
+    }
+}

@@ -1,0 +1,76 @@
+//! What can go wrong before the library is reached.
+
+use htm_core::fault::Fault;
+use htm_migration::MigrationError;
+use htm_providers::SettingsError;
+
+use crate::config::ConfigError;
+use crate::paths::PathsError;
+use crate::private_pg::PrivatePgError;
+use crate::telemetry::TelemetryError;
+
+/// Why a process could not start its work. Like [`htm_core::Error`], each has a code, a hint and a fault.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum RuntimeError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Paths(#[from] PathsError),
+    #[error(transparent)]
+    Telemetry(#[from] TelemetryError),
+    #[error(transparent)]
+    PrivatePg(#[from] PrivatePgError),
+    #[error(transparent)]
+    Migration(#[from] MigrationError),
+    #[error(transparent)]
+    Provider(#[from] SettingsError),
+    #[error(transparent)]
+    Htm(#[from] htm_core::Error),
+}
+
+impl RuntimeError {
+    /// A stable code for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Config(error) => error.code(),
+            Self::Paths(error) => error.code(),
+            Self::Telemetry(error) => error.code(),
+            Self::PrivatePg(error) => error.code(),
+            Self::Migration(error) => error.code(),
+            Self::Provider(error) => error.code(),
+            Self::Htm(error) => error.code(),
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::Paths(error) => error.hint().into(),
+            Self::Telemetry(error) => error.hint().into(),
+            Self::PrivatePg(error) => error.hint(),
+            Self::Migration(error) => error.hint(),
+            Self::Provider(error) => error.hint().into(),
+            Self::Htm(error) => error.hint(),
+        }
+    }
+
+    /// Who has to act.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Config(error) => error.fault(),
+            Self::Paths(error) => error.fault(),
+            Self::Telemetry(error) => error.fault(),
+            Self::PrivatePg(error) => error.fault(),
+            Self::Migration(_) | Self::Provider(_) => Fault::Permanent,
+            Self::Htm(error) => error.fault(),
+        }
+    }
+}
+
+impl From<sqlx::Error> for RuntimeError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Htm(error.into())
+    }
+}

@@ -1,0 +1,220 @@
+//! A process's connection to its memory: the database, started and migrated if it is the private one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use htm_core::provider::Embedder;
+use htm_core::{Htm, RecallSettings, Settings};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool};
+
+use crate::config::{Config, Encoding};
+use crate::error::RuntimeError;
+use crate::paths::Paths;
+use crate::private_pg::{PrivatePg, ServerUse};
+use crate::providers;
+
+/// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: the private
+/// PostgreSQL stops with its last user.
+pub struct Session {
+    config: Config,
+    paths: Paths,
+    pool: PgPool,
+    server: Option<ServerUse>,
+}
+
+impl Session {
+    /// Connects to `database.url`, or starts the private PostgreSQL and migrates it.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use htm_core::{Memory, RecallQuery};
+    /// let loaded = htm_runtime::config::Config::load(&Default::default())?;
+    /// let session = htm_runtime::Session::open(&loaded.config).await?;
+    /// let htm = session.htm_with_embedder()?;
+    /// htm.remember(Memory::new("The staging database moved to port 5433.")).await?;
+    /// let recalled = htm.recall(&RecallQuery::new("which port is staging on?")).await?;
+    /// session.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`RuntimeError`]: no PostgreSQL to be found or reached, or one whose schema is not this program's
+    /// (`schema_version`; `htm db migrate` mends an older one).
+    pub async fn open(config: &Config) -> Result<Self, RuntimeError> {
+        let paths = Paths::from_env()?;
+        let server = start_server(config, &paths).await?;
+        let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
+        let options = connect_options(config, &url)?;
+        if server.is_some() {
+            migrate_private(&options).await?;
+        }
+        let pool = PgPoolOptions::new()
+            .max_connections(config.database.max_connections)
+            .acquire_timeout(Duration::from_millis(config.database.connect_timeout_ms))
+            .connect_with(options)
+            .await?;
+        let mut connection = pool.acquire().await?;
+        let found = htm_migration::version(&mut connection).await?;
+        drop(connection);
+        if found != htm_migration::LATEST {
+            return Err(htm_core::Error::SchemaVersion { found, wanted: htm_migration::LATEST }.into());
+        }
+        Ok(Self { config: config.clone(), paths, pool, server })
+    }
+
+    /// The pool of the session.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// The configuration that the session was opened with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where this machine keeps HTM's files.
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// The URL of the database.
+    pub fn url(&self) -> String {
+        self.server.as_ref().map_or_else(|| self.config.database.url.clone(), ServerUse::url)
+    }
+
+    /// A handle that writes, and recalls by full text. Loads no model.
+    pub fn htm(&self) -> Htm {
+        Htm::with_pool(self.pool.clone(), settings(&self.config), None)
+    }
+
+    /// A handle that recalls by vector as well.
+    ///
+    /// # Errors
+    /// Settings of the embedding provider that cannot work.
+    pub fn htm_with_embedder(&self) -> Result<Htm, RuntimeError> {
+        let embedder = self.embedder()?;
+        let settings = Settings { embedding_model: embedder.model().clone(), ..settings(&self.config) };
+        Ok(Htm::with_pool(self.pool.clone(), settings, Some(embedder)))
+    }
+
+    /// The embedder of the configuration.
+    ///
+    /// # Errors
+    /// Settings that cannot work.
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, RuntimeError> {
+        Ok(providers::embedder(&self.config, &self.paths)?)
+    }
+
+    /// Closes the pool and lets go of the private PostgreSQL.
+    ///
+    /// # Errors
+    /// When the server did not stop.
+    pub async fn close(self) -> Result<(), RuntimeError> {
+        self.pool.close().await;
+        if let Some(server) = self.server {
+            server.release().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Migrates the database of the configuration.
+///
+/// # Errors
+/// As [`Session::open`], and what [`htm_migration::up`] says.
+pub async fn migrate(config: &Config) -> Result<(), RuntimeError> {
+    on_database(config, async |options| Ok(htm_migration::up(&options).await?)).await
+}
+
+/// Drops HTM's and apalis' schemas from the database of the configuration. The caller has asked.
+///
+/// # Errors
+/// As [`migrate`].
+pub async fn drop_schemas(config: &Config) -> Result<(), RuntimeError> {
+    on_database(config, async |options| Ok(htm_migration::down(&options).await?)).await
+}
+
+/// The schema version of the database of the configuration; 0 when it has none.
+///
+/// # Errors
+/// As [`migrate`].
+pub async fn schema_version(config: &Config) -> Result<u32, RuntimeError> {
+    on_database(config, async |options| {
+        let mut connection = PgConnection::connect_with(&options).await?;
+        Ok(htm_migration::version(&mut connection).await?)
+    })
+    .await
+}
+
+async fn on_database<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(PgConnectOptions) -> Result<T, RuntimeError>,
+) -> Result<T, RuntimeError> {
+    let server = start_server(config, &Paths::from_env()?).await?;
+    let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
+    let result = match connect_options(config, &url) {
+        Ok(options) => work(options).await,
+        Err(error) => Err(error),
+    };
+    if let Some(server) = server {
+        server.release().await?;
+    }
+    result
+}
+
+async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse>, RuntimeError> {
+    if !config.database.url.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(PrivatePg::locate(paths)?.start().await?))
+}
+
+/// The private database is this program's own: it is brought up to date without being asked.
+async fn migrate_private(options: &PgConnectOptions) -> Result<(), RuntimeError> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    let found = htm_migration::version(&mut connection).await?;
+    connection.close().await?;
+    if found < htm_migration::LATEST {
+        htm_migration::up(options).await?;
+    }
+    Ok(())
+}
+
+/// Settings that every connection of the pool has.
+fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions, RuntimeError> {
+    let options: PgConnectOptions = url.parse()?;
+    let timeout = config.database.statement_timeout_ms.to_string();
+    Ok(options.application_name("htm").options([("statement_timeout", timeout.as_str())]))
+}
+
+fn settings(config: &Config) -> Settings {
+    let (embedding_model, tag_model) = providers::model_names(config);
+    Settings {
+        namespace: config.memory.namespace.clone(),
+        robot: config.memory.robot_name().into(),
+        language: config.memory.language.clone(),
+        token_encoding: match config.tokens.encoding {
+            Encoding::O200kBase => htm_core::TokenEncoding::O200kBase,
+            Encoding::Cl100kBase => htm_core::TokenEncoding::Cl100kBase,
+            Encoding::Estimate => htm_core::TokenEncoding::Estimate,
+        },
+        embedding_model,
+        tag_model,
+        max_attempts: config.jobs.max_attempts,
+        recall: RecallSettings {
+            pool: config.recall.pool as usize,
+            weight_vector: config.recall.weight_vector,
+            fusion: match config.recall.fusion {
+                crate::config::Fusion::Convex => htm_core::Fusion::Convex,
+                crate::config::Fusion::Rrf => htm_core::Fusion::Rrf,
+            },
+            ef_search: config.recall.ef_search,
+            exact_scope: config.recall.exact_scope as usize,
+            bm25_k1: config.recall.bm25_k1,
+            bm25_b: config.recall.bm25_b,
+        },
+        cache_entries: config.embedding.cache_entries,
+    }
+}
