@@ -1,1 +1,56 @@
-fn main() {}
+//! The binary `htm`: the memory from the command line. Errors go to standard error with a code and a hint; the exit
+//! code says who has to act (2 the caller, 75 nobody: it may pass, 1 the operator, 70 the developers).
+
+mod args;
+mod commands;
+mod error;
+mod output;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use clap::Parser;
+use htm_runtime::config::Config;
+use htm_runtime::telemetry::{self, Role};
+
+use crate::args::{Arguments, Command};
+use crate::error::CliError;
+use crate::output::Output;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let output = Output::new(arguments.json);
+    match run(arguments, &output).await {
+        Ok(code) => code,
+        Err(error) => {
+            output.error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
+    let mut overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
+    // A command's own words are its output; what a library logs is only of interest when something is odd.
+    let quiet = !matches!(arguments.command, Command::Up(_));
+    if quiet && std::env::var_os("HTM_LOG__LEVEL").is_none() {
+        overrides.entry("log.level".into()).or_insert_with(|| "warn".into());
+    }
+    let loaded = Config::load(&overrides)?;
+    telemetry::init(loaded.config.log.level, loaded.config.log.format, Role::Command)?;
+    let config = &loaded.config;
+    match arguments.command {
+        Command::Remember(args) => commands::remember::run(config, args, output).await,
+        Command::Recall(args) => commands::recall::run(config, args, output).await,
+        Command::Get(args) => commands::node::get(config, args, output).await,
+        Command::Forget(args) => commands::node::forget(config, args, output).await,
+        Command::Status(args) => commands::node::status(config, args, output).await,
+        Command::Import(args) => commands::import::run(config, args, output).await,
+        Command::Up(args) => commands::up::run(config, args, output).await,
+        Command::Demo(args) => commands::demo::run(config, args, output).await,
+        Command::Db(command) => commands::db::run(config, command, output).await,
+        Command::Config(_) => commands::config::show(&loaded, output),
+        Command::Doctor => commands::doctor::run(config, output).await,
+    }
+}

@@ -5,6 +5,7 @@ pub(crate) mod entity;
 pub mod jobs;
 pub mod nodes;
 pub(crate) mod recall;
+pub mod server;
 pub mod statistics;
 pub mod status;
 pub mod tags;

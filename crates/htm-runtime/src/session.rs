@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::provider::Embedder;
+use htm_core::provider::{Embedder, TagExtractor};
 use htm_core::{Htm, RecallSettings, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
@@ -105,6 +105,14 @@ impl Session {
     /// Settings that cannot work.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>, RuntimeError> {
         Ok(providers::embedder(&self.config, &self.paths)?)
+    }
+
+    /// The tag extractor of the configuration.
+    ///
+    /// # Errors
+    /// Settings that cannot work.
+    pub fn tagger(&self) -> Result<Arc<dyn TagExtractor>, RuntimeError> {
+        Ok(providers::tagger(&self.config, &self.paths)?)
     }
 
     /// Closes the pool and lets go of the private PostgreSQL.

@@ -21,6 +21,7 @@ mod claim;
 mod handler;
 mod heartbeat;
 mod process;
+pub mod service;
 mod verdict;
 mod worker;
 

@@ -7,6 +7,7 @@ use htm_core::Stage;
 use htm_core::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::store::embeddings::RegisteredModel;
 use htm_core::store::jobs::{self, Embedded, Lease};
+use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
@@ -26,6 +27,14 @@ impl EmbedHandler {
         let model = htm_core::store::embeddings::register_model(pool, embedder.model(), dimensions).await?;
         Ok(Self { embedder, model })
     }
+}
+
+/// The handler of the session's configuration.
+///
+/// # Errors
+/// Settings of the provider that cannot work, a provider that does not answer, or a database error.
+pub async fn handler(session: &Session) -> Result<EmbedHandler, RuntimeError> {
+    Ok(EmbedHandler::register(session.pool(), session.embedder()?).await?)
 }
 
 #[async_trait]

@@ -8,6 +8,7 @@ use htm_core::Stage;
 use htm_core::provider::{ProviderError, ProviderErrorKind, TagExtractor, TagSuggestion};
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
+use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
@@ -25,6 +26,14 @@ impl TagHandler {
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
         Self { pool, extractor }
     }
+}
+
+/// The handler of the session's configuration.
+///
+/// # Errors
+/// Settings of the provider that cannot work.
+pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
+    Ok(TagHandler::new(session.pool().clone(), session.tagger()?))
 }
 
 #[async_trait]

@@ -1,0 +1,224 @@
+//! What the command line takes.
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use clap::{Args, Parser, Subcommand};
+use htm_core::{NodeId, Stage, TagPath};
+use htm_worker::service::{ServiceArgs, parse_override};
+
+/// The memory that agents keep
+#[derive(Parser)]
+#[command(name = "htm", version, max_term_width = 110, after_help = "Examples:
+  htm remember --tag database:postgresql \"We chose PostgreSQL 17.2 for the ledger.\"
+  htm recall \"which database did we choose?\"
+  htm up                       the private PostgreSQL and both workers, until Ctrl-C
+  htm doctor                   what is wrong, and what mends it")]
+pub(crate) struct Arguments {
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Set a configuration value, as `--set recall.limit=5` (may be repeated)
+    #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE", value_parser = parse_override)]
+    pub(crate) overrides: Vec<(String, String)>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Remember a text
+    Remember(RememberArgs),
+    /// Find memories
+    Recall(RecallArgs),
+    /// Show a node
+    Get(GetArgs),
+    /// Forget a node
+    Forget(ForgetArgs),
+    /// Show how far a node is: written, embedded, tagged
+    Status(StatusArgs),
+    /// Remember every line of a JSON Lines file
+    Import(ImportArgs),
+    /// Run the private PostgreSQL and both workers until Ctrl-C
+    Up(ServiceArgs),
+    /// Show the whole of HTM at work on a collection of memories
+    Demo(DemoArgs),
+    /// The database
+    #[command(subcommand)]
+    Db(DbCommand),
+    /// The configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Look for what is wrong
+    Doctor,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  htm remember \"Mara prefers tabs.\"
+  htm remember --namespace atlas --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
+  htm remember --at 2026-03-01 \"The migration ran for four hours.\"")]
+pub(crate) struct RememberArgs {
+    /// The text; `-` reads standard input
+    pub(crate) text: String,
+    /// Where it belongs
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+    /// Who remembers
+    #[arg(long, value_name = "R")]
+    pub(crate) robot: Option<String>,
+    /// A name for it, unique in its namespace
+    #[arg(long, value_name = "K")]
+    pub(crate) key: Option<String>,
+    /// 1 to 10; 1–3 is transient, 7–10 a decision or a preference
+    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) importance: f32,
+    /// Where it comes from
+    #[arg(long, value_name = "S")]
+    pub(crate) source: Option<String>,
+    /// A tag, as database:postgresql (may be repeated)
+    #[arg(long = "tag", value_name = "T")]
+    pub(crate) tags: Vec<String>,
+    /// When it happened: a date or an RFC 3339 time; now if left out
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) at: Option<DateTime<Utc>>,
+    /// Wait until it is embedded and tagged, at most this many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    pub(crate) wait: Option<u64>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  htm recall \"which database did we choose?\"
+  htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
+  htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
+  htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
+pub(crate) struct RecallArgs {
+    /// What to look for
+    #[arg(required_unless_present = "batch", num_args = 0..)]
+    pub(crate) query: Vec<String>,
+    /// Where to look
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+    /// vector, fulltext or hybrid
+    #[arg(long, value_name = "S")]
+    pub(crate) strategy: Option<String>,
+    /// A day (2026-03-01), an instant, or a range (2026-03-01..2026-04-01; the end is excluded)
+    #[arg(long, value_name = "T")]
+    pub(crate) timeframe: Option<String>,
+    /// Only nodes with this tag or one below it (may be repeated: then with all of them)
+    #[arg(long = "tag", value_name = "PREFIX")]
+    pub(crate) tags: Vec<String>,
+    /// Only nodes with exactly this tag (may be repeated)
+    #[arg(long = "exact-tag", value_name = "TAG")]
+    pub(crate) exact_tags: Vec<String>,
+    /// One of the tags is enough
+    #[arg(long)]
+    pub(crate) any_tag: bool,
+    /// Only what this robot remembered
+    #[arg(long, value_name = "R")]
+    pub(crate) robot: Option<String>,
+    /// How many hits, 1 to 10000
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) limit: Option<String>,
+    /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms"}
+    #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespace"])]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct GetArgs {
+    /// The node's id, or its key with --key
+    #[arg(required_unless_present = "key")]
+    pub(crate) node: Option<NodeId>,
+    /// The node's key
+    #[arg(long, value_name = "K", conflicts_with = "node")]
+    pub(crate) key: Option<String>,
+    /// The key's namespace
+    #[arg(long, value_name = "N", requires = "key")]
+    pub(crate) namespace: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct ForgetArgs {
+    /// The node's id
+    pub(crate) node: NodeId,
+    /// Yes, forget it
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct StatusArgs {
+    /// The node's id
+    pub(crate) node: NodeId,
+    /// Wait until this stage (embed or tag) is done
+    #[arg(long, value_name = "STAGE")]
+    pub(crate) wait: Option<Stage>,
+    /// How long to wait, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "wait")]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Args)]
+#[command(after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
+\"tags\"?, \"metadata\"?, \"robot\"?}:
+the id becomes the node's key, ns its namespace. A line that is there already is skipped, so an import that was
+interrupted is simply run again; a line that cannot go in is reported with its number, and the rest goes in.
+
+Example:
+  htm import memories.jsonl")]
+pub(crate) struct ImportArgs {
+    /// The file; `-` reads standard input
+    pub(crate) file: PathBuf,
+    /// Lines a transaction
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) chunk: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    /// Leave the demo's database in place, to look around in (`htm demo` tells its URL)
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DbCommand {
+    /// Start the private PostgreSQL and let it stay; migrate it
+    Up,
+    /// Stop the private PostgreSQL
+    Down,
+    /// Show where the database is and how it does
+    Status,
+    /// Print the database's URL
+    Url,
+    /// Bring the schema up to this program's version
+    Migrate,
+    /// Delete every memory: drop HTM's and apalis' schemas
+    Reset {
+        /// Yes, delete every memory
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every value and where it came from
+    Show,
+}
+
+/// Tags from the command line, with the library's error for one that is none.
+pub(crate) fn parse_tags(tags: &[String]) -> Result<Vec<TagPath>, htm_core::Error> {
+    tags.iter().map(|tag| Ok(tag.parse()?)).collect()
+}
+
+fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {
+    if let Ok(day) = text.parse::<NaiveDate>() {
+        return Ok(day.and_time(chrono::NaiveTime::MIN).and_utc());
+    }
+    DateTime::parse_from_rfc3339(text)
+        .map(|time| time.to_utc())
+        .map_err(|_| "write a date (2026-03-01) or a time (2026-03-01T12:00:00Z)".into())
+}

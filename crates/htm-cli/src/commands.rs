@@ -1,0 +1,11 @@
+//! One module a command.
+
+pub(crate) mod config;
+pub(crate) mod db;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod import;
+pub(crate) mod node;
+pub(crate) mod recall;
+pub(crate) mod remember;
+pub(crate) mod up;

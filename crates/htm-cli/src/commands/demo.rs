@@ -1,0 +1,222 @@
+//! `htm demo`: the main job, end to end, on a collection of memories that the program carries.
+
+mod collection;
+mod processes;
+mod score;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use htm_core::store::{server, statistics};
+use htm_core::{Htm, Memory, NodeStatus, Receipt, RecallQuery, Stage, StageState, Strategy, Timeframe};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::DemoArgs;
+use crate::commands::import;
+use crate::commands::recall::describe;
+use crate::error::CliError;
+use crate::output::{Output, table};
+
+use self::collection::Question;
+use self::processes::Workers;
+
+/// The demo's own database beside the one with real memories.
+const DATABASE: &str = "htm_demo";
+
+pub(crate) async fn run(config: &Config, args: DemoArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let stop = htm_runtime::shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let started = Instant::now();
+    output.heading("1. The database");
+    let home = Session::open(config).await?;
+    let result = match with_own_database(config, &home).await {
+        Ok(config) => {
+            output.say(format!("ready in {:.1} s: {}", started.elapsed().as_secs_f64(), config.database.url));
+            on_database(&config, output, stop).await
+        }
+        Err(error) => Err(error),
+    };
+    // The workers and the pool are gone: what was started is stopped, also after an error.
+    if config.database.url.is_empty() && !args.keep {
+        drop_database(&home).await?;
+    }
+    home.close().await?;
+    let passed = result?;
+    output.say(format!("\ndone in {:.1} s; everything that was started is stopped", started.elapsed().as_secs_f64()));
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// With the private PostgreSQL, a database of the demo's own, made anew; with `database.url`, that database.
+async fn with_own_database(config: &Config, home: &Session) -> Result<Config, CliError> {
+    let mut config = config.clone();
+    if config.database.url.is_empty() {
+        drop_database(home).await?;
+        sqlx::raw_sql(AssertSqlSafe(format!("create database {DATABASE}"))).execute(home.pool()).await?;
+        let url = home.url();
+        let (base, query) = url.split_once('?').unwrap_or((&url, ""));
+        let (server, _) = base.rsplit_once('/').unwrap_or((base, ""));
+        config.database.url = format!("{server}/{DATABASE}?{query}");
+    }
+    // A worker that is killed during the demo should not hold it up for half a minute.
+    config.jobs.lease_ms = config.jobs.lease_ms.min(5_000);
+    config.jobs.sweep_ms = config.jobs.sweep_ms.min(1_000);
+    htm_runtime::migrate(&config).await?;
+    Ok(config)
+}
+
+async fn drop_database(home: &Session) -> Result<(), CliError> {
+    let mut connection = PgConnection::connect(&home.url()).await?;
+    let sql = format!("drop database if exists {DATABASE} with (force)");
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
+    Ok(connection.close().await?)
+}
+
+async fn on_database(config: &Config, output: &Output, stop: CancellationToken) -> Result<bool, CliError> {
+    let session = Session::open(config).await?;
+    output.heading("2. The workers");
+    let mut workers = Workers::start(config, output)?;
+    let result = stop
+        .run_until_cancelled(show(&session, &mut workers, output))
+        .await
+        .unwrap_or_else(|| {
+            Err(CliError::Child { what: "the demo was stopped".into(), hint: "run `htm demo` again".into() })
+        });
+    workers.stop(output).await;
+    session.close().await?;
+    result
+}
+
+async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Result<bool, CliError> {
+    let htm = session.htm_with_embedder()?;
+    output.heading("3. The memories");
+    let report = import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output).await?;
+    output.say(format!(
+        "{} memories written in {:.0} ms ({} were there already); they are found by their text from now on",
+        report.written,
+        report.seconds * 1_000.0,
+        report.skipped
+    ));
+    let progress = enrich(session, workers, output).await?;
+
+    output.heading("4. Recall");
+    let question = RecallQuery::new("which database version did we choose, and why?").namespace("atlas").limit(3);
+    for strategy in Strategy::ALL {
+        for timeframe in [None, Some("2026-05-01..2026-09-01")] {
+            let mut query = question.clone().strategy(strategy);
+            output.say(format!("\n{strategy}{}: {}", timeframe.map(|t| format!(", {t}")).unwrap_or_default(), query.text));
+            if let Some(timeframe) = timeframe {
+                query.timeframe = timeframe.parse()?;
+            }
+            output.say(describe(&htm.recall(&query).await?));
+        }
+    }
+
+    output.heading("5. Scores");
+    let questions = collection::questions()?;
+    let scores = score_all(&htm, &questions).await?;
+    output.say(format!("{} questions whose right answers are marked, each asked in its namespace", questions.len()));
+    output.say(score::describe(&scores));
+
+    output.heading("6. A node's life");
+    let memory = Memory::new("The demo ended well: every memory is embedded and tagged.").namespace("atlas").robot("scribe");
+    let (receipt, written_ms, status) = live(&htm, memory).await?;
+    output.say(life("one, while the workers were idle", written_ms, &status));
+    let slowest = collection_life(session).await?;
+    output.say(slowest.clone());
+
+    let complete = progress.embedded == progress.nodes && progress.tagged == progress.nodes && progress.dead == 0;
+    if output.is_json() {
+        let answer = serde_json::json!({
+            "nodes": progress.nodes, "embedded": progress.embedded, "tagged": progress.tagged, "dead": progress.dead,
+            "scores": scores, "life": { "node": receipt.node, "written_ms": written_ms, "status": status },
+        });
+        output.line(&answer.to_string());
+    }
+    Ok(complete)
+}
+
+/// Waits until every node is embedded and tagged; a worker that dies meanwhile is replaced.
+async fn enrich(session: &Session, workers: &mut Workers, output: &Output) -> Result<server::Progress, CliError> {
+    let started = Instant::now();
+    let pool = session.pool();
+    let total = server::progress(pool).await?.nodes;
+    let bar = output.progress(total as u64 * 2, "stages");
+    bar.set_message("enrich");
+    let progress = loop {
+        let progress = server::progress(pool).await?;
+        bar.set_position((progress.embedded + progress.tagged) as u64);
+        if progress.embedded + progress.tagged + progress.dead >= 2 * progress.nodes {
+            break progress;
+        }
+        workers.replace_dead(&bar)?;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    bar.finish_and_clear();
+    let share = |part: i64| part as f64 * 100.0 / progress.nodes.max(1) as f64;
+    output.say(format!(
+        "{:.0} % embedded, {:.0} % tagged, {} dead letters, after {:.1} s",
+        share(progress.embedded),
+        share(progress.tagged),
+        progress.dead,
+        started.elapsed().as_secs_f64()
+    ));
+    statistics::refresh_due(pool).await?;
+    Ok(progress)
+}
+
+async fn score_all(htm: &Htm, questions: &[Question]) -> Result<Vec<score::Row>, CliError> {
+    let mut rows = Vec::new();
+    for strategy in Strategy::ALL {
+        for with_timeframe in [false, true] {
+            let mut answers = Vec::with_capacity(questions.len());
+            for question in questions {
+                let timeframe = if with_timeframe { question.timeframe()? } else { Timeframe::ALL };
+                let query = RecallQuery::new(&question.text).namespace(&question.ns).strategy(strategy).timeframe(timeframe);
+                let recalled = htm.recall(&query).await?;
+                let keys = recalled.hits.into_iter().filter_map(|hit| hit.node.key).collect();
+                answers.push((keys, recalled.search_ms));
+            }
+            let name = if with_timeframe { format!("{strategy}, with timeframe") } else { strategy.to_string() };
+            rows.push(score::row(name, questions, &answers));
+        }
+    }
+    Ok(rows)
+}
+
+/// Writes one memory and follows it.
+async fn live(htm: &Htm, memory: Memory) -> Result<(Receipt, f64, NodeStatus), CliError> {
+    // The first count of tokens loads the vocabulary, which a program does once.
+    htm.settings().token_encoding.count("warm");
+    let started = Instant::now();
+    let receipt = htm.remember(memory).await?;
+    let written_ms = started.elapsed().as_secs_f64() * 1_000.0;
+    let timeout = Duration::from_secs(60);
+    htm.wait_for(receipt.node, Stage::Embed, timeout).await?;
+    let status = htm.wait_for(receipt.node, Stage::Tag, timeout).await?;
+    Ok((receipt, written_ms, status))
+}
+
+fn life(which: &str, written_ms: f64, status: &NodeStatus) -> String {
+    let after = |stage| match status.stage(stage) {
+        StageState::Done { after_ms, .. } => format!("{after_ms:.0} ms"),
+        state => state.name().into(),
+    };
+    format!(
+        "node {} ({which}): written in {written_ms:.1} ms, embedded after {}, tagged after {}",
+        status.node,
+        after(Stage::Embed),
+        after(Stage::Tag)
+    )
+}
+
+/// How long the nodes of the collection, written all at once, waited for each stage.
+async fn collection_life(session: &Session) -> Result<String, CliError> {
+    let rows = server::stage_latencies(session.pool()).await?;
+    let rows = rows
+        .into_iter()
+        .map(|row| vec![row.stage, format!("{:.0}", row.p50_ms), format!("{:.0}", row.p95_ms), format!("{:.0}", row.max_ms)])
+        .collect();
+    Ok(table(&["all, ms after the write", "p50", "p95", "max"], &[1, 2, 3], rows))
+}

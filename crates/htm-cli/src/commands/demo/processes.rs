@@ -1,0 +1,108 @@
+//! The workers of the demo: processes of their own, as in production.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use htm_runtime::config::Config;
+use indicatif::ProgressBar;
+use tokio::process::{Child, Command};
+
+use crate::error::CliError;
+use crate::output::Output;
+
+/// How long a worker may take to stop.
+const STOP: Duration = Duration::from_secs(30);
+
+/// Both worker processes.
+pub(super) struct Workers {
+    config: Config,
+    running: Vec<(&'static str, Child)>,
+}
+
+impl Workers {
+    /// Starts one of each kind on the database of `config`.
+    pub(super) fn start(config: &Config, output: &Output) -> Result<Self, CliError> {
+        let mut workers = Self { config: config.clone(), running: Vec::new() };
+        for program in ["embed-worker", "tag-worker"] {
+            let child = spawn(program, config)?;
+            output.say(format!("{program} runs as process {}", child.id().unwrap_or_default()));
+            workers.running.push((program, child));
+        }
+        Ok(workers)
+    }
+
+    /// Starts another for each that has died; the jobs that it held come back by themselves.
+    pub(super) fn replace_dead(&mut self, bar: &ProgressBar) -> Result<(), CliError> {
+        for (program, child) in &mut self.running {
+            if let Ok(Some(status)) = child.try_wait() {
+                if status.code().is_some() {
+                    return Err(CliError::Child {
+                        what: format!("{program} ended by itself ({status})"),
+                        hint: format!("run it by hand to see why: `{program} --drain`"),
+                    });
+                }
+                *child = spawn(program, &self.config)?;
+                let id = child.id().unwrap_or_default();
+                bar.suspend(|| eprintln!("{program} was killed ({status}); another runs as process {id}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks each to stop and waits for it.
+    pub(super) async fn stop(self, output: &Output) {
+        for (_, child) in &self.running {
+            if let Some(id) = child.id() {
+                terminate(id);
+            }
+        }
+        for (program, mut child) in self.running {
+            match tokio::time::timeout(STOP, child.wait()).await {
+                Ok(Ok(status)) if status.success() => {}
+                Ok(Ok(status)) => output.say(format!("{program} ended with {status}")),
+                _ => {
+                    // Nothing is lost: its lease runs out. `kill_on_drop` ends it.
+                    output.say(format!("{program} did not stop in time and is killed"));
+                }
+            }
+        }
+    }
+}
+
+/// The worker's binary is beside this one.
+fn spawn(program: &'static str, config: &Config) -> Result<Child, CliError> {
+    let path = sibling(program)?;
+    Command::new(&path)
+        .env("HTM_DATABASE__URL", &config.database.url)
+        .env("HTM_JOBS__LEASE_MS", config.jobs.lease_ms.to_string())
+        .env("HTM_JOBS__SWEEP_MS", config.jobs.sweep_ms.to_string())
+        .env("HTM_LOG__LEVEL", "warn")
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        // Ctrl-C is for the demo, which then stops its workers in order.
+        .process_group(0)
+        .spawn()
+        .map_err(CliError::io(format!("{} cannot be started", path.display())))
+}
+
+fn sibling(program: &str) -> Result<PathBuf, CliError> {
+    let own = std::env::current_exe().map_err(CliError::io("this program's own path cannot be found"))?;
+    let path = own.with_file_name(program);
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(CliError::Child {
+        what: format!("{program} is not beside {}", own.display()),
+        hint: "build all programs: `cargo build --bins`, or use `./justw demo`".into(),
+    })
+}
+
+fn terminate(id: u32) {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    if let Ok(id) = i32::try_from(id) {
+        // One that has ended already needs no signal.
+        kill(Pid::from_raw(id), Signal::SIGTERM).ok();
+    }
+}

@@ -1,0 +1,157 @@
+//! `htm doctor`: what is wrong, and what mends it.
+
+use std::process::ExitCode;
+
+use console::style;
+use htm_core::Stage;
+use htm_core::fault::Fault;
+use htm_core::store::{jobs, server, workers};
+use htm_runtime::config::Config;
+use htm_runtime::{RuntimeError, Session};
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::output::Output;
+
+/// pgvector 0.8.2 to 0.8.4 mend a vulnerability in parallel HNSW builds and index corruption at vacuum.
+const PGVECTOR_SAFE: (u32, u32, u32) = (0, 8, 4);
+
+/// One thing looked at.
+#[derive(Serialize)]
+struct Finding {
+    state: State,
+    what: String,
+    /// What to do, when something is to be done.
+    help: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    Warning,
+    Error,
+}
+
+pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
+    let mut findings = vec![ok("the configuration is valid")];
+    match Session::open(config).await {
+        Err(error) => findings.push(from_error("the database", &error)),
+        Ok(session) => {
+            let result = look(&session, &mut findings).await;
+            session.close().await?;
+            if let Err(error) = result {
+                findings.push(from_error("looking at the database", &error));
+            }
+        }
+    }
+    let failed = findings.iter().any(|finding| finding.state == State::Error);
+    output.value(&findings, || findings.iter().map(describe).collect::<Vec<_>>().join("\n"));
+    Ok(if failed { ExitCode::from(Fault::Permanent.exit_code()) } else { ExitCode::SUCCESS })
+}
+
+async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
+    let pool = session.pool();
+    let config = session.config();
+    let versions = server::versions(pool).await?;
+    findings.push(ok(format!(
+        "PostgreSQL {} with pgvector {}, schema version {}",
+        versions.postgres,
+        versions.pgvector,
+        htm_migration::LATEST
+    )));
+    if parse_version(&versions.pgvector) < PGVECTOR_SAFE {
+        findings.push(warning(
+            format!("pgvector {} has faults that 0.8.4 mends", versions.pgvector),
+            "upgrade the extension on the server, then: alter extension vector update",
+        ));
+    }
+    if !versions.durable {
+        findings.push(warning(
+            "fsync or synchronous_commit is off: a crash of the server may lose what was remembered",
+            "set both to on in postgresql.conf",
+        ));
+    }
+    match session.embedder() {
+        Ok(embedder) => match embedder.dimensions().await {
+            Ok(dimensions) => findings.push(ok(format!("{} answers with {dimensions} dimensions", embedder.model()))),
+            Err(error) => findings.push(from_error("the embedding provider", &htm_core::Error::from(error).into())),
+        },
+        Err(error) => findings.push(from_error("the embedding provider", &error)),
+    }
+    if let Err(error) = session.tagger() {
+        findings.push(from_error("the tag provider", &error));
+    }
+    let alive: Vec<_> =
+        workers::list(pool, config.jobs.lease_ms).await?.into_iter().filter(|worker| worker.alive).collect();
+    for stage in Stage::ALL {
+        let depth = jobs::depth(pool, stage).await?;
+        let serving = alive.iter().filter(|worker| worker.queue == stage.queue()).count();
+        let text = format!(
+            "{}: {} waiting, {} running, {} done, {} dead letters; {serving} workers",
+            stage.queue(),
+            depth.pending,
+            depth.running,
+            depth.done,
+            depth.dead
+        );
+        findings.push(if depth.open() > 0 && serving == 0 {
+            let help = format!("start one: `{stage}-worker`, or `htm up`");
+            Finding { state: State::Error, what: format!("{text}: nobody works on it"), help: Some(help) }
+        } else if depth.dead > 0 {
+            warning(text, "see why: `htm status NODE` of a node that lacks its result")
+        } else {
+            ok(text)
+        });
+    }
+    for worker in &alive {
+        let version = worker.detail.split(' ').nth(1).unwrap_or_default();
+        if version != env!("CARGO_PKG_VERSION") {
+            findings.push(warning(
+                format!("worker {} has version {version}, this program {}", worker.id, env!("CARGO_PKG_VERSION")),
+                "restart the workers with this version's binaries",
+            ));
+        }
+    }
+    let stranded = jobs::count_stranded(pool).await?;
+    findings.push(if stranded == 0 {
+        ok("no node is stranded: each has its result, a job, or a dead letter")
+    } else {
+        let help = "this is a bug; keep the database and report it".to_owned();
+        let what = format!("{stranded} stages of nodes have neither a result nor a job nor a dead letter");
+        Finding { state: State::Error, what, help: Some(help) }
+    });
+    Ok(())
+}
+
+fn ok(what: impl Into<String>) -> Finding {
+    Finding { state: State::Ok, what: what.into(), help: None }
+}
+
+fn warning(what: impl Into<String>, help: impl Into<String>) -> Finding {
+    Finding { state: State::Warning, what: what.into(), help: Some(help.into()) }
+}
+
+fn from_error(where_: &str, error: &RuntimeError) -> Finding {
+    Finding {
+        state: State::Error,
+        what: format!("{where_}: {error} [{}]", error.code()),
+        help: Some(error.hint()),
+    }
+}
+
+fn describe(finding: &Finding) -> String {
+    let mark = match finding.state {
+        State::Ok => style("ok     ").green(),
+        State::Warning => style("warning").yellow(),
+        State::Error => style("error  ").red(),
+    };
+    let help = finding.help.as_ref().map(|help| format!("\n         help: {help}")).unwrap_or_default();
+    format!("{mark}  {}{help}", finding.what)
+}
+
+fn parse_version(text: &str) -> (u32, u32, u32) {
+    let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    (next(), next(), next())
+}

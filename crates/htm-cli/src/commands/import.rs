@@ -1,0 +1,205 @@
+//! `htm import`: JSON Lines in, a transaction a chunk.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+use htm_core::{Htm, Memory, Outcome};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::args::{ImportArgs, parse_tags};
+use crate::error::CliError;
+use crate::output::Output;
+
+/// How many refused lines are shown one by one.
+const SHOWN: usize = 20;
+
+pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let (reader, bytes) = open(&args.file)?;
+    let session = Session::open(config).await?;
+    let htm = session.htm();
+    let result = import(&htm, reader, bytes, args.chunk.max(1), output).await;
+    htm.close().await;
+    session.close().await?;
+    let report = result?;
+    output.value(&report, || report.describe());
+    Ok(if report.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// What an import did.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    pub(crate) written: u64,
+    /// Lines whose key and content were there already.
+    pub(crate) skipped: u64,
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) seconds: f64,
+}
+
+/// A line that did not go in.
+#[derive(Debug, Serialize)]
+pub(crate) struct Refused {
+    /// From 1.
+    line: u64,
+    code: &'static str,
+    reason: String,
+}
+
+impl Report {
+    fn describe(&self) -> String {
+        let mut text = String::new();
+        for refused in self.refused.iter().take(SHOWN) {
+            text.push_str(&format!("line {}: {} [{}]\n", refused.line, refused.reason, refused.code));
+        }
+        if self.refused.len() > SHOWN {
+            text.push_str(&format!("… and {} more lines; --json lists all\n", self.refused.len() - SHOWN));
+        }
+        text.push_str(&format!(
+            "{} written, {} there already, {} refused in {:.1} s ({:.0} lines/s)",
+            self.written,
+            self.skipped,
+            self.refused.len(),
+            self.seconds,
+            (self.written + self.skipped) as f64 / self.seconds.max(1e-9)
+        ));
+        text
+    }
+}
+
+/// Reads and remembers; a line that cannot go in is reported, and the rest goes in.
+pub(crate) async fn import(
+    htm: &Htm,
+    mut reader: impl BufRead,
+    bytes: u64,
+    chunk: usize,
+    output: &Output,
+) -> Result<Report, CliError> {
+    let started = Instant::now();
+    let bar = output.progress(bytes, "bytes");
+    bar.set_message("import");
+    let mut report = Report::default();
+    let (mut numbers, mut memories, mut line, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0u64);
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(CliError::io("the file cannot be read further"))?;
+        if read > 0 {
+            number += 1;
+            bar.inc(read as u64);
+            match parse(&line) {
+                Ok(None) => {}
+                Ok(Some(memory)) => {
+                    numbers.push(number);
+                    memories.push(memory);
+                }
+                Err(refused) => report.refused.push(Refused { line: number, ..refused }),
+            }
+        }
+        if memories.len() >= chunk || (read == 0 && !memories.is_empty()) {
+            for (number, result) in numbers.drain(..).zip(htm.remember_many(&memories).await?) {
+                match result {
+                    Ok(receipt) if receipt.outcome == Outcome::Written => report.written += 1,
+                    Ok(_) => report.skipped += 1,
+                    Err(error) => {
+                        report.refused.push(Refused { line: number, code: error.code(), reason: error.to_string() });
+                    }
+                }
+            }
+            memories.clear();
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    report.refused.sort_by_key(|refused| refused.line);
+    report.seconds = started.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+fn open(file: &Path) -> Result<(Box<dyn BufRead>, u64), CliError> {
+    if file.as_os_str() == "-" {
+        return Ok((Box::new(BufReader::new(std::io::stdin())), 0));
+    }
+    let cannot_open = || CliError::io(format!("{} cannot be opened", file.display()));
+    let opened = File::open(file).map_err(cannot_open())?;
+    let bytes = opened.metadata().map_err(cannot_open())?.len();
+    Ok((Box::new(BufReader::with_capacity(1 << 20, opened)), bytes))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    id: String,
+    ns: String,
+    text: String,
+    created_at: Option<DateTime<Utc>>,
+    speaker: Option<String>,
+    /// A name or a number.
+    session: Option<Value>,
+    seq: Option<i32>,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    metadata: Map<String, Value>,
+    robot: Option<String>,
+}
+
+/// A memory, none for a blank line, or what is wrong.
+fn parse(line: &[u8]) -> Result<Option<Memory>, Refused> {
+    let refuse = |code, reason: String| Refused { line: 0, code, reason };
+    let mut text = String::new();
+    let mut bytes = line;
+    bytes.read_to_string(&mut text).map_err(|_| refuse("line_invalid", "it is not UTF-8".into()))?;
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let line: Line = serde_json::from_str(&text).map_err(|error| refuse("line_invalid", error.to_string()))?;
+    let tags = parse_tags(&line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
+    let session = match line.session {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) => Some(name),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        Some(_) => return Err(refuse("line_invalid", "session is neither a name nor a number".into())),
+    };
+    Ok(Some(Memory {
+        namespace: Some(line.ns),
+        robot: line.robot,
+        key: Some(line.id),
+        speaker: line.speaker,
+        session,
+        seq: line.seq,
+        tags,
+        metadata: line.metadata,
+        at: line.created_at,
+        ..Memory::new(line.text)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_whole_or_refused_with_a_reason() {
+        let memory = parse(br#"{"id":"a","ns":"n","text":"t","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1}}"#);
+        let memory = memory.unwrap().unwrap();
+        assert_eq!((memory.key.as_deref(), memory.session.as_deref(), memory.seq), (Some("a"), Some("3"), Some(4)));
+        assert_eq!(parse(b" \n").unwrap(), None);
+        for (line, code) in [
+            (&b"not json"[..], "line_invalid"),
+            (b"\xff", "line_invalid"),
+            (br#"{"id":"a","ns":"n"}"#, "line_invalid"),
+            (br#"{"id":"a","ns":"n","text":"t","tags":["No Tag"]}"#, "tag_invalid"),
+            (br#"{"id":"a","ns":"n","text":"t","created_at":"yesterday"}"#, "line_invalid"),
+            (br#"{"id":"a","ns":"n","text":"t","metdata":{}}"#, "line_invalid"),
+        ] {
+            assert_eq!(parse(line).unwrap_err().code, code);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `htm recall`.
+
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use console::style;
+use htm_core::{Htm, RecallQuery, Recalled, Strategy, TagFilter, Timeframe};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::args::{RecallArgs, parse_tags};
+use crate::error::CliError;
+use crate::output::{Output, one_line};
+
+pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let query = query(config, &args)?;
+    let session = Session::open(config).await?;
+    let result = async {
+        let htm = match query.strategy {
+            Strategy::Fulltext => session.htm(),
+            _ => session.htm_with_embedder()?,
+        };
+        match &args.batch {
+            Some(file) => answer_batch(&htm, &query, file, output).await,
+            None => {
+                let recalled = htm.recall(&query).await?;
+                output.value(&recalled, || describe(&recalled));
+                Ok(())
+            }
+        }
+    }
+    .await;
+    session.close().await?;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
+    let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
+    let limit = match &args.limit {
+        None => config.recall.limit as usize,
+        Some(text) => text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
+            CliError::Usage {
+                code: "limit_out_of_range",
+                what: format!("limit {text} is outside 1 to 10,000"),
+                hint: "give a limit from 1 to 10000".into(),
+            }
+        })?,
+    };
+    let prefixes = parse_tags(&args.tags)?.into_iter().map(TagFilter::Prefix);
+    let exact = parse_tags(&args.exact_tags)?.into_iter().map(TagFilter::Exact);
+    Ok(RecallQuery {
+        namespace: args.namespace.clone(),
+        strategy: strategy.parse()?,
+        timeframe: match &args.timeframe {
+            None => Timeframe::ALL,
+            Some(text) => text.parse()?,
+        },
+        tags: prefixes.chain(exact).collect(),
+        any_tag: args.any_tag,
+        robot: args.robot.clone(),
+        limit,
+        ..RecallQuery::new(args.query.join(" "))
+    })
+}
+
+/// What a person reads: a line of scores, then the text.
+pub(crate) fn describe(recalled: &Recalled) -> String {
+    let mut text = String::new();
+    let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
+    let rank = |rank: Option<i64>| rank.map_or("–".into(), |rank| rank.to_string());
+    for (place, hit) in recalled.hits.iter().enumerate() {
+        let scores = hit.scores;
+        let tags = hit.node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        text.push_str(&format!(
+            "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {})\n     {}\n     {}\n",
+            place + 1,
+            style(format!("score {:.3}", scores.score)).bold(),
+            hit.matched_by.to_string(),
+            number(scores.similarity),
+            rank(scores.vector_rank),
+            number(scores.text),
+            rank(scores.text_rank),
+            one_line(&hit.node.content, 100),
+            style(format!(
+                "node {}{}  {}  {}  {}",
+                hit.node.id,
+                hit.node.key.as_ref().map(|key| format!(" ({})", one_line(key, 40))).unwrap_or_default(),
+                hit.node.created_at.format("%Y-%m-%d %H:%M"),
+                one_line(&hit.node.robot, 30),
+                tags
+            ))
+            .dim(),
+        ));
+    }
+    if recalled.hits.is_empty() {
+        text.push_str("nothing found\n");
+    }
+    text.push_str(&format!(
+        "{} hits by {} in {:.1} ms (embedding the query {:.1} ms)",
+        recalled.hits.len(),
+        recalled.strategy,
+        recalled.embed_ms + recalled.search_ms,
+        recalled.embed_ms
+    ));
+    if recalled.unembedded > 0 {
+        let count = if recalled.unembedded > 10_000 { "more than 10,000".into() } else { recalled.unembedded.to_string() };
+        text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
+    }
+    for degraded in &recalled.degraded {
+        text.push_str(&format!("\n{}: no {} leg: {}", style("degraded").yellow(), degraded.leg, degraded.reason));
+    }
+    text
+}
+
+#[derive(serde::Deserialize)]
+struct BatchQuery {
+    id: String,
+    #[serde(default)]
+    ns: Option<String>,
+    text: String,
+}
+
+/// One answer a line, to be scored: the keys of the hits (ids for nodes without one).
+async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
+    let cannot_read = || CliError::io(format!("{} cannot be read", file.display()));
+    let lines: Vec<String> = BufReader::new(std::fs::File::open(file).map_err(cannot_read())?)
+        .lines()
+        .collect::<Result<_, _>>()
+        .map_err(cannot_read())?;
+    let bar = output.progress(lines.len() as u64, "queries");
+    let mut out = BufWriter::new(std::io::stdout());
+    for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let query: BatchQuery = serde_json::from_str(line).map_err(|error| CliError::Usage {
+            code: "line_invalid",
+            what: format!("line {} of {} is not a query: {error}", number + 1, file.display()),
+            hint: "write {\"id\", \"ns\", \"text\"} on each line".into(),
+        })?;
+        let recalled =
+            htm.recall(&RecallQuery { text: query.text, namespace: query.ns, ..base.clone() }).await?;
+        let ids: Vec<String> = recalled
+            .hits
+            .iter()
+            .map(|hit| hit.node.key.clone().unwrap_or_else(|| hit.node.id.to_string()))
+            .collect();
+        let ms = ((recalled.embed_ms + recalled.search_ms) * 1_000.0).round() / 1_000.0;
+        let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms });
+        writeln!(out, "{answer}").map_err(CliError::io("standard output was closed"))?;
+        bar.inc(1);
+    }
+    out.flush().map_err(CliError::io("standard output was closed"))?;
+    bar.finish_and_clear();
+    Ok(())
+}

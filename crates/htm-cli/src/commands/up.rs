@@ -1,0 +1,36 @@
+//! `htm up`: the private PostgreSQL and both workers in one process.
+
+use std::process::ExitCode;
+
+use htm_runtime::config::Config;
+use htm_runtime::{Session, shutdown};
+use htm_worker::service::{ServiceArgs, work};
+
+use crate::error::CliError;
+use crate::output::Output;
+
+pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let session = Session::open(config).await?;
+    let result = async {
+        let embed = embed_worker::handler(&session).await?;
+        let tag = tag_worker::handler(&session).await?;
+        output.say(format!("HTM is up at {}\nCtrl-C stops it", session.url()));
+        // When one worker ends by an error, the other is stopped too; draining, each ends by itself.
+        let end_of = async |result: Result<_, htm_runtime::RuntimeError>| {
+            if result.is_err() {
+                stop.cancel();
+            }
+            result
+        };
+        let (embedded, tagged) = tokio::join!(
+            async { end_of(work("embed-worker", &session, embed, &args, stop.child_token()).await).await },
+            async { end_of(work("tag-worker", &session, tag, &args, stop.child_token()).await).await },
+        );
+        embedded.and(tagged)
+    }
+    .await;
+    session.close().await?;
+    result?;
+    Ok(ExitCode::SUCCESS)
+}

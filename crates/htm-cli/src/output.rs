@@ -1,0 +1,138 @@
+//! What people and programs read: tables and colours on a terminal, JSON when asked.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use console::style;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::error::CliError;
+
+/// How a command talks.
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints a value as JSON, or as people read it.
+    pub(crate) fn value(&self, value: &impl Serialize, human: impl FnOnce() -> String) {
+        if self.json {
+            self.line(&serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}")));
+        } else {
+            self.line(&human());
+        }
+    }
+
+    /// Prints a line for people; nothing with `--json`.
+    pub(crate) fn say(&self, text: impl AsRef<str>) {
+        if !self.json {
+            self.line(text.as_ref());
+        }
+    }
+
+    /// A heading, for people.
+    pub(crate) fn heading(&self, text: &str) {
+        self.say(format!("\n{}", style(text).bold()));
+    }
+
+    /// A line to standard output; a reader that has gone away (`| head`) is no error.
+    pub(crate) fn line(&self, text: &str) {
+        if writeln!(std::io::stdout(), "{text}").is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    pub(crate) fn error(&self, error: &CliError) {
+        let message = chain(error);
+        if self.json {
+            let error = serde_json::json!({
+                "error": { "code": error.code(), "message": message, "hint": error.hint() }
+            });
+            eprintln!("{error}");
+        } else {
+            eprintln!("{}: {message}", style(format!("error[{}]", error.code())).red().for_stderr());
+            eprintln!("  {}: {}", style("help").for_stderr().bold(), error.hint());
+        }
+    }
+
+    /// A progress bar on standard error; hidden when that is no terminal, or with `--json`.
+    pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
+        if self.json || !std::io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let template = format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{elapsed}} (ETA {{eta}})");
+        let bar = ProgressBar::new(total);
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+}
+
+/// A table without lines whose columns align; `right` are the columns of numbers.
+pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
+    table.add_rows(rows);
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// A text on one line, cut to `width` characters. Control characters are taken out: stored text is data, and a
+/// terminal would obey it.
+pub(crate) fn one_line(text: &str, width: usize) -> String {
+    let line = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= width {
+        return line;
+    }
+    let mut cut: String = line.chars().take(width.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// A text without control characters, line breaks and tabs kept.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
+}
+
+/// An error and its causes on one line; a cause that says the same again is left out.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_text_cannot_drive_the_terminal() {
+        assert_eq!(one_line("a\u{1b}[31mred\u{7}\n b", 40), "a[31mred b");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+    }
+}

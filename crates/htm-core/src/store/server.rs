@@ -1,0 +1,92 @@
+//! The server underneath: what it is and whether it keeps what it commits.
+
+use sqlx::PgPool;
+
+use crate::error::Result;
+
+/// Versions and durability of the server.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Versions {
+    /// As `18.6`.
+    pub postgres: String,
+    /// As `0.8.6`.
+    pub pgvector: String,
+    /// Whether fsync and synchronous_commit are on: a commit survives a crash of the server.
+    pub durable: bool,
+}
+
+/// Asks the server.
+///
+/// # Errors
+/// A database error.
+pub async fn versions(pool: &PgPool) -> Result<Versions> {
+    Ok(sqlx::query_as(
+        "select current_setting('server_version') as postgres,
+                coalesce((select extversion from pg_extension where extname = 'vector'), '') as pgvector,
+                current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as durable",
+    )
+    .fetch_one(pool)
+    .await?)
+}
+
+/// What a collection has become so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Progress {
+    /// Live nodes.
+    pub nodes: i64,
+    /// Those that are embedded.
+    pub embedded: i64,
+    /// Those that are tagged (zero tags included).
+    pub tagged: i64,
+    /// Dead letters of both stages.
+    pub dead: i64,
+}
+
+/// Counts live nodes by how far they are; reads all of them.
+///
+/// # Errors
+/// A database error.
+pub async fn progress(pool: &PgPool) -> Result<Progress> {
+    Ok(sqlx::query_as(
+        "select count(distinct n.id) as nodes,
+                count(distinct n.id) filter (where c.stage = 'embed') as embedded,
+                count(distinct n.id) filter (where c.stage = 'tag') as tagged,
+                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead
+           from htm.nodes n
+           left join htm.completions c on c.node_id = n.id and c.revision = n.revision
+          where n.deleted_at is null",
+    )
+    .fetch_one(pool)
+    .await?)
+}
+
+/// How long nodes waited for a stage after they were written.
+#[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
+pub struct StageLatency {
+    /// `embed` or `tag`.
+    pub stage: String,
+    /// Median, milliseconds.
+    pub p50_ms: f64,
+    /// 95th percentile, milliseconds.
+    pub p95_ms: f64,
+    /// The longest, milliseconds.
+    pub max_ms: f64,
+}
+
+/// The latencies of both stages over all live nodes; reads all of them.
+///
+/// # Errors
+/// A database error.
+pub async fn stage_latencies(pool: &PgPool) -> Result<Vec<StageLatency>> {
+    Ok(sqlx::query_as(
+        "select stage, percentile_cont(0.5) within group (order by ms) as p50_ms,
+                percentile_cont(0.95) within group (order by ms) as p95_ms, max(ms) as max_ms
+           from (select c.stage, extract(epoch from c.done_at - n.updated_at)::float8 * 1000 as ms
+                   from htm.completions c
+                   join htm.nodes n on n.id = c.node_id and n.revision = c.revision
+                  where n.deleted_at is null) latency
+          group by stage order by stage",
+    )
+    .fetch_all(pool)
+    .await?)
+}

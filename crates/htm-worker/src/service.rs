@@ -1,0 +1,135 @@
+//! A worker as a process: arguments, configuration, signals, exit code.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use htm_core::Stage;
+use htm_runtime::config::{Config, Worker};
+use htm_runtime::telemetry::{self, Role};
+use htm_runtime::{RuntimeError, Session, shutdown};
+use tokio_util::sync::CancellationToken;
+
+use crate::handler::Handler;
+use crate::verdict::Backoff;
+use crate::worker::{Options, Report, WorkerError, run};
+
+/// What every worker's command line takes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ServiceArgs {
+    /// Stop when nothing is left to do
+    #[arg(long)]
+    pub drain: bool,
+    /// Texts a provider call, and jobs a claim
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// Batches in flight
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+    /// Set a configuration value, as `--set jobs.lease_ms=60000` (may be repeated)
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE", value_parser = parse_override)]
+    pub overrides: Vec<(String, String)>,
+}
+
+/// Runs a worker until SIGINT or SIGTERM (or, draining, until nothing is left). The exit code is 0 only after a
+/// clean stop; an error is shown with its code and hint.
+pub async fn serve<H: Handler>(
+    program: &str,
+    stage: Stage,
+    args: ServiceArgs,
+    handler: impl AsyncFnOnce(&Session) -> Result<H, RuntimeError>,
+) -> ExitCode {
+    match try_serve(program, stage, args, handler).await {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error[{}]: {}", error.code(), chain(&error));
+            eprintln!("  help: {}", error.hint());
+            ExitCode::from(error.fault().exit_code())
+        }
+    }
+}
+
+/// Works on the session's database until `stop`.
+///
+/// # Errors
+/// What [`run`] says.
+pub async fn work<H: Handler>(
+    program: &str,
+    session: &Session,
+    handler: H,
+    args: &ServiceArgs,
+    stop: CancellationToken,
+) -> Result<Report, RuntimeError> {
+    let options = options(program, handler.stage(), session.config(), args);
+    run(session.pool().clone(), handler, options, stop).await.map_err(|error| match error {
+        WorkerError::Htm(error) => error.into(),
+        WorkerError::Loop(error) => htm_core::Error::Corrupt { what: error.to_string() }.into(),
+    })
+}
+
+/// Reads `section.key=value`.
+///
+/// # Errors
+/// A text without `=`.
+pub fn parse_override(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as section.key=value")?;
+    Ok((key.trim().into(), value.trim().into()))
+}
+
+async fn try_serve<H: Handler>(
+    program: &str,
+    stage: Stage,
+    args: ServiceArgs,
+    handler: impl AsyncFnOnce(&Session) -> Result<H, RuntimeError>,
+) -> Result<Report, RuntimeError> {
+    let overrides: BTreeMap<String, String> = args.overrides.iter().cloned().collect();
+    let loaded = Config::load(&overrides)?;
+    telemetry::init(loaded.config.log.level, loaded.config.log.format, Role::Worker)?;
+    let stop = shutdown::on_signal().map_err(|error| htm_core::Error::Corrupt { what: error.to_string() })?;
+    let session = Session::open(&loaded.config).await?;
+    tracing::debug!(queue = stage.queue(), "database open");
+    let result = match handler(&session).await {
+        Ok(handler) => work(program, &session, handler, &args, stop).await,
+        Err(error) => Err(error),
+    };
+    session.close().await?;
+    result
+}
+
+fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> Options {
+    let worker: &Worker = match stage {
+        Stage::Embed => &config.embed_worker,
+        Stage::Tag => &config.tag_worker,
+    };
+    let jobs = &config.jobs;
+    Options {
+        program: program.into(),
+        batch: args.batch.unwrap_or(worker.batch).max(1),
+        concurrency: args.concurrency.unwrap_or(worker.concurrency).max(1),
+        lease: jobs.lease(),
+        poll: jobs.poll(),
+        sweep: jobs.sweep(),
+        backoff: Backoff {
+            base: Duration::from_millis(jobs.backoff_base_ms),
+            cap: Duration::from_millis(jobs.backoff_cap_ms),
+        },
+        grace: Duration::from_millis(jobs.grace_ms),
+        drain: args.drain,
+    }
+}
+
+/// An error and its causes on one line; a cause that says the same again is left out.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
