@@ -6,7 +6,7 @@ use htm_providers::fake::{self, FakeSettings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
-use crate::server;
+use crate::server::Server;
 
 /// A migrated database of the test's own, dropped at its end.
 pub struct TestDatabase {
@@ -14,7 +14,7 @@ pub struct TestDatabase {
     name: String,
     /// Connected to it.
     pub pool: PgPool,
-    _server: server::Server,
+    server: Server,
 }
 
 impl TestDatabase {
@@ -29,7 +29,7 @@ impl TestDatabase {
     }
 
     async fn create(template: Option<String>) -> Self {
-        let server = server::get().await;
+        let server = Server::get().await;
         let admin: PgConnectOptions = server.url().parse().expect("the server's URL");
         let mut connection = PgConnection::connect_with(&admin).await.expect("the test server answers");
         if let Some(template) = &template {
@@ -46,7 +46,7 @@ impl TestDatabase {
             .connect_with(admin.clone().database(&name))
             .await
             .expect("the new database answers");
-        Self { admin, name, pool, _server: server }
+        Self { admin, name, pool, server }
     }
 
     /// How to connect to it.
@@ -56,7 +56,7 @@ impl TestDatabase {
 
     /// Its URL, for processes.
     pub fn url(&self) -> String {
-        let url = self._server.url();
+        let url = self.server.url();
         let (base, _) = url.rsplit_once('/').expect("a URL has a path");
         match url.split_once('?') {
             Some((_, query)) => format!("{base}/{}?{query}", self.name),
