@@ -27,9 +27,11 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let result = async {
         let pool = migration_pool(options).await?;
         apalis_migrations().run(&pool).await?;
-        sqlx::raw_sql("drop trigger if exists notify_workers on apalis.jobs; create schema if not exists htm")
-            .execute(&pool)
-            .await?;
+        sqlx::raw_sql(
+            "drop trigger if exists notify_workers on apalis.jobs; create schema if not exists htm",
+        )
+        .execute(&pool)
+        .await?;
         Migrator::up(&connection(&pool), None).await?;
         pool.close().await;
         Ok(())
@@ -229,7 +231,10 @@ fn has_iterative_scans(pgvector: &str) -> bool {
 }
 
 fn version_found(version: &Option<String>) -> String {
-    version.as_ref().map(|version| format!(" of the version that HTM needs (found {version})")).unwrap_or_default()
+    version
+        .as_ref()
+        .map(|version| format!(" of the version that HTM needs (found {version})"))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

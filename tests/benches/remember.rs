@@ -10,7 +10,8 @@ use htm_tests::TestDatabase;
 use sqlx::PgPool;
 
 /// The bare row, with its indexes, in autocommit: what a write costs before HTM adds anything.
-const NODE: &str = "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+const NODE: &str =
+    "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
     values ('default', 1, $1, sha256($1::bytea), 10, 'estimate')";
 
 /// Node and two jobs in one statement, nothing else: the least that an atomic enqueue costs.
@@ -36,7 +37,10 @@ async fn main() {
             .await
             .expect("settings");
     println!("{settings:?}");
-    println!("{:>9} {:>8} {:<26} {:>9} {:>9} {:>10} {:>7}", "nodes", "clients", "what", "p50 ms", "p99 ms", "per s", "ratio");
+    println!(
+        "{:>9} {:>8} {:<26} {:>9} {:>9} {:>10} {:>7}",
+        "nodes", "clients", "what", "p50 ms", "p99 ms", "per s", "ratio"
+    );
     for size in [0, nodes] {
         fill(&htm, size).await;
         for clients in [1, 16] {
@@ -44,10 +48,14 @@ async fn main() {
             let jobs = measure(clients, |n| bare(db.pool.clone(), NODE_AND_JOBS, n)).await;
             let remember = measure(clients, |n| {
                 let htm = htm.clone();
-                async move { drop(htm.remember(Memory::new(text(n))).await.expect("written")) }
+                async move {
+                    htm.remember(Memory::new(text(n))).await.expect("written");
+                }
             })
             .await;
-            for (what, figures) in [("bare node", &node), ("bare node and two jobs", &jobs), ("remember", &remember)] {
+            for (what, figures) in
+                [("bare node", &node), ("bare node and two jobs", &jobs), ("remember", &remember)]
+            {
                 let ratio = figures.per_second / node.per_second;
                 println!(
                     "{size:>9} {clients:>8} {what:<26} {:>9.3} {:>9.3} {:>10.0} {ratio:>7.2}",
@@ -61,12 +69,18 @@ async fn main() {
     htm.remember_many(&many).await.expect("written");
     let ours = started.elapsed();
     let started = Instant::now();
-    sqlx::query(&*NODE_AND_JOBS.replace("values ('default', 1, $1, sha256($1::bytea), 10, 'estimate')",
-        "select 'default', 1, c, sha256(c::bytea), 10, 'estimate' from unnest($1::text[]) c").leak())
-        .bind(many.iter().map(|memory| memory.content.clone()).collect::<Vec<_>>())
-        .execute(&db.pool)
-        .await
-        .expect("written");
+    sqlx::query(
+        &*NODE_AND_JOBS
+            .replace(
+                "values ('default', 1, $1, sha256($1::bytea), 10, 'estimate')",
+                "select 'default', 1, c, sha256(c::bytea), 10, 'estimate' from unnest($1::text[]) c",
+            )
+            .leak(),
+    )
+    .bind(many.iter().map(|memory| memory.content.clone()).collect::<Vec<_>>())
+    .execute(&db.pool)
+    .await
+    .expect("written");
     let floor = started.elapsed();
     println!(
         "remember_many of {}: {:.0} a second; the same rows and jobs raw {:.0}; ratio {:.2}",

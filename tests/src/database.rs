@@ -88,7 +88,8 @@ impl Drop for TestDatabase {
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                let mut connection = PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
+                let mut connection =
+                    PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
                 sqlx::raw_sql(AssertSqlSafe(format!("drop database if exists {name} with (force)")))
                     .execute(&mut connection)
                     .await
@@ -121,10 +122,16 @@ async fn ensure_template(connection: &mut PgConnection, admin: &PgConnectOptions
     if !ready {
         let run = |sql: String| sqlx::raw_sql(AssertSqlSafe(sql));
         run(format!("drop database if exists {name}")).execute(&mut *connection).await.expect("dropped");
-        run(format!("create database {name} template template0")).execute(&mut *connection).await.expect("made");
+        run(format!("create database {name} template template0"))
+            .execute(&mut *connection)
+            .await
+            .expect("made");
         htm_migration::up(&admin.clone().database(name)).await.expect("migrated");
         // Marked last: a half-migrated database is never cloned.
-        run(format!("alter database {name} is_template true")).execute(&mut *connection).await.expect("marked");
+        run(format!("alter database {name} is_template true"))
+            .execute(&mut *connection)
+            .await
+            .expect("marked");
     }
     sqlx::query("select pg_advisory_unlock(20261121)").execute(connection).await.expect("unlocked");
 }

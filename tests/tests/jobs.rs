@@ -33,7 +33,8 @@ enum Behaviour {
 
 impl Scripted {
     async fn new(db: &TestDatabase, behaviour: Behaviour) -> Self {
-        let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "scripted"), 4).await.unwrap();
+        let model =
+            embeddings::register_model(&db.pool, &ModelName::new("fake", "scripted"), 4).await.unwrap();
         let gate = Arc::new(Semaphore::new(1_000_000));
         Self { model, behaviour, calls: Arc::default(), gate }
     }
@@ -64,7 +65,12 @@ impl Handler for Scripted {
         }
     }
 
-    async fn ack(&self, pool: &PgPool, lease: &Lease, results: &[(Item, Vec<f32>)]) -> htm_core::Result<usize> {
+    async fn ack(
+        &self,
+        pool: &PgPool,
+        lease: &Lease,
+        results: &[(Item, Vec<f32>)],
+    ) -> htm_core::Result<usize> {
         let results: Vec<Embedded> = results
             .iter()
             .map(|(item, embedding)| Embedded {
@@ -102,7 +108,9 @@ async fn both_stages_end_done_with_the_models_names() {
     }
     let status = htm.status(node).await.unwrap();
     for stage in Stage::ALL {
-        let StageState::Done { model, after_ms, attempt, .. } = status.stage(stage) else { panic!("{status:?}") };
+        let StageState::Done { model, after_ms, attempt, .. } = status.stage(stage) else {
+            panic!("{status:?}")
+        };
         assert!(model.starts_with("fake/"));
         assert!(*after_ms > 0.0);
         assert_eq!(*attempt, 1);
@@ -124,7 +132,10 @@ async fn a_job_that_runs_twice_leaves_the_same_rows() {
         union all select node_id::text || revision || stage || model || outcome from htm.completions) t";
     let mut seen = Vec::new();
     for _ in 0..2 {
-        sqlx::query("update apalis.jobs set status = 'Pending', attempts = 0").execute(&db.pool).await.unwrap();
+        sqlx::query("update apalis.jobs set status = 'Pending', attempts = 0")
+            .execute(&db.pool)
+            .await
+            .unwrap();
         for stage in Stage::ALL {
             drain(&db, stage).await;
         }
@@ -140,7 +151,10 @@ async fn a_stale_holder_changes_nothing() {
     let model = register(&db).await;
     let (stale, stale_jobs) = claim_as(&db, "first").await;
     // The first worker is not seen for longer than its lease; a second one takes over.
-    sqlx::query("update apalis.workers set last_seen = now() - interval '1 hour'").execute(&db.pool).await.unwrap();
+    sqlx::query("update apalis.workers set last_seen = now() - interval '1 hour'")
+        .execute(&db.pool)
+        .await
+        .unwrap();
     assert_eq!(jobs::rescue(&db.pool, 30_000).await.unwrap(), 1);
     let (lease, claimed) = claim_as(&db, "second").await;
     assert_eq!(claimed[0].attempt, 2);
@@ -148,14 +162,21 @@ async fn a_stale_holder_changes_nothing() {
     for old in [stale.clone(), Lease { worker: "second".into(), ..stale }] {
         let results = [embedded(&stale_jobs[0], node)];
         assert_eq!(jobs::ack_embedded(&db.pool, &old, &model, &results).await.unwrap(), 0);
-        let failed = [Failed { job: stale_jobs[0].id.clone(), reason: "late".into(), verdict: Verdict::Dead }];
+        let failed =
+            [Failed { job: stale_jobs[0].id.clone(), reason: "late".into(), verdict: Verdict::Dead }];
         assert_eq!(jobs::fail(&db.pool, &old, &failed).await.unwrap(), 0);
     }
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 0);
-    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &[embedded(&claimed[0], node)]).await.unwrap(), 1);
+    assert_eq!(
+        jobs::ack_embedded(&db.pool, &lease, &model, &[embedded(&claimed[0], node)]).await.unwrap(),
+        1
+    );
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 1);
     // The end is written once.
-    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &[embedded(&claimed[0], node)]).await.unwrap(), 0);
+    assert_eq!(
+        jobs::ack_embedded(&db.pool, &lease, &model, &[embedded(&claimed[0], node)]).await.unwrap(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -189,8 +210,9 @@ async fn a_failing_provider_is_retried_with_backoff_until_a_dead_letter_says_why
     let node = htm.remember(Memory::new("unlucky")).await.unwrap().node;
     let handler = Scripted::new(&db, Behaviour::Fail(ProviderErrorKind::Server)).await;
     let calls = handler.calls.clone();
-    let report =
-        htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new()).await.unwrap();
+    let report = htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new())
+        .await
+        .unwrap();
     assert_eq!((calls.load(Ordering::SeqCst), report.failed), (3, 3));
     let status = htm.status(node).await.unwrap();
     let StageState::Dead { attempts, error } = status.stage(Stage::Embed) else { panic!("{status:?}") };
@@ -213,12 +235,15 @@ async fn what_is_not_the_jobs_fault_burns_no_attempt() {
         let handler = Scripted::new(&db, Behaviour::Fail(kind)).await;
         let calls = handler.calls.clone();
         let stop = CancellationToken::new();
-        let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
+        let worker =
+            tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
         wait_until(|| async { calls.load(Ordering::SeqCst) >= 3 }).await;
         stop.cancel();
         worker.await.unwrap().unwrap();
         let status = htm.status(node).await.unwrap();
-        let StageState::Pending { attempts, last_error, .. } = status.stage(Stage::Embed) else { panic!("{status:?}") };
+        let StageState::Pending { attempts, last_error, .. } = status.stage(Stage::Embed) else {
+            panic!("{status:?}")
+        };
         assert_eq!(*attempts, 0, "{kind:?}");
         assert!(last_error.as_deref().unwrap().contains("provider_"));
     }
@@ -230,11 +255,17 @@ async fn one_bad_text_fails_alone() {
     let htm = db.htm();
     let mut memories: Vec<Memory> = (0..40).map(|n| Memory::new(format!("good {n}"))).collect();
     memories[17] = Memory::new("poison");
-    let nodes: Vec<NodeId> =
-        htm.remember_many(&memories).await.unwrap().into_iter().map(|receipt| receipt.unwrap().node).collect();
+    let nodes: Vec<NodeId> = htm
+        .remember_many(&memories)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|receipt| receipt.unwrap().node)
+        .collect();
     let handler = Scripted::new(&db, Behaviour::RefuseTextWith("poison")).await;
-    let report =
-        htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new()).await.unwrap();
+    let report = htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new())
+        .await
+        .unwrap();
     assert_eq!((report.done, report.failed), (39, 1));
     assert_eq!(htm.status(nodes[17]).await.unwrap().stage(Stage::Embed).name(), "dead");
     assert_eq!(htm.status(nodes[16]).await.unwrap().stage(Stage::Embed).name(), "done");
@@ -301,7 +332,8 @@ async fn a_worker_that_stops_gives_back_what_it_holds_without_charge() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     let node = htm.remember(Memory::new("interrupted")).await.unwrap().node;
-    let handler = Scripted { gate: Arc::new(Semaphore::new(0)), ..Scripted::new(&db, Behaviour::Succeed).await };
+    let handler =
+        Scripted { gate: Arc::new(Semaphore::new(0)), ..Scripted::new(&db, Behaviour::Succeed).await };
     let calls = handler.calls.clone();
     let stop = CancellationToken::new();
     let options = htm_worker::Options { grace: Duration::from_millis(10), ..worker_options(false) };
@@ -363,8 +395,10 @@ async fn two_tag_workers_create_a_new_tag_once() {
     let memories: Vec<Memory> = (0..200).map(|_| Memory::new("zebra zebra zebra")).collect();
     htm.remember_many(&memories).await.unwrap();
     futures::future::join_all((0..3).map(|_| drain(&db, Stage::Tag))).await;
-    let (tags, paths): (i64, i64) =
-        sqlx::query_as("select count(*), count(distinct path) from htm.tags").fetch_one(&db.pool).await.unwrap();
+    let (tags, paths): (i64, i64) = sqlx::query_as("select count(*), count(distinct path) from htm.tags")
+        .fetch_one(&db.pool)
+        .await
+        .unwrap();
     assert_eq!(tags, paths);
     assert_eq!(db.count("select count(distinct node_id) from htm.node_tags").await, 200);
 }

@@ -5,9 +5,11 @@ use htm_tests::TestDatabase;
 use sqlx::Connection;
 
 async fn relations(db: &TestDatabase) -> i64 {
-    db.count("select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-               where n.nspname in ('htm', 'apalis')")
-        .await
+    db.count(
+        "select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+               where n.nspname in ('htm', 'apalis')",
+    )
+    .await
 }
 
 #[tokio::test]
@@ -21,9 +23,13 @@ async fn up_down_up() {
     assert!(there > 20);
     assert_eq!(migration::version(&mut connection).await.unwrap(), migration::LATEST);
     // A model's store is made at run time and goes with the rest.
-    htm_core::store::embeddings::register_model(&db.pool, &htm_core::provider::ModelName::new("fake", "m"), 8)
-        .await
-        .unwrap();
+    htm_core::store::embeddings::register_model(
+        &db.pool,
+        &htm_core::provider::ModelName::new("fake", "m"),
+        8,
+    )
+    .await
+    .unwrap();
     migration::down(&options).await.unwrap();
     assert_eq!(relations(&db).await, 0);
     assert_eq!(migration::version(&mut connection).await.unwrap(), 0);

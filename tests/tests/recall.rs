@@ -83,7 +83,11 @@ async fn filters_narrow_every_strategy() {
         assert_eq!(found(base.clone()).await, ["backup", "pg"], "{strategy}");
         assert_eq!(found(base.clone().namespace("home")).await, ["birds"], "{strategy}");
         assert!(found(base.clone().namespace("nowhere")).await.is_empty(), "{strategy}");
-        assert_eq!(found(base.clone().timeframe(march("2026-03-01..2026-03-10"))).await, ["pg"], "{strategy}");
+        assert_eq!(
+            found(base.clone().timeframe(march("2026-03-01..2026-03-10"))).await,
+            ["pg"],
+            "{strategy}"
+        );
         assert_eq!(found(base.clone().timeframe(march("2026-03-10"))).await, ["backup"], "{strategy}");
         assert!(found(base.clone().timeframe(march("2027-01-01.."))).await.is_empty(), "{strategy}");
         // A prefix stops at the colon.
@@ -151,14 +155,19 @@ async fn text_answers_when_the_query_cannot_be_embedded() {
     let none = Htm::with_pool(db.pool.clone(), settings, None);
     let vector = RecallQuery::new("migration").strategy(Strategy::Vector);
     assert_eq!(none.recall(&vector).await.unwrap_err().code(), "embedder_missing");
-    assert_eq!(none.recall(&RecallQuery::new("migration")).await.unwrap().degraded[0].code, "embedder_missing");
+    assert_eq!(
+        none.recall(&RecallQuery::new("migration")).await.unwrap().degraded[0].code,
+        "embedder_missing"
+    );
 }
 
 #[tokio::test]
 async fn a_query_is_data() {
     let db = TestDatabase::new().await;
     let htm = filled(&db).await;
-    for text in ["'; drop table htm.nodes; --", "a & | ! b:*", "\\", "'''", "<mark>", "%_", "the of and", "🦀 שלום"] {
+    for text in
+        ["'; drop table htm.nodes; --", "a & | ! b:*", "\\", "'''", "<mark>", "%_", "the of and", "🦀 שלום"]
+    {
         for strategy in Strategy::ALL {
             htm.recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap();
         }
@@ -181,10 +190,15 @@ async fn a_narrow_namespace_keeps_its_rows_at_the_fiftieth_call() {
     // Small enough that the wide namespace goes through the HNSW index.
     let mut settings = htm.settings().clone();
     settings.recall.exact_scope = 1_000;
-    htm = Htm::with_pool(db.pool.clone(), settings, Some(htm_providers::fake::embedder(Default::default()).unwrap()));
+    htm = Htm::with_pool(
+        db.pool.clone(),
+        settings,
+        Some(htm_providers::fake::embedder(Default::default()).unwrap()),
+    );
     for call in 1..=50 {
         for (namespace, rows) in [("narrow", 10), ("wide", 10)] {
-            let query = RecallQuery::new("subject 3").namespace(namespace).strategy(Strategy::Vector).limit(10);
+            let query =
+                RecallQuery::new("subject 3").namespace(namespace).strategy(Strategy::Vector).limit(10);
             assert_eq!(htm.recall(&query).await.unwrap().hits.len(), rows, "call {call}, {namespace}");
         }
     }

@@ -51,7 +51,10 @@ async fn jobs_are_what_the_workers_read() {
     let db = TestDatabase::new().await;
     let receipt = db.htm().remember(Memory::new("x")).await.unwrap();
     let jobs: Vec<(String, Vec<u8>, String)> =
-        sqlx::query_as("select job_type, job, status from apalis.jobs order by job_type").fetch_all(&db.pool).await.unwrap();
+        sqlx::query_as("select job_type, job, status from apalis.jobs order by job_type")
+            .fetch_all(&db.pool)
+            .await
+            .unwrap();
     let queues: Vec<&str> = jobs.iter().map(|job| job.0.as_str()).collect();
     assert_eq!(queues, ["htm.embed", "htm.tag"]);
     for (_, payload, status) in &jobs {
@@ -182,7 +185,8 @@ async fn two_writers_create_a_tag_and_a_robot_once_and_a_key_once() {
     let writes = (0..16).map(|n| {
         let htm = htm.clone();
         tokio::spawn(async move {
-            let memory = Memory::new(format!("text {n}")).key("same").robot("same").tag("same:tag".parse().unwrap());
+            let memory =
+                Memory::new(format!("text {n}")).key("same").robot("same").tag("same:tag".parse().unwrap());
             htm.remember(memory).await
         })
     });

@@ -9,11 +9,16 @@ use htm_worker::service::{ServiceArgs, parse_override};
 
 /// The memory that agents keep
 #[derive(Parser)]
-#[command(name = "htm", version, max_term_width = 110, after_help = "Examples:
+#[command(
+    name = "htm",
+    version,
+    max_term_width = 110,
+    after_help = "Examples:
   htm remember --tag database:postgresql \"We chose PostgreSQL 17.2 for the ledger.\"
   htm recall \"which database did we choose?\"
   htm up                       the private PostgreSQL and both workers, until Ctrl-C
-  htm doctor                   what is wrong, and what mends it")]
+  htm doctor                   what is wrong, and what mends it"
+)]
 pub(crate) struct Arguments {
     /// Print JSON, for programs
     #[arg(long, global = true)]
@@ -161,13 +166,15 @@ pub(crate) struct StatusArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
+#[command(
+    after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
 \"tags\"?, \"metadata\"?, \"robot\"?}:
 the id becomes the node's key, ns its namespace. A line that is there already is skipped, so an import that was
 interrupted is simply run again; a line that cannot go in is reported with its number, and the rest goes in.
 
 Example:
-  htm import memories.jsonl")]
+  htm import memories.jsonl"
+)]
 pub(crate) struct ImportArgs {
     /// The file; `-` reads standard input
     pub(crate) file: PathBuf,

@@ -28,7 +28,9 @@ impl Output {
     /// Prints a value as JSON, or as people read it.
     pub(crate) fn value(&self, value: &impl Serialize, human: impl FnOnce() -> String) {
         if self.json {
-            self.line(&serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}")));
+            self.line(
+                &serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}")),
+            );
         } else {
             self.line(&human());
         }
@@ -71,7 +73,8 @@ impl Output {
         if self.json || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let template = format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{elapsed}} (ETA {{eta}})");
+        let template =
+            format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{elapsed}} (ETA {{eta}})");
         let bar = ProgressBar::new(total);
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
@@ -84,7 +87,10 @@ impl Output {
 /// A table without lines whose columns align; `right` are the columns of numbers.
 pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.to_vec());
     table.add_rows(rows);
     for &column in right {
         if let Some(column) = table.column_mut(column) {

@@ -261,7 +261,9 @@ impl Error {
     /// Who has to act.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::WaitTimeout { .. } | Self::DatabaseUnreachable(_) | Self::ModelNotReady { .. } => Fault::Transient,
+            Self::WaitTimeout { .. } | Self::DatabaseUnreachable(_) | Self::ModelNotReady { .. } => {
+                Fault::Transient
+            }
             Self::EmbedderMissing | Self::SchemaVersion { .. } | Self::StageDead { .. } => Fault::Permanent,
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,

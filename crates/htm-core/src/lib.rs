@@ -33,7 +33,8 @@ pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
 pub use recall::{
-    Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy, TagFilter,
+    Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,
+    TagFilter,
 };
 pub use remember::{Outcome, PendingReceipt, Receipt};
 pub use status::{NodeStatus, StageState, StageStatus};

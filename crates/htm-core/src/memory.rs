@@ -179,7 +179,11 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
         return broken("it is empty");
     }
     if name.len() > limit {
-        return broken(if limit == MAX_KEY_BYTES { "it is longer than 512 bytes" } else { "it is longer than 128 bytes" });
+        return broken(if limit == MAX_KEY_BYTES {
+            "it is longer than 512 bytes"
+        } else {
+            "it is longer than 128 bytes"
+        });
     }
     refuse_nul(field, name)?;
     if name.chars().any(char::is_control) {

@@ -297,7 +297,9 @@ impl Htm {
             false => None,
             true => match self.embed_query(&query.text).await {
                 Ok(embedding) => Some(embedding),
-                Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => return Err(error),
+                Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
+                    return Err(error);
+                }
                 // A database that fails here fails the text's leg as well.
                 Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
                 Err(error) => {
@@ -340,7 +342,8 @@ impl Htm {
             Some(model) => model.clone(),
             None => {
                 let found = embeddings::find_model(self.pool(), embedder.model()).await?;
-                let found = found.ok_or_else(|| Error::ModelNotReady { model: embedder.model().to_string() })?;
+                let found =
+                    found.ok_or_else(|| Error::ModelNotReady { model: embedder.model().to_string() })?;
                 self.model().get_or_init(|| Arc::new(found)).clone()
             }
         };

@@ -158,7 +158,8 @@ impl Htm {
             .flat_map(|(node, id)| node.memory.tags.iter().map(move |tag| (id, node.namespace, tag.as_str())))
             .collect();
         if !tags.is_empty() {
-            let paths: Vec<(&str, &str)> = tags.iter().map(|&(_, namespace, path)| (namespace, path)).collect();
+            let paths: Vec<(&str, &str)> =
+                tags.iter().map(|&(_, namespace, path)| (namespace, path)).collect();
             tags::register_in_tx(&mut tx, &paths).await?;
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
         }
@@ -169,7 +170,8 @@ impl Htm {
             .filter_map(|(node, _)| Some((node.namespace, node.memory.key.as_deref()?)))
             .collect();
         let written_any = ids.iter().any(Option::is_some);
-        let holders = if taken.is_empty() { Default::default() } else { nodes::by_keys(&mut tx, &taken).await? };
+        let holders =
+            if taken.is_empty() { Default::default() } else { nodes::by_keys(&mut tx, &taken).await? };
         if written_any {
             tx.commit().await?;
         } else {
@@ -192,7 +194,11 @@ impl Htm {
             .collect()
     }
 
-    async fn insert(&self, connection: &mut PgConnection, nodes: &[NewNode<'_>]) -> Result<Vec<Option<NodeId>>> {
+    async fn insert(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Vec<Option<NodeId>>> {
         let settings = self.settings();
         let insertion = Insertion {
             token_encoding: settings.token_encoding.as_str(),

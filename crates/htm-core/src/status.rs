@@ -24,7 +24,10 @@ pub struct NodeStatus {
 impl NodeStatus {
     /// The state of one stage.
     pub fn stage(&self, stage: Stage) -> &StageState {
-        self.stages.iter().find(|status| status.stage == stage).map_or(&StageState::Stranded, |status| &status.state)
+        self.stages
+            .iter()
+            .find(|status| status.stage == stage)
+            .map_or(&StageState::Stranded, |status| &status.state)
     }
 }
 

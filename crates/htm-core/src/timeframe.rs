@@ -55,7 +55,11 @@ impl FromStr for Timeframe {
     fn from_str(text: &str) -> Result<Self> {
         let invalid = || Error::TimeframeInvalid { value: text.into() };
         let side = |text: &str| -> Result<Option<DateTime<Utc>>> {
-            if text.is_empty() { Ok(None) } else { Point::parse(text).map(|p| Some(p.start)).ok_or_else(invalid) }
+            if text.is_empty() {
+                Ok(None)
+            } else {
+                Point::parse(text).map(|p| Some(p.start)).ok_or_else(invalid)
+            }
         };
         match text.trim().split_once("..") {
             Some(("", "")) => Err(invalid()),
@@ -97,7 +101,10 @@ mod tests {
         assert_eq!(since.from().unwrap().to_rfc3339(), "2026-03-01T08:00:00+00:00");
         assert_eq!(since.until(), None);
         let before: Timeframe = "..2026-03-01".parse().unwrap();
-        assert_eq!((before.from(), before.until().unwrap().to_rfc3339().as_str()), (None, "2026-03-01T00:00:00+00:00"));
+        assert_eq!(
+            (before.from(), before.until().unwrap().to_rfc3339().as_str()),
+            (None, "2026-03-01T00:00:00+00:00")
+        );
     }
 
     #[test]

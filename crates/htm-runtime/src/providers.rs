@@ -59,7 +59,9 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
     let timeout = Duration::from_millis(tag.timeout_ms);
     match tag.provider {
         Provider::Local => local::tagger(local_settings(config, paths, tag.model_name())),
-        Provider::Fake => fake::tagger(FakeSettings { model: tag.model_name().into(), ..FakeSettings::default() }),
+        Provider::Fake => {
+            fake::tagger(FakeSettings { model: tag.model_name().into(), ..FakeSettings::default() })
+        }
         Provider::Ollama => ollama::tagger(OllamaSettings {
             base_url: config.ollama.base_url.clone(),
             model: tag.model_name().into(),

@@ -16,7 +16,12 @@ pub(crate) struct LeasedBatch {
 }
 
 impl LeasedBatch {
-    pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, permit: OwnedSemaphorePermit) -> Self {
+    pub(crate) fn new(
+        lease: Lease,
+        jobs: Vec<Claimed>,
+        held: Arc<Held>,
+        permit: OwnedSemaphorePermit,
+    ) -> Self {
         held.ids().extend(jobs.iter().map(|job| job.id.clone()));
         Self { lease, jobs, held, _permit: permit }
     }

@@ -72,9 +72,7 @@ impl Claimer {
         .await;
     }
 
-    async fn claim(
-        &self,
-    ) -> htm_core::Result<Option<(jobs::Lease, Vec<jobs::Claimed>)>> {
+    async fn claim(&self) -> htm_core::Result<Option<(jobs::Lease, Vec<jobs::Claimed>)>> {
         if self.held.take_left_behind() {
             let released = jobs::release_unheld(&self.pool, &self.worker, &self.held.snapshot()).await?;
             if released > 0 {
@@ -128,7 +126,10 @@ impl Pings {
             Ok(Ok(None) | Err(_)) => self.listener = None,
             Ok(Ok(Some(_))) => {
                 // One look serves all pings that have come so far.
-                while let Ok(Some(_)) = listener.next_buffered().map_or(Ok(None), |ping| Ok::<_, ()>(Some(ping))) {}
+                while let Ok(Some(_)) =
+                    listener.next_buffered().map_or(Ok(None), |ping| Ok::<_, ()>(Some(ping)))
+                {
+                }
             }
             Err(_elapsed) => {}
         }

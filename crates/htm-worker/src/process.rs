@@ -67,7 +67,11 @@ impl<H: Handler> Processor<H> {
         let delay_ms = self.backoff.base.as_millis() as u64;
         let failures: Vec<Failed> = jobs
             .into_iter()
-            .map(|job| Failed { job, reason: format!("the worker panicked: {panic}"), verdict: Verdict::Retry { delay_ms } })
+            .map(|job| Failed {
+                job,
+                reason: format!("the worker panicked: {panic}"),
+                verdict: Verdict::Retry { delay_ms },
+            })
             .collect();
         if let Err(error) = persist(|| jobs::fail(&self.pool, lease, &failures)).await {
             tracing::warn!(code = error.code(), %error, "the end of a batch that panicked could not be written");
@@ -186,7 +190,9 @@ fn decode(batch: &LeasedBatch, backoff: Backoff) -> (Vec<(String, Payload)>, Vec
             Err(error) => failures.push(Failed {
                 job: job.id.clone(),
                 verdict: match error {
-                    PayloadError::Newer(_) => Verdict::Defer { delay_ms: backoff.cap.as_millis() as u64 / 10 },
+                    PayloadError::Newer(_) => {
+                        Verdict::Defer { delay_ms: backoff.cap.as_millis() as u64 / 10 }
+                    }
                     PayloadError::Undecodable(_) => Verdict::Dead,
                 },
                 reason: error.to_string(),

@@ -60,7 +60,10 @@ mod tests {
         assert_eq!(of(BadInput), Verdict::Dead);
         assert_eq!(of(Timeout), Verdict::Retry { delay_ms: 4_000 });
         assert_eq!(of(Server), Verdict::Retry { delay_ms: 4_000 });
-        assert_eq!(of(RateLimited { retry_after: Some(Duration::from_secs(7)) }), Verdict::Defer { delay_ms: 11_000 });
+        assert_eq!(
+            of(RateLimited { retry_after: Some(Duration::from_secs(7)) }),
+            Verdict::Defer { delay_ms: 11_000 }
+        );
         for kind in [Unauthorized, QuotaExceeded, ModelNotFound] {
             assert!(matches!(of(kind), Verdict::Defer { .. }), "{kind:?}");
         }

@@ -80,7 +80,13 @@ pub async fn run<H: Handler>(
     let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
     let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), handler.model());
     workers::register(&pool, stage, &worker, &detail).await?;
-    tracing::info!(worker, queue = stage.queue(), model = handler.model(), batch = options.batch, "worker started");
+    tracing::info!(
+        worker,
+        queue = stage.queue(),
+        model = handler.model(),
+        batch = options.batch,
+        "worker started"
+    );
 
     let heartbeat = Heartbeat {
         pool: pool.clone(),

@@ -62,7 +62,12 @@ impl Handler for EmbedHandler {
         }
     }
 
-    async fn ack(&self, pool: &PgPool, lease: &Lease, results: &[(Item, Vec<f32>)]) -> htm_core::Result<usize> {
+    async fn ack(
+        &self,
+        pool: &PgPool,
+        lease: &Lease,
+        results: &[(Item, Vec<f32>)],
+    ) -> htm_core::Result<usize> {
         let results: Vec<Embedded> = results
             .iter()
             .map(|(item, embedding)| Embedded {

@@ -56,10 +56,11 @@ impl Handler for TagHandler {
         let mut outputs = vec![Vec::new(); items.len()];
         for (namespace, places) in by_namespace {
             // Without the ontology an extractor still works, only less consistently.
-            let ontology = tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN).await.unwrap_or_else(|error| {
-                tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
-                Vec::new()
-            });
+            let ontology =
+                tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN).await.unwrap_or_else(|error| {
+                    tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
+                    Vec::new()
+                });
             let texts: Vec<String> = places.iter().map(|&place| items[place].content.clone()).collect();
             let suggestions = self.extractor.extract(&texts, &ontology).await?;
             if suggestions.len() != texts.len() {

@@ -10,10 +10,14 @@ use htm_worker::service::{ServiceArgs, serve};
 ///
 /// Run as many as the provider can feed; they share the queue. SIGTERM stops one cleanly.
 #[derive(Parser)]
-#[command(name = "tag-worker", version, after_help = "Examples:
+#[command(
+    name = "tag-worker",
+    version,
+    after_help = "Examples:
   tag-worker                          work until SIGTERM
   tag-worker --drain                  work off the queue and stop
-  tag-worker --batch 32 --set jobs.lease_ms=60000")]
+  tag-worker --batch 32 --set jobs.lease_ms=60000"
+)]
 struct Arguments {
     #[command(flatten)]
     service: ServiceArgs,

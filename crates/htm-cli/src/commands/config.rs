@@ -10,8 +10,10 @@ use crate::output::{Output, table};
 pub(crate) fn show(loaded: &Loaded, output: &Output) -> Result<ExitCode, CliError> {
     let entries = loaded.entries();
     output.value(&entries, || {
-        let rows =
-            entries.iter().map(|entry| vec![entry.key.into(), entry.value.clone(), entry.source.clone()]).collect();
+        let rows = entries
+            .iter()
+            .map(|entry| vec![entry.key.into(), entry.value.clone(), entry.source.clone()])
+            .collect();
         table(&["key", "value", "from"], &[], rows)
     });
     Ok(ExitCode::SUCCESS)

@@ -25,7 +25,9 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
         DbCommand::Migrate => {
             htm_runtime::migrate(config).await?;
             let version = htm_migration::LATEST;
-            output.value(&serde_json::json!({ "schema_version": version }), || format!("schema version {version}"));
+            output.value(&serde_json::json!({ "schema_version": version }), || {
+                format!("schema version {version}")
+            });
         }
         DbCommand::Reset { yes: false } => {
             return Err(CliError::Usage {
@@ -59,7 +61,10 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
         let version = htm_runtime::schema_version(config).await?;
         let answer = serde_json::json!({ "private": false, "schema_version": version, "wanted": htm_migration::LATEST });
         output.value(&answer, || {
-            format!("database.url answers; schema version {version} (this program wants {})", htm_migration::LATEST)
+            format!(
+                "database.url answers; schema version {version} (this program wants {})",
+                htm_migration::LATEST
+            )
         });
         return Ok(());
     }
@@ -79,7 +84,11 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
             ("stays", yes(status.stay)),
             ("in use", status.in_use.map(yes).unwrap_or_default()),
         ];
-        table(&["private PostgreSQL", ""], &[], rows.into_iter().map(|(name, value)| vec![name.into(), value]).collect())
+        table(
+            &["private PostgreSQL", ""],
+            &[],
+            rows.into_iter().map(|(name, value)| vec![name.into(), value]).collect(),
+        )
     });
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use htm_core::store::{server, statistics};
-use htm_core::{Htm, Memory, NodeStatus, Receipt, RecallQuery, Stage, StageState, Strategy, Timeframe};
+use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
@@ -44,7 +44,10 @@ pub(crate) async fn run(config: &Config, args: DemoArgs, output: &Output) -> Res
     }
     home.close().await?;
     let passed = result?;
-    output.say(format!("\ndone in {:.1} s; everything that was started is stopped", started.elapsed().as_secs_f64()));
+    output.say(format!(
+        "\ndone in {:.1} s; everything that was started is stopped",
+        started.elapsed().as_secs_f64()
+    ));
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -77,12 +80,9 @@ async fn on_database(config: &Config, output: &Output, stop: CancellationToken) 
     let session = Session::open(config).await?;
     output.heading("2. The workers");
     let mut workers = Workers::start(config, output)?;
-    let result = stop
-        .run_until_cancelled(show(&session, &mut workers, output))
-        .await
-        .unwrap_or_else(|| {
-            Err(CliError::Child { what: "the demo was stopped".into(), hint: "run `htm demo` again".into() })
-        });
+    let result = stop.run_until_cancelled(show(&session, &mut workers, output)).await.unwrap_or_else(|| {
+        Err(CliError::Child { what: "the demo was stopped".into(), hint: "run `htm demo` again".into() })
+    });
     workers.stop(output).await;
     session.close().await?;
     result
@@ -91,7 +91,9 @@ async fn on_database(config: &Config, output: &Output, stop: CancellationToken) 
 async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Result<bool, CliError> {
     let htm = session.htm_with_embedder()?;
     output.heading("3. The memories");
-    let report = import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output).await?;
+    let report =
+        import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output)
+            .await?;
     output.say(format!(
         "{} memories written in {:.0} ms ({} were there already); they are found by their text from now on",
         report.written,
@@ -101,11 +103,16 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
     let progress = enrich(session, workers, output).await?;
 
     output.heading("4. Recall");
-    let question = RecallQuery::new("which database version did we choose, and why?").namespace("atlas").limit(3);
+    let question =
+        RecallQuery::new("which database version did we choose, and why?").namespace("atlas").limit(3);
     for strategy in Strategy::ALL {
         for timeframe in [None, Some("2026-05-01..2026-09-01")] {
             let mut query = question.clone().strategy(strategy);
-            output.say(format!("\n{strategy}{}: {}", timeframe.map(|t| format!(", {t}")).unwrap_or_default(), query.text));
+            output.say(format!(
+                "\n{strategy}{}: {}",
+                timeframe.map(|t| format!(", {t}")).unwrap_or_default(),
+                query.text
+            ));
             if let Some(timeframe) = timeframe {
                 query.timeframe = timeframe.parse()?;
             }
@@ -116,17 +123,23 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
     output.heading("5. Scores");
     let questions = collection::questions()?;
     let scores = score_all(&htm, &questions).await?;
-    output.say(format!("{} questions whose right answers are marked, each asked in its namespace", questions.len()));
+    output.say(format!(
+        "{} questions whose right answers are marked, each asked in its namespace",
+        questions.len()
+    ));
     output.say(score::describe(&scores));
 
     output.heading("6. A node's life");
-    let memory = Memory::new("The demo ended well: every memory is embedded and tagged.").namespace("atlas").robot("scribe");
+    let memory = Memory::new("The demo ended well: every memory is embedded and tagged.")
+        .namespace("atlas")
+        .robot("scribe");
     let (receipt, written_ms, status) = live(&htm, memory).await?;
     output.say(life("one, while the workers were idle", written_ms, &status));
     let slowest = collection_life(session).await?;
     output.say(slowest.clone());
 
-    let complete = progress.embedded == progress.nodes && progress.tagged == progress.nodes && progress.dead == 0;
+    let complete =
+        progress.embedded == progress.nodes && progress.tagged == progress.nodes && progress.dead == 0;
     if output.is_json() {
         let answer = serde_json::json!({
             "nodes": progress.nodes, "embedded": progress.embedded, "tagged": progress.tagged, "dead": progress.dead,
@@ -138,7 +151,11 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
 }
 
 /// Waits until every node is embedded and tagged; a worker that dies meanwhile is replaced.
-async fn enrich(session: &Session, workers: &mut Workers, output: &Output) -> Result<server::Progress, CliError> {
+async fn enrich(
+    session: &Session,
+    workers: &mut Workers,
+    output: &Output,
+) -> Result<server::Progress, CliError> {
     let started = Instant::now();
     let pool = session.pool();
     let total = server::progress(pool).await?.nodes;
@@ -173,12 +190,16 @@ async fn score_all(htm: &Htm, questions: &[Question]) -> Result<Vec<score::Row>,
             let mut answers = Vec::with_capacity(questions.len());
             for question in questions {
                 let timeframe = if with_timeframe { question.timeframe()? } else { Timeframe::ALL };
-                let query = RecallQuery::new(&question.text).namespace(&question.ns).strategy(strategy).timeframe(timeframe);
+                let query = RecallQuery::new(&question.text)
+                    .namespace(&question.ns)
+                    .strategy(strategy)
+                    .timeframe(timeframe);
                 let recalled = htm.recall(&query).await?;
                 let keys = recalled.hits.into_iter().filter_map(|hit| hit.node.key).collect();
                 answers.push((keys, recalled.search_ms));
             }
-            let name = if with_timeframe { format!("{strategy}, with timeframe") } else { strategy.to_string() };
+            let name =
+                if with_timeframe { format!("{strategy}, with timeframe") } else { strategy.to_string() };
             rows.push(score::row(name, questions, &answers));
         }
     }
@@ -216,7 +237,14 @@ async fn collection_life(session: &Session) -> Result<String, CliError> {
     let rows = server::stage_latencies(session.pool()).await?;
     let rows = rows
         .into_iter()
-        .map(|row| vec![row.stage, format!("{:.0}", row.p50_ms), format!("{:.0}", row.p95_ms), format!("{:.0}", row.max_ms)])
+        .map(|row| {
+            vec![
+                row.stage,
+                format!("{:.0}", row.p50_ms),
+                format!("{:.0}", row.p95_ms),
+                format!("{:.0}", row.max_ms),
+            ]
+        })
         .collect();
     Ok(table(&["all, ms after the write", "p50", "p95", "max"], &[1, 2, 3], rows))
 }

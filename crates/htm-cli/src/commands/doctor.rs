@@ -74,8 +74,12 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     }
     match session.embedder() {
         Ok(embedder) => match embedder.dimensions().await {
-            Ok(dimensions) => findings.push(ok(format!("{} answers with {dimensions} dimensions", embedder.model()))),
-            Err(error) => findings.push(from_error("the embedding provider", &htm_core::Error::from(error).into())),
+            Ok(dimensions) => {
+                findings.push(ok(format!("{} answers with {dimensions} dimensions", embedder.model())))
+            }
+            Err(error) => {
+                findings.push(from_error("the embedding provider", &htm_core::Error::from(error).into()))
+            }
         },
         Err(error) => findings.push(from_error("the embedding provider", &error)),
     }
@@ -108,7 +112,11 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
         let version = worker.detail.split(' ').nth(1).unwrap_or_default();
         if version != env!("CARGO_PKG_VERSION") {
             findings.push(warning(
-                format!("worker {} has version {version}, this program {}", worker.id, env!("CARGO_PKG_VERSION")),
+                format!(
+                    "worker {} has version {version}, this program {}",
+                    worker.id,
+                    env!("CARGO_PKG_VERSION")
+                ),
                 "restart the workers with this version's binaries",
             ));
         }

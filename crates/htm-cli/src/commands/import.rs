@@ -87,7 +87,8 @@ pub(crate) async fn import(
     let (mut numbers, mut memories, mut line, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0u64);
     loop {
         line.clear();
-        let read = reader.read_until(b'\n', &mut line).map_err(CliError::io("the file cannot be read further"))?;
+        let read =
+            reader.read_until(b'\n', &mut line).map_err(CliError::io("the file cannot be read further"))?;
         if read > 0 {
             number += 1;
             bar.inc(read as u64);
@@ -106,7 +107,11 @@ pub(crate) async fn import(
                     Ok(receipt) if receipt.outcome == Outcome::Written => report.written += 1,
                     Ok(_) => report.skipped += 1,
                     Err(error) => {
-                        report.refused.push(Refused { line: number, code: error.code(), reason: error.to_string() });
+                        report.refused.push(Refused {
+                            line: number,
+                            code: error.code(),
+                            reason: error.to_string(),
+                        });
                     }
                 }
             }
@@ -159,7 +164,8 @@ fn parse(line: &[u8]) -> Result<Option<Memory>, Refused> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let line: Line = serde_json::from_str(&text).map_err(|error| refuse("line_invalid", error.to_string()))?;
+    let line: Line =
+        serde_json::from_str(&text).map_err(|error| refuse("line_invalid", error.to_string()))?;
     let tags = parse_tags(&line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
     let session = match line.session {
         None | Some(Value::Null) => None,
@@ -187,9 +193,13 @@ mod tests {
 
     #[test]
     fn a_line_is_read_whole_or_refused_with_a_reason() {
-        let memory = parse(br#"{"id":"a","ns":"n","text":"t","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1}}"#);
+        let memory =
+            parse(br#"{"id":"a","ns":"n","text":"t","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1}}"#);
         let memory = memory.unwrap().unwrap();
-        assert_eq!((memory.key.as_deref(), memory.session.as_deref(), memory.seq), (Some("a"), Some("3"), Some(4)));
+        assert_eq!(
+            (memory.key.as_deref(), memory.session.as_deref(), memory.seq),
+            (Some("a"), Some("3"), Some(4))
+        );
         assert_eq!(parse(b" \n").unwrap(), None);
         for (line, code) in [
             (&b"not json"[..], "line_invalid"),

@@ -36,7 +36,8 @@ pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -
         return Err(Error::NotConfirmed { node: args.node }.into());
     }
     with_htm(config, async |htm| htm.forget(args.node, confirmation).await).await?;
-    output.value(&serde_json::json!({ "forgotten": args.node }), || format!("node {} is forgotten", args.node));
+    output
+        .value(&serde_json::json!({ "forgotten": args.node }), || format!("node {} is forgotten", args.node));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -50,7 +51,10 @@ pub(crate) async fn status(config: &Config, args: StatusArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
-async fn with_htm<T>(config: &Config, work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>) -> Result<T, CliError> {
+async fn with_htm<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
+) -> Result<T, CliError> {
     let session = Session::open(config).await?;
     let result = work(&session.htm()).await;
     session.close().await?;
@@ -100,11 +104,18 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
                 StageState::Done { model, outcome, after_ms, .. } => {
                     format!("{outcome} by {model}, {after_ms:.0} ms after the write")
                 }
-                StageState::Dead { attempts, error } => format!("dead letter after {attempts} attempts: {error}"),
+                StageState::Dead { attempts, error } => {
+                    format!("dead letter after {attempts} attempts: {error}")
+                }
                 StageState::Stranded => "no job and no result: run `htm doctor`".into(),
             };
             vec![stage.stage.to_string(), stage.state.name().into(), plain(&detail)]
         })
         .collect();
-    format!("node {} written at {}\n{}", status.node, status.written_at.to_rfc3339(), table(&["stage", "state", ""], &[], rows))
+    format!(
+        "node {} written at {}\n{}",
+        status.node,
+        status.written_at.to_rfc3339(),
+        table(&["stage", "state", ""], &[], rows)
+    )
 }

@@ -39,13 +39,15 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
     let limit = match &args.limit {
         None => config.recall.limit as usize,
-        Some(text) => text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
-            CliError::Usage {
-                code: "limit_out_of_range",
-                what: format!("limit {text} is outside 1 to 10,000"),
-                hint: "give a limit from 1 to 10000".into(),
-            }
-        })?,
+        Some(text) => {
+            text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
+                CliError::Usage {
+                    code: "limit_out_of_range",
+                    what: format!("limit {text} is outside 1 to 10,000"),
+                    hint: "give a limit from 1 to 10000".into(),
+                }
+            })?
+        }
     };
     let prefixes = parse_tags(&args.tags)?.into_iter().map(TagFilter::Prefix);
     let exact = parse_tags(&args.exact_tags)?.into_iter().map(TagFilter::Exact);
@@ -104,11 +106,20 @@ pub(crate) fn describe(recalled: &Recalled) -> String {
         recalled.embed_ms
     ));
     if recalled.unembedded > 0 {
-        let count = if recalled.unembedded > 10_000 { "more than 10,000".into() } else { recalled.unembedded.to_string() };
+        let count = if recalled.unembedded > 10_000 {
+            "more than 10,000".into()
+        } else {
+            recalled.unembedded.to_string()
+        };
         text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
     }
     for degraded in &recalled.degraded {
-        text.push_str(&format!("\n{}: no {} leg: {}", style("degraded").yellow(), degraded.leg, degraded.reason));
+        text.push_str(&format!(
+            "\n{}: no {} leg: {}",
+            style("degraded").yellow(),
+            degraded.leg,
+            degraded.reason
+        ));
     }
     text
 }

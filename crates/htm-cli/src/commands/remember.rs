@@ -45,7 +45,9 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
 fn memory(args: RememberArgs) -> Result<Memory, CliError> {
     let content = if args.text == "-" {
         let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(CliError::io("standard input cannot be read as UTF-8"))?;
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(CliError::io("standard input cannot be read as UTF-8"))?;
         text
     } else {
         args.text

@@ -50,5 +50,9 @@ pub async fn find_model(pool: &PgPool, name: &ModelName) -> Result<Option<Regist
     .bind(&name.name)
     .fetch_optional(pool)
     .await?;
-    Ok(row.map(|(id, dimensions)| RegisteredModel { id, name: name.clone(), dimensions: dimensions as usize }))
+    Ok(row.map(|(id, dimensions)| RegisteredModel {
+        id,
+        name: name.clone(),
+        dimensions: dimensions as usize,
+    }))
 }

@@ -29,7 +29,11 @@ pub(crate) mod node {
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
     pub(crate) enum Relation {
-        #[sea_orm(belongs_to = "super::robot::Entity", from = "Column::RobotId", to = "super::robot::Column::Id")]
+        #[sea_orm(
+            belongs_to = "super::robot::Entity",
+            from = "Column::RobotId",
+            to = "super::robot::Column::Id"
+        )]
         Robot,
     }
 
@@ -109,7 +113,11 @@ pub(crate) mod node_tag {
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
     pub(crate) enum Relation {
-        #[sea_orm(belongs_to = "super::node::Entity", from = "Column::NodeId", to = "super::node::Column::Id")]
+        #[sea_orm(
+            belongs_to = "super::node::Entity",
+            from = "Column::NodeId",
+            to = "super::node::Column::Id"
+        )]
         Node,
         #[sea_orm(belongs_to = "super::tag::Entity", from = "Column::TagId", to = "super::tag::Column::Id")]
         Tag,

@@ -23,7 +23,7 @@ use crate::job::Stage;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 
 /// A job that a worker holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Claimed {
     /// apalis' id of the job.
     pub id: String,
@@ -33,6 +33,8 @@ pub struct Claimed {
     pub attempt: i32,
     /// How many there may be.
     pub max_attempts: i32,
+    /// The instant of the claim, by the database's clock: the same for all jobs of one claim.
+    pub claimed_at: DateTime<Utc>,
 }
 
 /// The fence of a claim: only its holder changes the jobs.
@@ -54,18 +56,13 @@ pub async fn claim(
     worker: &str,
     limit: usize,
 ) -> Result<Option<(Lease, Vec<Claimed>)>> {
-    let rows: Vec<(String, Vec<u8>, i32, i32, DateTime<Utc>)> =
-        sqlx::query_as(include_str!("sql/claim_jobs.sql"))
-            .bind(stage.queue())
-            .bind(worker)
-            .bind(limit as i64)
-            .fetch_all(pool)
-            .await?;
-    let Some(claimed_at) = rows.first().map(|row| row.4) else { return Ok(None) };
-    let jobs = rows
-        .into_iter()
-        .map(|(id, payload, attempt, max_attempts, _)| Claimed { id, payload, attempt, max_attempts })
-        .collect();
+    let jobs: Vec<Claimed> = sqlx::query_as(include_str!("sql/claim_jobs.sql"))
+        .bind(stage.queue())
+        .bind(worker)
+        .bind(limit as i64)
+        .fetch_all(pool)
+        .await?;
+    let Some(claimed_at) = jobs.first().map(|job| job.claimed_at) else { return Ok(None) };
     Ok(Some((Lease { worker: worker.into(), claimed_at }, jobs)))
 }
 
@@ -137,7 +134,12 @@ pub struct Tagger<'a> {
 ///
 /// # Errors
 /// A database error; then nothing is written and the jobs are still held.
-pub async fn ack_tagged(pool: &PgPool, lease: &Lease, tagger: Tagger<'_>, results: &[Tagged]) -> Result<usize> {
+pub async fn ack_tagged(
+    pool: &PgPool,
+    lease: &Lease,
+    tagger: Tagger<'_>,
+    results: &[Tagged],
+) -> Result<usize> {
     let assignments = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
     let mut tx = pool.begin().await?;
     let paths: Vec<(&str, &str)> =
@@ -204,7 +206,10 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed]) -> Result<u
         .bind(failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())
         .bind(delays.collect::<Vec<_>>())
         .bind(
-            failures.iter().map(|failure| !matches!(failure.verdict, Verdict::Defer { .. })).collect::<Vec<_>>(),
+            failures
+                .iter()
+                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. }))
+                .collect::<Vec<_>>(),
         )
         .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
         .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())

@@ -52,7 +52,11 @@ pub(crate) async fn insert_in_tx(
         sqlx::raw_sql("set local enable_nestloop = off").execute(&mut *connection).await?;
     }
     let job_ids = || nodes.iter().map(|_| Ulid::new().to_string()).collect::<Vec<_>>();
-    let sql = if bulk { concat!(include_str!("sql/remember.sql"), "-- in bulk") } else { include_str!("sql/remember.sql") };
+    let sql = if bulk {
+        concat!(include_str!("sql/remember.sql"), "-- in bulk")
+    } else {
+        include_str!("sql/remember.sql")
+    };
     let written: Vec<(i64, NodeId)> = sqlx::query_as(sql)
         .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
         .bind(nodes.iter().map(|node| node.robot).collect::<Vec<_>>())

@@ -27,8 +27,7 @@ struct Row {
 
 /// The status of a live node.
 pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
-    let rows: Vec<Row> =
-        sqlx::query_as(include_str!("sql/status.sql")).bind(node).fetch_all(pool).await?;
+    let rows: Vec<Row> = sqlx::query_as(include_str!("sql/status.sql")).bind(node).fetch_all(pool).await?;
     let written_at = rows.first().ok_or(Error::NodeNotFound { node })?.updated_at;
     let stages = rows
         .into_iter()
@@ -60,7 +59,10 @@ fn state(row: Row) -> StageState {
             due_at: row.run_at,
             last_error: row.last_error,
         },
-        Some(_) => StageState::Dead { attempts, error: row.last_error.unwrap_or_else(|| "no reason recorded".into()) },
+        Some(_) => StageState::Dead {
+            attempts,
+            error: row.last_error.unwrap_or_else(|| "no reason recorded".into()),
+        },
         None => StageState::Stranded,
     }
 }

@@ -32,8 +32,9 @@ pub(super) fn questions() -> Result<Vec<Question>, CliError> {
     include_str!("../../../../../demo/questions.jsonl")
         .lines()
         .map(|line| {
-            serde_json::from_str(line)
-                .map_err(|error| htm_core::Error::Corrupt { what: format!("a question of the demo: {error}") }.into())
+            serde_json::from_str(line).map_err(|error| {
+                htm_core::Error::Corrupt { what: format!("a question of the demo: {error}") }.into()
+            })
         })
         .collect()
 }
@@ -48,7 +49,9 @@ mod tests {
     fn every_right_answer_is_in_the_collection() {
         let keys: HashSet<String> = MEMORIES
             .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned()
+            })
             .collect();
         let questions = questions().unwrap();
         assert!(keys.len() >= 300 && questions.len() >= 20);

@@ -52,8 +52,10 @@ pub(super) fn row(name: String, questions: &[Question], answers: &[(Vec<String>,
 
 /// The table that people read.
 pub(super) fn describe(rows: &[Row]) -> String {
-    let categories: Vec<String> =
-        rows.first().map(|row| row.categories.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();
+    let categories: Vec<String> = rows
+        .first()
+        .map(|row| row.categories.iter().map(|(name, _)| name.clone()).collect())
+        .unwrap_or_default();
     let mut header: Vec<&str> = vec!["strategy", "R@5", "R@10", "MRR@10"];
     header.extend(categories.iter().map(String::as_str));
     header.push("search ms");

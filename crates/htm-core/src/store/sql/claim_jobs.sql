@@ -15,4 +15,4 @@ update apalis.jobs j
    set status = 'Running', lock_by = $2, lock_at = now(), attempts = j.attempts + 1, done_at = null
   from due
  where j.id = due.id
-returning j.id, j.job, j.attempts, j.max_attempts, j.lock_at
+returning j.id, j.job as payload, j.attempts as attempt, j.max_attempts, j.lock_at as claimed_at
