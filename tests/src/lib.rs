@@ -1,9 +1,11 @@
 //! Helpers of the integration tests: a real PostgreSQL, a database a test.
 
 mod database;
+mod process;
 mod server;
 
 pub use database::TestDatabase;
+pub use process::{Answer, Running, Sandbox};
 
 use std::time::Duration;
 

@@ -13,4 +13,8 @@ pub mod shutdown;
 pub mod telemetry;
 
 pub use error::RuntimeError;
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub use session::{Session, drop_schemas, migrate, schema_version};

@@ -1,7 +1,9 @@
 //! A BERT encoder for sentence embeddings, on one thread (Devlin et al. 2019, arXiv 1810.04805).
 //!
 //! Sequences are packed one after another with no padding and no mask: the linear layers see one matrix of
-//! all tokens, attention runs sequence by sequence. `tests::agrees_with_candle` holds it to candle's BERT.
+//! all tokens, attention runs sequence by sequence. `tests::agrees_with_candle` holds it to candle's BERT, which
+//! it replaces for speed: over the same 1,000 short texts in one run, sorted by length, candle's was 2.5 to 4 times
+//! slower at every batch size tried (8 to 64).
 
 use super::kernels::{add_bias, add_bias_gelu, add_norm, add_rows, layer_norm, softmax};
 use super::matmul::{Matrix, multiply};

@@ -1,0 +1,228 @@
+//! The programs as processes, in surroundings of their own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, Command};
+
+use crate::TestDatabase;
+
+/// No program under test takes longer; one that does is killed, and its test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A home, a current directory and an environment for programs: nothing of the user's reaches them.
+pub struct Sandbox {
+    dir: TempDir,
+    variables: BTreeMap<String, String>,
+}
+
+impl Sandbox {
+    /// Programs work on this database, with the fake providers.
+    pub fn new(db: &TestDatabase) -> Self {
+        Self::on(&db.url())
+    }
+
+    /// As [`new`](Self::new), for a URL.
+    pub fn on(url: &str) -> Self {
+        let dir = TempDir::new().expect("a temporary directory");
+        let home = dir.path().join("home").display().to_string();
+        std::fs::create_dir_all(dir.path().join("home")).expect("a home");
+        std::fs::create_dir_all(dir.path().join("work")).expect("a current directory");
+        let variables = [
+            ("PATH", std::env::var("PATH").unwrap_or_default()),
+            ("HOME", home.clone()),
+            ("XDG_CONFIG_HOME", format!("{home}/.config")),
+            ("HTM_HOME", format!("{home}/htm")),
+            // Help texts wrap at this width.
+            ("COLUMNS", "100".into()),
+            ("HTM_DATABASE__URL", url.into()),
+            ("HTM_EMBEDDING__PROVIDER", "fake".into()),
+            ("HTM_TAG__PROVIDER", "fake".into()),
+        ];
+        Self { dir, variables: variables.map(|(name, value)| (name.into(), value)).into() }
+    }
+
+    /// Sets a variable for the programs that are started from here on.
+    pub fn set(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// Writes a file in the programs' current directory, and returns its path.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.work().join(name);
+        std::fs::write(&path, content).expect("a file is written");
+        path.display().to_string()
+    }
+
+    /// Runs `htm` to its end.
+    pub async fn htm(&self, arguments: &[&str]) -> Answer {
+        self.run("htm", arguments, b"").await
+    }
+
+    /// Runs `htm` to its end, with `input` as its standard input.
+    pub async fn htm_reading(&self, arguments: &[&str], input: &[u8]) -> Answer {
+        self.run("htm", arguments, input).await
+    }
+
+    /// Runs a program to its end.
+    pub async fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Answer {
+        let mut command = self.command(program, arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let feed = async move {
+            // A program that refuses its arguments does not read: a broken pipe is its right.
+            let _ = stdin.write_all(input).await;
+        };
+        let ended = tokio::time::timeout(PATIENCE, async { tokio::join!(feed, child.wait_with_output()).1 });
+        let output = ended.await.expect("it ends within a minute").expect("its output is read");
+        Answer {
+            command: format!("{program} {}", arguments.join(" ")),
+            status: output.status,
+            stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        }
+    }
+
+    /// Starts a program that goes on; it is killed at the end of the test. What it says goes to a file.
+    pub fn start(&self, program: &str, arguments: &[&str]) -> Running {
+        let log = tempfile::Builder::new()
+            .prefix(program)
+            .suffix(".log")
+            .tempfile_in(self.dir.path())
+            .and_then(|file| Ok(file.keep()?))
+            .expect("a file for its log");
+        let copy = log.0.try_clone().expect("a second handle");
+        let mut command = self.command(program, arguments);
+        let child = command.stdout(log.0).stderr(copy).spawn().expect("it starts");
+        let pid = child.id().expect("it has not ended") as i32;
+        Running { child, pid: Pid::from_raw(pid), program: program.into(), log: log.1 }
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary(program));
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(&self.variables)
+            .current_dir(self.work())
+            .stdin(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    fn work(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+}
+
+/// What a program said, and how it ended.
+#[derive(Debug)]
+pub struct Answer {
+    command: String,
+    status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Answer {
+    /// It ended with exit code 0; returns its standard output.
+    #[track_caller]
+    pub fn succeeds(&self) -> &str {
+        self.exits(0);
+        &self.stdout
+    }
+
+    /// It ended with exit code 0; returns its standard output, read as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(self.succeeds()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// It ended with this exit code.
+    #[track_caller]
+    pub fn exits(&self, exit: i32) -> &Self {
+        assert_eq!(self.status.code(), Some(exit), "{self:?}");
+        self
+    }
+
+    /// It ended with this exit code and an error of this code, with a hint, and without a result; returns its
+    /// standard error.
+    #[track_caller]
+    pub fn fails(&self, exit: i32, code: &str) -> &str {
+        self.exits(exit);
+        let mut lines = self.stderr.lines().filter(|line| !line.starts_with("20"));
+        let error = lines.next().unwrap_or_default();
+        assert!(error.starts_with(&format!("error[{code}]: ")), "{self:?}");
+        let help = lines.next().unwrap_or_default();
+        assert!(help.strip_prefix("  help: ").is_some_and(|hint| !hint.trim().is_empty()), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        &self.stderr
+    }
+
+    /// Its error, as `--json` writes it.
+    #[track_caller]
+    pub fn json_error(&self, exit: i32) -> Value {
+        self.exits(exit);
+        let mut error: Value =
+            serde_json::from_str(&self.stderr).unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        error["error"].take()
+    }
+}
+
+/// A program that goes on.
+pub struct Running {
+    child: Child,
+    /// Its process id.
+    pub pid: Pid,
+    program: String,
+    log: PathBuf,
+}
+
+impl Running {
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        nix::sys::signal::kill(self.pid, signal).expect("it is there to be told");
+    }
+
+    /// Waits for its end.
+    pub async fn end(&mut self) -> ExitStatus {
+        let ended = tokio::time::timeout(PATIENCE, self.child.wait());
+        ended.await.expect("it ends within a minute").expect("its status")
+    }
+
+    /// Its standard input.
+    pub fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("a pipe that nobody took")
+    }
+
+    /// What it has said so far, on standard output and standard error.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("its log")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("── {} {} ──\n{}", self.program, self.pid, self.log());
+        }
+    }
+}
+
+/// The program, beside the test's own executable: `target/debug/deps/cli-…` tests `target/debug/htm`.
+fn binary(program: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let path = test.parent().and_then(Path::parent).expect("a target directory").join(program);
+    assert!(path.is_file(), "{} is missing: run `cargo build --bins`", path.display());
+    path
+}
