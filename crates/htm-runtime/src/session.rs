@@ -47,17 +47,18 @@ impl Session {
         let server = start_server(config, &paths).await?;
         let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
         let options = connect_options(config, &url)?;
-        if server.is_some() {
-            migrate_private(&options).await?;
+        // Not through the pool, which tries again until its timeout and then does not say why.
+        let timeout = Duration::from_millis(config.database.connect_timeout_ms);
+        let mut found = version(&options, timeout).await?;
+        if server.is_some() && found < htm_migration::LATEST {
+            // The private database is this program's own: it is brought up to date without being asked.
+            htm_migration::up(&options).await?;
+            found = htm_migration::LATEST;
         }
         let pool = PgPoolOptions::new()
             .max_connections(config.database.max_connections)
-            .acquire_timeout(Duration::from_millis(config.database.connect_timeout_ms))
-            .connect_with(options)
-            .await?;
-        let mut connection = pool.acquire().await?;
-        let found = htm_migration::version(&mut connection).await?;
-        drop(connection);
+            .acquire_timeout(timeout)
+            .connect_lazy_with(options);
         if found != htm_migration::LATEST {
             return Err(htm_core::Error::SchemaVersion { found, wanted: htm_migration::LATEST }.into());
         }
@@ -149,11 +150,8 @@ pub async fn drop_schemas(config: &Config) -> Result<(), RuntimeError> {
 /// # Errors
 /// As [`migrate`].
 pub async fn schema_version(config: &Config) -> Result<u32, RuntimeError> {
-    on_database(config, async |options| {
-        let mut connection = PgConnection::connect_with(&options).await?;
-        Ok(htm_migration::version(&mut connection).await?)
-    })
-    .await
+    let timeout = Duration::from_millis(config.database.connect_timeout_ms);
+    on_database(config, async |options| version(&options, timeout).await).await
 }
 
 async fn on_database<T>(
@@ -179,15 +177,13 @@ async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse
     Ok(Some(PrivatePg::locate(paths)?.start().await?))
 }
 
-/// The private database is this program's own: it is brought up to date without being asked.
-async fn migrate_private(options: &PgConnectOptions) -> Result<(), RuntimeError> {
-    let mut connection = PgConnection::connect_with(options).await?;
-    let found = htm_migration::version(&mut connection).await?;
+/// The schema version, by a connection of its own.
+async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32, RuntimeError> {
+    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
+    let mut connection = connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??;
+    let version = htm_migration::version(&mut connection).await?;
     connection.close().await?;
-    if found < htm_migration::LATEST {
-        htm_migration::up(options).await?;
-    }
-    Ok(())
+    Ok(version)
 }
 
 /// Settings that every connection of the pool has.

@@ -109,9 +109,11 @@ fn directives(level: Level) -> String {
     ];
     let name = level.as_str();
     match level {
-        Level::Error | Level::Warn | Level::Info => name.to_owned(),
+        Level::Error | Level::Warn => name.to_owned(),
+        // apalis says again what the worker has said.
+        Level::Info => "info,apalis_core=warn".to_owned(),
         Level::Debug | Level::Trace => {
-            OURS.iter().fold("info".to_owned(), |all, target| format!("{all},{target}={name}"))
+            OURS.iter().fold("info,apalis_core=warn".to_owned(), |all, target| format!("{all},{target}={name}"))
         }
     }
 }

@@ -126,10 +126,7 @@ impl Pings {
             Ok(Ok(None) | Err(_)) => self.listener = None,
             Ok(Ok(Some(_))) => {
                 // One look serves all pings that have come so far.
-                while let Ok(Some(_)) =
-                    listener.next_buffered().map_or(Ok(None), |ping| Ok::<_, ()>(Some(ping)))
-                {
-                }
+                while listener.next_buffered().is_some() {}
             }
             Err(_elapsed) => {}
         }

@@ -1,0 +1,175 @@
+//! Invariants of the code itself: which crate may know which, where SQL may stand, how long a file may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand, PackageId};
+
+/// The crates from the bottom up. One may depend on those of a lower level, never on its own level or a higher one.
+const LEVELS: &[(&str, u8)] = &[
+    ("htm-core", 0),
+    ("htm-migration", 0),
+    ("htm-providers", 1),
+    ("htm-runtime", 2),
+    ("htm-worker", 3),
+    ("embed-worker", 4),
+    ("tag-worker", 4),
+    ("htm-cli", 5),
+    ("htm-tests", 6),
+];
+
+/// SQL that is spliced into other SQL, whose head speaks for it.
+const FRAGMENTS: &[&str] = &["visible.sql"];
+
+const MAX_LINES: usize = 600;
+
+#[test]
+fn crates_depend_downwards_only() {
+    let metadata = metadata(CargoOpt::SomeFeatures(Vec::new()), &["--no-deps"]);
+    let level = |name: &str| {
+        let found = LEVELS.iter().find(|(crate_name, _)| *crate_name == name);
+        found.map(|(_, level)| *level).unwrap_or_else(|| panic!("{name} has no level: give it one in LEVELS"))
+    };
+    let members: BTreeSet<&str> =
+        metadata.workspace_packages().iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(members, LEVELS.iter().map(|(name, _)| *name).collect());
+    for package in metadata.workspace_packages() {
+        for dependency in package.dependencies.iter().filter(|it| members.contains(it.name.as_str())) {
+            assert!(
+                level(&dependency.name) < level(&package.name),
+                "{} depends on {}, which is not below it",
+                package.name,
+                dependency.name
+            );
+        }
+    }
+}
+
+#[test]
+fn core_knows_no_http_and_no_configuration_files() {
+    let metadata = metadata(CargoOpt::AllFeatures, &[]);
+    let below = everything_below(&metadata, "htm-core");
+    for unwanted in ["reqwest", "hyper", "axum", "figment", "clap", "htm-migration"] {
+        assert!(!below.contains(unwanted), "htm-core depends on {unwanted}");
+    }
+    let below = everything_below(&metadata, "htm-migration");
+    assert!(!below.contains("htm-core") && !below.contains("reqwest"));
+}
+
+#[test]
+fn workers_contain_no_sql() {
+    for file in ["crates/htm-worker/src", "workers"].into_iter().flat_map(|dir| files(dir, "rs")) {
+        let text = fs::read_to_string(&file).unwrap().to_lowercase();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().starts_with("//")) {
+            for sql in ["sqlx::query", "select ", "update ", "insert into", "delete from", ".sql\""] {
+                assert!(!line.contains(sql), "{}:{}: {line}", file.display(), number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_sql_file_is_used_and_its_head_says_what_to_know() {
+    let sources: String =
+        files("crates/htm-core/src", "rs").iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let queries = files("crates/htm-core/src/store/sql", "sql");
+    assert!(queries.len() > 10, "{queries:?}");
+    for file in queries {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert!(sources.contains(&format!("include_str!(\"sql/{name}\")")), "nobody uses {name}");
+        if FRAGMENTS.contains(&name) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let (head, body): (Vec<&str>, Vec<&str>) = {
+            let end = text.lines().take_while(|line| line.starts_with("--")).count();
+            let lines: Vec<&str> = text.lines().collect();
+            (lines[..end].to_vec(), lines[end..].to_vec())
+        };
+        let purpose = head.first().unwrap_or_else(|| panic!("{name} has no head"));
+        assert!(purpose.len() > 30, "{name} says too little: {purpose}");
+        let head = head.join("\n");
+        assert!(head.contains("\n-- Index: "), "{name} does not say which index it expects");
+        for parameter in parameters(&body.join("\n")) {
+            assert!(parameters(&head).contains(&parameter), "{name} does not say what ${parameter} is");
+        }
+    }
+}
+
+#[test]
+fn no_source_file_is_too_long_to_hold_in_the_head() {
+    let all = ["crates", "workers", "migration", "tests"].into_iter().flat_map(|dir| files(dir, "rs"));
+    let too_long: Vec<String> = all
+        .map(|file| (fs::read_to_string(&file).unwrap().lines().count(), file))
+        .filter(|(lines, _)| *lines > MAX_LINES)
+        .map(|(lines, file)| format!("{}: {lines}", file.display()))
+        .collect();
+    assert!(too_long.is_empty(), "{too_long:?}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn metadata(features: CargoOpt, options: &[&str]) -> Metadata {
+    let mut options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+    // What is built here is all that counts, and all that is sure to be downloaded.
+    options.extend(["--locked".into(), "--offline".into(), "--filter-platform".into(), host()]);
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .features(features)
+        .other_options(options)
+        .exec()
+        .unwrap()
+}
+
+fn host() -> String {
+    let output = std::process::Command::new("rustc").arg("-vV").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
+}
+
+/// The names of the packages that a crate is built with, those of its own tests left out.
+fn everything_below(metadata: &Metadata, name: &str) -> BTreeSet<String> {
+    let nodes: BTreeMap<&PackageId, _> =
+        metadata.resolve.as_ref().unwrap().nodes.iter().map(|node| (&node.id, node)).collect();
+    let start = metadata.workspace_packages().into_iter().find(|package| package.name == name).unwrap();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![&start.id];
+    while let Some(id) = open.pop() {
+        for dependency in &nodes[id].deps {
+            let is_normal =
+                dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
+            if is_normal && seen.insert(&dependency.pkg) {
+                open.push(&dependency.pkg);
+            }
+        }
+    }
+    seen.into_iter().map(|id| metadata[id].name.to_string()).collect()
+}
+
+/// The numbers of the parameters in a text, as 1 for `$1`.
+fn parameters(text: &str) -> BTreeSet<u32> {
+    text.split('$')
+        .skip(1)
+        .filter_map(|rest| rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok())
+        .collect()
+}
+
+fn files(dir: &str, extension: &str) -> Vec<PathBuf> {
+    fn walk(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, extension, found);
+            } else if path.extension().is_some_and(|it| it == extension) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root().join(dir), extension, &mut found);
+    found.sort();
+    found
+}
