@@ -36,7 +36,7 @@ impl Sandbox {
         std::fs::create_dir_all(dir.path().join("home")).expect("a home");
         std::fs::create_dir_all(dir.path().join("work")).expect("a current directory");
         let variables = [
-            ("PATH", std::env::var("PATH").unwrap_or_default()),
+            ("PATH", format!("{}:{}", programs().display(), std::env::var("PATH").unwrap_or_default())),
             ("HOME", home.clone()),
             ("XDG_CONFIG_HOME", format!("{home}/.config")),
             ("HTM_HOME", format!("{home}/htm")),
@@ -72,9 +72,23 @@ impl Sandbox {
         self.run("htm", arguments, input).await
     }
 
+    /// Remembers with these arguments; returns the node's id.
+    pub async fn remember(&self, arguments: &[&str]) -> String {
+        self.htm(&[&["--json", "remember"], arguments].concat()).await.json()["node"].to_string()
+    }
+
+    /// Runs a line of bash, which finds the programs, to its end; it fails when any part of a pipe does.
+    pub async fn shell(&self, line: &str) -> Answer {
+        self.end_of(self.command(Path::new("bash"), &["-o", "pipefail", "-c", line]), line.into(), b"").await
+    }
+
     /// Runs a program to its end.
     pub async fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Answer {
-        let mut command = self.command(program, arguments);
+        let line = format!("{program} {}", arguments.join(" "));
+        self.end_of(self.command(&binary(program), arguments), line, input).await
+    }
+
+    async fn end_of(&self, mut command: Command, line: String, input: &[u8]) -> Answer {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         let feed = async move {
@@ -84,7 +98,7 @@ impl Sandbox {
         let ended = tokio::time::timeout(PATIENCE, async { tokio::join!(feed, child.wait_with_output()).1 });
         let output = ended.await.expect("it ends within a minute").expect("its output is read");
         Answer {
-            command: format!("{program} {}", arguments.join(" ")),
+            command: line,
             status: output.status,
             stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
             stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
@@ -100,14 +114,14 @@ impl Sandbox {
             .and_then(|file| Ok(file.keep()?))
             .expect("a file for its log");
         let copy = log.0.try_clone().expect("a second handle");
-        let mut command = self.command(program, arguments);
+        let mut command = self.command(&binary(program), arguments);
         let child = command.stdout(log.0).stderr(copy).spawn().expect("it starts");
         let pid = child.id().expect("it has not ended") as i32;
         Running { child, pid: Pid::from_raw(pid), program: program.into(), log: log.1 }
     }
 
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(binary(program));
+    fn command(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .env_clear()
@@ -126,7 +140,8 @@ impl Sandbox {
 /// What a program said, and how it ended.
 #[derive(Debug)]
 pub struct Answer {
-    command: String,
+    /// The program and its arguments.
+    pub command: String,
     status: ExitStatus,
     /// Its standard output.
     pub stdout: String,
@@ -219,10 +234,14 @@ impl Drop for Running {
     }
 }
 
-/// The program, beside the test's own executable: `target/debug/deps/cli-…` tests `target/debug/htm`.
 fn binary(program: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("the test's own path");
-    let path = test.parent().and_then(Path::parent).expect("a target directory").join(program);
+    let path = programs().join(program);
     assert!(path.is_file(), "{} is missing: run `cargo build --bins`", path.display());
     path
+}
+
+/// Where the programs are, seen from the test's own executable: `target/debug/deps/cli-…` tests `target/debug/htm`.
+fn programs() -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    test.parent().and_then(Path::parent).expect("a target directory").to_owned()
 }

@@ -50,6 +50,7 @@ fn crates_depend_downwards_only() {
 fn core_knows_no_http_and_no_configuration_files() {
     let metadata = metadata(CargoOpt::AllFeatures, &[]);
     let below = everything_below(&metadata, "htm-core");
+    assert!(below.contains("sqlx-core"), "the tree is not read as it should be: {below:?}");
     for unwanted in ["reqwest", "hyper", "axum", "figment", "clap", "htm-migration"] {
         assert!(!below.contains(unwanted), "htm-core depends on {unwanted}");
     }
@@ -139,8 +140,7 @@ fn everything_below(metadata: &Metadata, name: &str) -> BTreeSet<String> {
     let mut open = vec![&start.id];
     while let Some(id) = open.pop() {
         for dependency in &nodes[id].deps {
-            let is_normal =
-                dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
+            let is_normal = dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
             if is_normal && seen.insert(&dependency.pkg) {
                 open.push(&dependency.pkg);
             }

@@ -110,13 +110,12 @@ async fn a_worker_killed_with_jobs_in_its_hands_loses_none() {
     assert_eq!(db.count("select count(distinct node_id) from htm.node_tags").await, 500);
     assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
     for stage in ["embed", "tag"] {
-        let completions: (i64, i64) = sqlx::query_as(
-            "select count(*), count(distinct node_id) from htm.completions where stage = $1",
-        )
-        .bind(stage)
-        .fetch_one(&db.pool)
-        .await
-        .unwrap();
+        let completions: (i64, i64) =
+            sqlx::query_as("select count(*), count(distinct node_id) from htm.completions where stage = $1")
+                .bind(stage)
+                .fetch_one(&db.pool)
+                .await
+                .unwrap();
         assert_eq!(completions, (500, 500), "{stage}");
     }
     let rescued: Vec<(i32, String)> = sqlx::query_as(
@@ -220,9 +219,13 @@ async fn up_embeds_and_tags_until_it_is_told_to_stop() {
 #[tokio::test]
 async fn up_that_drains_ends_by_itself() {
     let db = TestDatabase::new().await;
-    let sandbox = Sandbox::new(&db);
+    // The test's server asks for no password; what matters is that one is not told.
+    let sandbox = Sandbox::on(&db.url().replacen("postgres@", "postgres:hunter2@", 1));
     remember(&db, "to drain", 50).await;
-    sandbox.htm(&["up", "--drain"]).await.succeeds();
+    let answer = sandbox.htm(&["up", "--drain", "--set", "log.format=json"]).await;
+    assert!(answer.succeeds().starts_with("HTM is up"), "{answer:?}");
+    assert!(!answer.stdout.contains("hunter2") && !answer.stderr.contains("hunter2"), "{answer:?}");
+    assert!(answer.stderr.starts_with('{'), "`--set` after `up` counts: {answer:?}");
     assert!(done(&db).await);
     assert_eq!(db.count("select count(*) from htm.completions").await, 100);
 }

@@ -61,7 +61,7 @@ pub(crate) enum Command {
 #[derive(Args)]
 #[command(after_help = "Examples:
   htm remember \"Mara prefers tabs.\"
-  htm remember --namespace atlas --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
+  htm remember --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
   htm remember --at 2026-03-01 \"The migration ran for four hours.\"")]
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input
@@ -168,9 +168,9 @@ pub(crate) struct StatusArgs {
 #[derive(Args)]
 #[command(
     after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?}:
-the id becomes the node's key, ns its namespace. A line that is there already is skipped, so an import that was
-interrupted is simply run again; a line that cannot go in is reported with its number, and the rest goes in.
+\"tags\"?, \"metadata\"?, \"robot\"?}: the id becomes the node's key, ns its namespace. A line that is there \
+already is skipped, so an import that was interrupted is simply run again; a line that cannot go in is reported \
+with its number, and the rest goes in.
 
 Example:
   htm import memories.jsonl"

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Parser;
-use htm_runtime::config::Config;
+use htm_runtime::config::{Config, Level, Source};
 use htm_runtime::telemetry::{self, Role};
 
 use crate::args::{Arguments, Command};
@@ -19,7 +19,10 @@ use crate::output::Output;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return output::usage(&error),
+    };
     let output = Output::new(arguments.json);
     match run(arguments, &output).await {
         Ok(code) => code,
@@ -31,14 +34,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
-    let mut overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
+    let overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
+    let loaded = Config::load(&overrides)?;
     // A command's own words are its output; what a library logs is only of interest when something is odd.
     let quiet = !matches!(arguments.command, Command::Up(_));
-    if quiet && std::env::var_os("HTM_LOG__LEVEL").is_none() {
-        overrides.entry("log.level".into()).or_insert_with(|| "warn".into());
-    }
-    let loaded = Config::load(&overrides)?;
-    telemetry::init(loaded.config.log.level, loaded.config.log.format, Role::Command)?;
+    let nobody_said = loaded.sources.get("log.level").is_none_or(|source| *source == Source::Default);
+    let level = if quiet && nobody_said { Level::Warn } else { loaded.config.log.level };
+    telemetry::init(level, loaded.config.log.format, Role::Command)?;
     let config = &loaded.config;
     match arguments.command {
         Command::Remember(args) => commands::remember::run(config, args, output).await,

@@ -1,6 +1,7 @@
 //! What people and programs read: tables and colours on a terminal, JSON when asked.
 
 use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use comfy_table::presets::NOTHING;
@@ -63,8 +64,9 @@ impl Output {
             });
             eprintln!("{error}");
         } else {
-            eprintln!("{}: {message}", style(format!("error[{}]", error.code())).red().for_stderr());
-            eprintln!("  {}: {}", style("help").for_stderr().bold(), error.hint());
+            let code = style(format!("error[{}]", error.code())).red().for_stderr();
+            eprintln!("{code}: {}", plain(&message));
+            eprintln!("  {}: {}", style("help").for_stderr().bold(), plain(&error.hint()));
         }
     }
 
@@ -82,6 +84,28 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     }
+}
+
+/// Tells what clap could not read, as JSON where `--json` stands among the arguments: nobody has parsed them.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let (what, usage) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
+        let what = what.split("\n\nFor more information").next().unwrap_or(what);
+        let message = one_line(what.strip_prefix("error: ").unwrap_or(what), usize::MAX);
+        let hint = match usage.lines().next() {
+            Some(usage) => format!("write it as: {usage}"),
+            None => "see `htm --help`".into(),
+        };
+        eprintln!(
+            "{}",
+            serde_json::json!({ "error": { "code": "usage", "message": message, "hint": hint } })
+        );
+    } else {
+        // Nobody reads it: there is nobody to tell.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// A table without lines whose columns align; `right` are the columns of numbers.

@@ -112,9 +112,9 @@ fn directives(level: Level) -> String {
         Level::Error | Level::Warn => name.to_owned(),
         // apalis says again what the worker has said.
         Level::Info => "info,apalis_core=warn".to_owned(),
-        Level::Debug | Level::Trace => {
-            OURS.iter().fold("info,apalis_core=warn".to_owned(), |all, target| format!("{all},{target}={name}"))
-        }
+        Level::Debug | Level::Trace => OURS
+            .iter()
+            .fold("info,apalis_core=warn".to_owned(), |all, target| format!("{all},{target}={name}")),
     }
 }
 

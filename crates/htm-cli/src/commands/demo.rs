@@ -103,8 +103,9 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
     let progress = enrich(session, workers, output).await?;
 
     output.heading("4. Recall");
-    let question =
-        RecallQuery::new("How fast was semantic parcel lookup when we measured it?").namespace("atlas").limit(3);
+    let question = RecallQuery::new("How fast was semantic parcel lookup when we measured it?")
+        .namespace("atlas")
+        .limit(3);
     for strategy in Strategy::ALL {
         for timeframe in [None, Some("2026-04-01..2026-05-01")] {
             let mut query = question.clone().strategy(strategy);

@@ -11,7 +11,7 @@ use htm_runtime::{RuntimeError, Session};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, plain};
 
 /// pgvector 0.8.2 to 0.8.4 mend a vulnerability in parallel HNSW builds and index corruption at vacuum.
 const PGVECTOR_SAFE: (u32, u32, u32) = (0, 8, 4);
@@ -155,7 +155,7 @@ fn describe(finding: &Finding) -> String {
         State::Error => style("error  ").red(),
     };
     let help = finding.help.as_ref().map(|help| format!("\n         help: {help}")).unwrap_or_default();
-    format!("{mark}  {}{help}", finding.what)
+    format!("{mark}  {}{}", plain(&finding.what), plain(&help))
 }
 
 fn parse_version(text: &str) -> (u32, u32, u32) {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{ImportArgs, parse_tags};
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, one_line};
 
 /// How many refused lines are shown one by one.
 const SHOWN: usize = 20;
@@ -55,7 +55,8 @@ impl Report {
     fn describe(&self) -> String {
         let mut text = String::new();
         for refused in self.refused.iter().take(SHOWN) {
-            text.push_str(&format!("line {}: {} [{}]\n", refused.line, refused.reason, refused.code));
+            let reason = one_line(&refused.reason, 300);
+            text.push_str(&format!("line {}: {reason} [{}]\n", refused.line, refused.code));
         }
         if self.refused.len() > SHOWN {
             text.push_str(&format!("… and {} more lines; --json lists all\n", self.refused.len() - SHOWN));

@@ -118,7 +118,7 @@ pub(crate) fn describe(recalled: &Recalled) -> String {
             "\n{}: no {} leg: {}",
             style("degraded").yellow(),
             degraded.leg,
-            degraded.reason
+            one_line(&degraded.reason, 300)
         ));
     }
     text

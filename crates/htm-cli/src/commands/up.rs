@@ -15,7 +15,9 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
     let result = async {
         let embed = embed_worker::handler(&session).await?;
         let tag = tag_worker::handler(&session).await?;
-        output.say(format!("HTM is up at {}\nCtrl-C stops it", session.url()));
+        // A configured URL may have a password in it, and who configured it knows it.
+        let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
+        output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
         // When one worker ends by an error, the other is stopped too; draining, each ends by itself.
         let end_of = async |result: Result<_, htm_runtime::RuntimeError>| {
             if result.is_err() {

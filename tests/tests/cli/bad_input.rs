@@ -1,0 +1,157 @@
+//! What is refused: an error code and a hint each, exit code 2, and nothing half written.
+
+use htm_tests::{Sandbox, TestDatabase};
+
+/// Rows in any table that a refused write could have touched.
+async fn rows(db: &TestDatabase) -> i64 {
+    db.count(
+        "select (select count(*) from htm.nodes) + (select count(*) from htm.robots)
+              + (select count(*) from htm.tags) + (select count(*) from apalis.jobs)",
+    )
+    .await
+}
+
+#[tokio::test]
+async fn a_bad_memory_is_refused_whole() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let long = "x".repeat(129);
+    for (arguments, code) in [
+        (&[""][..], "content_empty"),
+        (&[" \n\t\u{a0} "], "content_empty"),
+        (&["--tag", "Not A Tag", "text"], "tag_invalid"),
+        (&["--tag", "a:b:c:d:e:f", "text"], "tag_invalid"),
+        (&["--tag", "a:a", "--tag", "", "text"], "tag_invalid"),
+        (&["--importance", "0.5", "text"], "importance_out_of_range"),
+        (&["--importance", "10.5", "text"], "importance_out_of_range"),
+        (&["--importance", "-1", "text"], "importance_out_of_range"),
+        (&["--importance", "NaN", "text"], "importance_out_of_range"),
+        (&["--namespace", "", "text"], "namespace_invalid"),
+        (&["--namespace", &long, "text"], "namespace_invalid"),
+        (&["--robot", " ", "text"], "robot_invalid"),
+        (&["--key", "a\u{1b}[2Jb", "text"], "key_invalid"),
+    ] {
+        let arguments = [&["remember"], arguments].concat();
+        let answer = sandbox.htm(&arguments).await;
+        let said = answer.fails(2, code);
+        assert!(!said.contains('\u{1b}'), "{said:?}");
+        let with_json = [&["--json"], &arguments[..]].concat();
+        let error = sandbox.htm(&with_json).await.json_error(2);
+        assert_eq!(error["code"], code);
+        assert!(
+            !error["message"].as_str().unwrap().is_empty() && !error["hint"].as_str().unwrap().is_empty()
+        );
+    }
+    assert_eq!(rows(&db).await, 0);
+}
+
+#[tokio::test]
+async fn bad_standard_input_is_refused_whole() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let largest = "x".repeat(1024 * 1024);
+    for (input, code) in [
+        (&b""[..], "content_empty"),
+        (b"  \n", "content_empty"),
+        (format!("{largest}x").as_bytes(), "content_too_large"),
+        (b"a\0b", "nul_byte"),
+        (b"\xff\xfe", "io_error"),
+    ] {
+        sandbox.htm_reading(&["remember", "-"], input).await.fails(2, code);
+    }
+    assert_eq!(rows(&db).await, 0);
+    sandbox.htm_reading(&["remember", "-"], largest.as_bytes()).await.succeeds();
+}
+
+#[tokio::test]
+async fn a_bad_query_is_refused() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for (arguments, code) in [
+        (&[""][..], "content_empty"),
+        (&["  "], "content_empty"),
+        (&["--strategy", "magic", "q"], "strategy_unknown"),
+        (&["--limit", "0", "q"], "limit_out_of_range"),
+        (&["--limit", "10001", "q"], "limit_out_of_range"),
+        (&["--limit", "-1", "q"], "limit_out_of_range"),
+        (&["--limit", "many", "q"], "limit_out_of_range"),
+        (&["--timeframe", "2026-04-01..2026-03-01", "q"], "timeframe_reversed"),
+        (&["--timeframe", "2026-04-01..2026-04-01", "q"], "timeframe_reversed"),
+        (&["--timeframe", "some day", "q"], "timeframe_invalid"),
+        (&["--tag", "Not A Tag", "q"], "tag_invalid"),
+        (&["--exact-tag", "Not A Tag", "q"], "tag_invalid"),
+        (&["--namespace", "", "q"], "namespace_invalid"),
+    ] {
+        let arguments = [&["recall"], arguments].concat();
+        sandbox.htm(&arguments).await.fails(2, code);
+        let with_json = [&["--json"], &arguments[..]].concat();
+        assert_eq!(sandbox.htm(&with_json).await.json_error(2)["code"], code);
+    }
+    for limit in ["1", "10000"] {
+        sandbox.htm(&["recall", "--limit", limit, "q"]).await.succeeds();
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_namespace_is_empty_and_no_error() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.htm(&["remember", "something"]).await.succeeds();
+    for strategy in ["vector", "fulltext", "hybrid"] {
+        let arguments = ["recall", "--json", "--namespace", "nowhere", "--strategy", strategy, "something"];
+        let recalled = sandbox.htm(&arguments).await.json();
+        assert_eq!(recalled["hits"].as_array().unwrap().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_taken_key_keeps_its_content() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let first = ["remember", "--key", "k", "the first"];
+    let node = sandbox.htm(&[&["--json"], &first[..]].concat()).await.json()["node"].to_string();
+    let before = rows(&db).await;
+    let answer = sandbox.htm(&["remember", "--key", "k", "--tag", "x", "--robot", "r", "the second"]).await;
+    let said = answer.fails(2, "key_taken");
+    assert!(said.contains(&format!("htm get {node}")), "{said}");
+    assert_eq!(rows(&db).await, before);
+    // Elsewhere the key is free, and the same content under it is the same node.
+    sandbox.htm(&["remember", "--key", "k", "--namespace", "other", "the second"]).await.succeeds();
+    let again = sandbox.htm(&[&["--json"], &first[..]].concat()).await.json();
+    assert_eq!((again["node"].to_string(), again["outcome"].as_str()), (node, Some("existing")));
+}
+
+#[tokio::test]
+async fn forgetting_wants_a_yes() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["precious"]).await;
+    let answer = sandbox.htm(&["forget", &node]).await;
+    let said = answer.fails(2, "not_confirmed");
+    assert!(said.contains(&format!("htm forget {node} --yes")), "{said}");
+    sandbox.htm(&["get", &node]).await.succeeds();
+}
+
+#[tokio::test]
+async fn arguments_that_make_no_sense_are_refused_with_a_way_on() {
+    let sandbox = Sandbox::on("");
+    for arguments in [
+        &["recall"][..],
+        &["remember"],
+        &["get"],
+        &["get", "x"],
+        &["get", "1", "--key", "k"],
+        &["status", "1", "--wait", "later"],
+        &["remember", "--importance", "high", "text"],
+        &["remembr", "text"],
+        &["--set", "recall.limit", "config", "show"],
+    ] {
+        let answer = sandbox.htm(arguments).await;
+        let said = &answer.exits(2).stderr;
+        assert!(said.starts_with("error: ") && said.contains("For more information, try '--help'"), "{said}");
+        let answer = sandbox.htm(&[&["--json"], arguments].concat()).await;
+        let error = answer.json_error(2);
+        assert_eq!(error["code"], "usage");
+        assert!(!error["hint"].as_str().unwrap().is_empty(), "{error}");
+    }
+}

@@ -1,0 +1,78 @@
+//! `htm db`, and what a database that is not as it should be makes of every command.
+
+use htm_tests::{Sandbox, TestDatabase};
+use serde_json::json;
+
+/// Nobody listens on port 1.
+const NOBODY: &str = "postgres://nobody@127.0.0.1:1/nothing";
+
+#[tokio::test]
+async fn a_refused_connection_may_be_tried_again_and_says_where_to_look() {
+    let sandbox = Sandbox::on(NOBODY).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "200");
+    for arguments in [&["recall", "x"][..], &["remember", "x"], &["status", "1"], &["db", "status"], &["up"]]
+    {
+        let answer = sandbox.htm(arguments).await;
+        let said = answer.fails(75, "database_unreachable");
+        assert!(said.contains("htm config show") && said.contains("htm db status"), "{said}");
+    }
+    // The doctor names it as a finding, among the others.
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = &answer.exits(1).stdout;
+    assert!(said.contains("the configuration is valid") && said.contains("[database_unreachable]"), "{said}");
+}
+
+#[tokio::test]
+async fn a_database_without_schema_is_migrated_and_reset_when_asked() {
+    let db = TestDatabase::empty().await;
+    let sandbox = Sandbox::new(&db);
+    for arguments in [&["recall", "x"][..], &["remember", "x"], &["up"]] {
+        let answer = sandbox.htm(arguments).await;
+        let said = answer.fails(1, "schema_version");
+        assert!(said.contains("run `htm db migrate`"), "{said}");
+    }
+    assert_eq!(sandbox.htm(&["db", "status", "--json"]).await.json()["schema_version"], 0);
+    let wanted = json!({ "schema_version": htm_migration::LATEST });
+    for _ in 0..2 {
+        assert_eq!(sandbox.htm(&["db", "migrate", "--json"]).await.json(), wanted);
+    }
+    sandbox.htm(&["remember", "kept until it is not"]).await.succeeds();
+
+    let answer = sandbox.htm(&["db", "reset"]).await;
+    let said = answer.fails(2, "not_confirmed");
+    assert!(said.contains("htm db reset --yes"), "{said}");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
+
+    sandbox.htm(&["db", "reset", "--yes"]).await.succeeds();
+    let schemas = "select count(*) from pg_namespace where nspname in ('htm', 'apalis')";
+    assert_eq!(db.count(schemas).await, 0);
+    sandbox.htm(&["get", "1"]).await.fails(1, "schema_version");
+    sandbox.htm(&["db", "migrate"]).await.succeeds();
+    sandbox.htm(&["get", "1"]).await.fails(2, "node_not_found");
+}
+
+#[tokio::test]
+async fn a_schema_from_the_future_asks_for_a_newer_program() {
+    let db = TestDatabase::new().await;
+    sqlx::query("insert into htm.seaql_migrations (version, applied_at) values ('m29991231_future', 0)")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let answer = Sandbox::new(&db).htm(&["recall", "x"]).await;
+    let said = answer.fails(1, "schema_version");
+    assert!(said.contains("upgrade this program"), "{said}");
+}
+
+#[tokio::test]
+async fn somebody_elses_server_is_neither_started_nor_stopped() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for verb in ["up", "down"] {
+        sandbox.htm(&["db", verb]).await.fails(2, "database_not_private");
+    }
+    assert_eq!(sandbox.htm(&["db", "url"]).await.succeeds().trim_end(), db.url());
+    let status = sandbox.htm(&["db", "status", "--json"]).await.json();
+    assert_eq!(
+        (&status["private"], &status["schema_version"]),
+        (&json!(false), &json!(htm_migration::LATEST))
+    );
+}

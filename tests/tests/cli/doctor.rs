@@ -1,0 +1,84 @@
+//! `htm doctor`: what is wrong, and what mends it.
+
+use htm_core::Stage;
+use htm_core::store::workers;
+use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
+use serde_json::Value;
+
+fn found<'a>(findings: &'a Value, state: &str) -> Vec<&'a str> {
+    let all = findings.as_array().unwrap().iter();
+    all.filter(|finding| finding["state"] == state).map(|finding| finding["what"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn nothing_to_do_and_nobody_there_is_healthy() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let findings = sandbox.htm(&["doctor", "--json"]).await.json();
+    assert_eq!(found(&findings, "error"), Vec::<&str>::new());
+    assert!(
+        found(&findings, "ok").iter().any(|what| what.contains("fake/fake-64 answers with 64 dimensions"))
+    );
+    sandbox.htm(&["remember", "done"]).await.succeeds();
+    for stage in Stage::ALL {
+        drain(&db, stage).await;
+    }
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = answer.succeeds();
+    assert!(said.contains("htm.tag: 0 waiting, 0 running, 1 done"), "{said}");
+    assert!(said.contains("no node is stranded"), "{said}");
+}
+
+#[tokio::test]
+async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    // A job that is not due for long keeps the queue from being empty while its worker lives.
+    sandbox.htm(&["remember", "waiting"]).await.succeeds();
+    sqlx::query("update apalis.jobs set run_at = now() + interval '1 day'").execute(&db.pool).await.unwrap();
+    let answer = sandbox.htm(&["doctor", "--json"]).await;
+    let findings: Value = serde_json::from_str(&answer.exits(1).stdout).unwrap();
+    let errors = found(&findings, "error");
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    for (error, stage) in errors.iter().zip(Stage::ALL) {
+        assert!(error.starts_with(&format!("{}: 1 waiting", stage.queue())), "{error}");
+        assert!(error.ends_with("nobody works on it"), "{error}");
+    }
+    let help = findings.as_array().unwrap().iter().filter(|finding| finding["state"] == "error");
+    assert!(help.into_iter().all(|finding| finding["help"].as_str().unwrap().contains("htm up")));
+
+    let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
+    wait_until(|| async { workers::list(&db.pool, 30_000).await.unwrap().len() == 2 }).await;
+    let findings = sandbox.htm(&["doctor", "--json"]).await.json();
+    assert!(found(&findings, "ok").iter().any(|what| what.ends_with("1 workers")), "{findings}");
+}
+
+#[tokio::test]
+async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    workers::register(&db.pool, Stage::Embed, "old", "embed-worker 0.0.1 fake").await.unwrap();
+    for text in ["dead", "lost"] {
+        sandbox.htm(&["remember", text]).await.succeeds();
+    }
+    sqlx::query("update apalis.jobs set status = 'Killed'").execute(&db.pool).await.unwrap();
+    let findings = sandbox.htm(&["doctor", "--json"]).await.json();
+    let warnings = found(&findings, "warning");
+    assert!(warnings.iter().any(|what| what.contains("2 dead letters")), "{warnings:?}");
+    assert!(warnings.iter().any(|what| what.contains("worker old has version 0.0.1")), "{warnings:?}");
+    sqlx::query("delete from apalis.jobs where job_type = 'htm.tag'").execute(&db.pool).await.unwrap();
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = &answer.exits(1).stdout;
+    assert!(said.contains("2 stages of nodes have neither a result nor a job"), "{said}");
+}
+
+#[tokio::test]
+async fn a_provider_that_does_not_answer_is_named() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db)
+        .set("HTM_EMBEDDING__PROVIDER", "ollama")
+        .set("HTM_OLLAMA__BASE_URL", "http://127.0.0.1:1");
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = &answer.exits(1).stdout;
+    assert!(said.contains("the embedding provider: ") && said.contains("[provider_"), "{said}");
+}

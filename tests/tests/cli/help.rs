@@ -1,0 +1,55 @@
+//! Help texts are an interface: a change to one shows in its snapshot.
+
+use htm_tests::Sandbox;
+
+async fn help_of(program: &str, commands: &[&[&str]]) -> String {
+    let sandbox = Sandbox::on("");
+    let mut text = String::new();
+    for command in commands {
+        let arguments = [command, &["--help"][..]].concat();
+        let answer = sandbox.run(program, &arguments, b"").await;
+        let name = [&[program], &arguments[..]].concat().join(" ");
+        text.push_str(&format!("━━━ {name}\n{}\n", answer.succeeds()));
+    }
+    text
+}
+
+#[tokio::test]
+async fn of_htm() {
+    let commands: &[&[&str]] = &[
+        &[],
+        &["remember"],
+        &["recall"],
+        &["get"],
+        &["forget"],
+        &["status"],
+        &["import"],
+        &["up"],
+        &["demo"],
+        &["db"],
+        &["db", "up"],
+        &["db", "down"],
+        &["db", "status"],
+        &["db", "url"],
+        &["db", "migrate"],
+        &["db", "reset"],
+        &["config"],
+        &["config", "show"],
+        &["doctor"],
+    ];
+    let help = help_of("htm", commands).await;
+    // None is missing: each command of the first text has a text here.
+    let listed =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for command in listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        assert!(commands.iter().any(|known| known.first() == Some(&command)), "`{command}` has no snapshot");
+    }
+    insta::assert_snapshot!("htm", help);
+}
+
+#[tokio::test]
+async fn of_the_workers() {
+    for program in ["embed-worker", "tag-worker"] {
+        insta::assert_snapshot!(program, help_of(program, &[&[]]).await);
+    }
+}

@@ -1,0 +1,254 @@
+//! Written, read, found, forgotten.
+
+use htm_core::Stage;
+use htm_tests::{Sandbox, TestDatabase, drain};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_memory_goes_round_for_programs() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let remembered = sandbox
+        .htm(&[
+            "--json",
+            "remember",
+            "--namespace",
+            "atlas",
+            "--robot",
+            "architect",
+            "--key",
+            "adr-7",
+            "--importance",
+            "8",
+            "--source",
+            "meeting",
+            "--tag",
+            "database:postgresql",
+            "--at",
+            "2026-03-01",
+            "We chose PostgreSQL for the ledger",
+        ])
+        .await
+        .json();
+    assert_eq!(remembered["outcome"], "written");
+    assert!(remembered["ms"].is_f64());
+    let node = remembered["node"].to_string();
+
+    let got = sandbox.htm(&["get", &node, "--json"]).await.json();
+    let expected = json!({
+        "namespace": "atlas", "robot": "architect", "key": "adr-7", "importance": 8.0, "source": "meeting",
+        "content": "We chose PostgreSQL for the ledger", "tags": ["database:postgresql"], "revision": 1,
+        "created_at": "2026-03-01T00:00:00Z",
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&got[name], value, "{name}");
+    }
+    let by_key = sandbox.htm(&["get", "--key", "adr-7", "--namespace", "atlas", "--json"]).await.json();
+    assert_eq!(by_key, got);
+
+    let status = sandbox.htm(&["status", &node, "--json"]).await.json();
+    assert_eq!(states(&status), ["pending", "pending"]);
+    for program in ["embed-worker", "tag-worker"] {
+        sandbox.run(program, &["--drain"], b"").await.succeeds();
+    }
+    let status = sandbox.htm(&["status", &node, "--json"]).await.json();
+    assert_eq!(states(&status), ["done", "done"]);
+
+    for strategy in ["vector", "fulltext", "hybrid"] {
+        let recalled = sandbox
+            .htm(&["recall", "--json", "--namespace", "atlas", "--strategy", strategy, "postgresql ledger"])
+            .await
+            .json();
+        assert_eq!((&recalled["strategy"], &recalled["degraded"]), (&json!(strategy), &json!([])));
+        let hit = &recalled["hits"][0];
+        assert_eq!(hit["id"].to_string(), node, "{strategy}");
+        assert_eq!((&hit["key"], &hit["content"]), (&got["key"], &got["content"]));
+        assert_eq!(hit["created_at"], got["created_at"]);
+        assert!(hit["tags"].as_array().unwrap().contains(&json!("database:postgresql")));
+        assert!(hit["scores"]["score"].is_f64(), "{hit}");
+        assert!(["vector", "text", "both"].contains(&hit["matched_by"].as_str().unwrap()), "{hit}");
+    }
+
+    assert_eq!(
+        sandbox.htm(&["forget", &node, "--yes", "--json"]).await.json()["forgotten"].to_string(),
+        node
+    );
+    assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json_error(2)["code"], "node_not_found");
+    assert_eq!(
+        sandbox.htm(&["forget", &node, "--yes", "--json"]).await.json_error(2)["code"],
+        "node_not_found"
+    );
+    let recalled =
+        sandbox.htm(&["recall", "--json", "--namespace", "atlas", "postgresql ledger"]).await.json();
+    assert_eq!(recalled["hits"], json!([]));
+}
+
+fn states(status: &Value) -> Vec<&str> {
+    status["stages"].as_array().unwrap().iter().map(|stage| stage["state"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_memory_goes_round_for_people() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let said = sandbox.htm(&["remember", "--key", "tabs", "Mara prefers tabs."]).await;
+    let node = said.succeeds().strip_prefix("remembered as node ").unwrap().split(' ').next().unwrap();
+    let again = sandbox.htm(&["remember", "--key", "tabs", "Mara prefers tabs."]).await;
+    assert!(again.succeeds().contains("already"), "{again:?}");
+    let got = sandbox.htm(&["get", node]).await;
+    assert!(got.succeeds().ends_with("\n\nMara prefers tabs.\n"), "{got:?}");
+    assert!(got.stdout.contains("key         tabs\n"), "{got:?}");
+    let status = sandbox.htm(&["status", node]).await;
+    assert!(status.succeeds().contains("waits for a worker"), "{status:?}");
+    for stage in Stage::ALL {
+        drain(&db, stage).await;
+    }
+    let status = sandbox.htm(&["status", node, "--wait", "tag"]).await;
+    assert!(status.succeeds().contains("after the write"), "{status:?}");
+    let recalled = sandbox.htm(&["recall", "who", "prefers", "tabs"]).await;
+    for part in ["  1. score ", "Mara prefers tabs.", &format!("node {node} (tabs)"), "1 hits by hybrid in "]
+    {
+        assert!(recalled.succeeds().contains(part), "{part}: {recalled:?}");
+    }
+    sandbox.htm(&["forget", node, "--yes"]).await.succeeds();
+    let recalled = sandbox.htm(&["recall", "tabs"]).await;
+    assert!(recalled.succeeds().starts_with("nothing found\n"), "{recalled:?}");
+    sandbox.htm(&["get", node]).await.fails(2, "node_not_found");
+    sandbox.htm(&["status", node]).await.fails(2, "node_not_found");
+    sandbox.htm(&["get", "--key", "tabs"]).await.fails(2, "key_not_found");
+}
+
+#[tokio::test]
+async fn a_text_can_come_from_standard_input() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let text = "first line\n\n\tsecond “line” 🐘\n";
+    let node =
+        sandbox.htm_reading(&["remember", "--json", "-"], text.as_bytes()).await.json()["node"].to_string();
+    assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json()["content"], text);
+}
+
+#[tokio::test]
+async fn a_time_is_a_day_or_an_instant_in_any_zone() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for (at, stored) in [
+        ("2026-03-01", "2026-03-01T00:00:00Z"),
+        ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00Z"),
+        ("1969-07-20T20:17:40Z", "1969-07-20T20:17:40Z"),
+    ] {
+        let node = sandbox.remember(&["--at", at, "noon"]).await;
+        assert_eq!(sandbox.htm(&["get", "--json", &node]).await.json()["created_at"], stored);
+    }
+    let answer = sandbox.htm(&["remember", "--at", "yesterday", "noon"]).await;
+    assert!(answer.exits(2).stderr.contains("2026-03-01T12:00:00Z"), "{answer:?}");
+    let within = |timeframe: &'static str| {
+        let arguments = ["recall", "--json", "--strategy", "fulltext", "--timeframe", timeframe, "noon"];
+        let sandbox = &sandbox;
+        async move { sandbox.htm(&arguments).await.json()["hits"].as_array().unwrap().len() }
+    };
+    assert_eq!(within("2026-03-01").await, 2);
+    assert_eq!(within("2026-03-01..2026-03-01T10:00:00Z").await, 1);
+    assert_eq!(within("..1970-01-01").await, 1);
+    assert_eq!(within("2026-03-02..").await, 0);
+}
+
+#[tokio::test]
+async fn waiting_ends_when_the_node_is_through_and_not_before() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    // Nobody works: the node is written, its number is told, and the wait is what fails.
+    let answer = sandbox.htm(&["remember", "--wait=0", "patience"]).await;
+    assert!(answer.exits(75).stdout.starts_with("remembered as node "), "{answer:?}");
+    assert!(answer.stderr.starts_with("error[wait_timeout]: "), "{answer:?}");
+    let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
+    let node = sandbox.remember(&["--wait", "60", "patience"]).await;
+    let status = sandbox.htm(&["status", "--json", &node]).await.json();
+    assert_eq!(states(&status), ["done", "done"]);
+}
+
+#[tokio::test]
+async fn tags_and_robots_narrow_a_recall() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for (robot, tag, text) in [
+        ("ada", "database:postgresql", "an index on the ledger"),
+        ("ada", "database", "the ledger has an index"),
+        ("bob", "data", "no index, says the ledger"),
+    ] {
+        sandbox.htm(&["remember", "--robot", robot, "--tag", tag, text]).await.succeeds();
+    }
+    for (filter, hits) in [
+        (&["--tag", "database"][..], 2),
+        (&["--exact-tag", "database"], 1),
+        (&["--tag", "database", "--tag", "data"], 0),
+        (&["--tag", "database", "--tag", "data", "--any-tag"], 3),
+        (&["--robot", "ada"], 2),
+        (&["--robot", "nobody"], 0),
+        (&["--limit", "1"], 1),
+    ] {
+        let arguments = [&["recall", "--json", "--strategy", "fulltext", "index ledger"], filter].concat();
+        let recalled = sandbox.htm(&arguments).await.json();
+        assert_eq!(recalled["hits"].as_array().unwrap().len(), hits, "{filter:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_answers_each_query_on_a_line() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.htm(&["remember", "--namespace", "a", "--key", "k1", "elephants never forget"]).await.succeeds();
+    let unnamed = sandbox.remember(&["--namespace", "b", "elephants remember"]).await;
+    let queries = sandbox.write(
+        "queries.jsonl",
+        "{\"id\": \"q1\", \"ns\": \"a\", \"text\": \"elephants\"}\n\n\
+         {\"id\": \"q2\", \"ns\": \"b\", \"text\": \"elephants\"}\n\
+         {\"id\": \"q3\", \"ns\": \"c\", \"text\": \"elephants\"}\n",
+    );
+    let answer =
+        sandbox.htm(&["recall", "--batch", &queries, "--limit", "20", "--strategy", "fulltext"]).await;
+    let lines: Vec<Value> =
+        answer.succeeds().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().all(|line| line["ms"].is_f64()), "{answer:?}");
+    let told: Vec<_> = lines.iter().map(|line| (line["qid"].clone(), line["ids"].clone())).collect();
+    assert_eq!(
+        told,
+        [(json!("q1"), json!(["k1"])), (json!("q2"), json!([unnamed])), (json!("q3"), json!([]))]
+    );
+    let queries = sandbox.write("bad.jsonl", "{\"id\": \"q1\", \"text\": \"x\"}\n{\"id\": 2}\n");
+    let answer = sandbox.htm(&["recall", "--batch", &queries, "--strategy", "fulltext"]).await;
+    assert!(answer.exits(2).stderr.starts_with("error[line_invalid]: line 2 of "), "{answer:?}");
+    sandbox.htm(&["recall", "--batch", "nowhere.jsonl"]).await.fails(2, "io_error");
+}
+
+#[tokio::test]
+async fn stored_text_cannot_drive_the_terminal() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31mred alert\u{9b}1m";
+    let node = sandbox.remember(&["--source", evil, "--", evil]).await;
+    for arguments in [&["get", &node][..], &["recall", "--strategy", "fulltext", "alert"], &["status", &node]]
+    {
+        let said = sandbox.htm(arguments).await;
+        let raw = |character: char| character.is_control() && character != '\n';
+        assert!(!said.succeeds().contains(raw), "{said:?}");
+    }
+    // Programs get what was stored, escaped as JSON does it.
+    let answer = sandbox.htm(&["get", "--json", &node]).await;
+    assert_eq!(answer.json()["content"], evil);
+    assert!(!answer.stdout.contains('\u{1b}'));
+}
+
+#[tokio::test]
+async fn a_reader_that_goes_away_is_no_error() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    // More than a pipe holds.
+    let text = "many words ".repeat(50_000);
+    let node =
+        sandbox.htm_reading(&["--json", "remember", "-"], text.as_bytes()).await.json()["node"].to_string();
+    for command in [format!("htm get {node}"), format!("htm get --json {node}")] {
+        let answer = sandbox.shell(&format!("{command} | head -c 5 >/dev/null")).await;
+        assert_eq!((answer.succeeds(), answer.stderr.as_str()), ("", ""), "{command}");
+    }
+}
