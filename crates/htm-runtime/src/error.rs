@@ -22,7 +22,7 @@ pub enum RuntimeError {
     #[error(transparent)]
     PrivatePg(#[from] PrivatePgError),
     #[error(transparent)]
-    Migration(#[from] MigrationError),
+    Migration(MigrationError),
     #[error(transparent)]
     Provider(#[from] SettingsError),
     #[error(transparent)]
@@ -65,6 +65,16 @@ impl RuntimeError {
             Self::PrivatePg(error) => error.fault(),
             Self::Migration(_) | Self::Provider(_) => Fault::Permanent,
             Self::Htm(error) => error.fault(),
+        }
+    }
+}
+
+impl From<MigrationError> for RuntimeError {
+    fn from(error: MigrationError) -> Self {
+        match error {
+            // A server that cannot be reached is no fault of the migration.
+            MigrationError::Database(error) => error.into(),
+            error => Self::Migration(error),
         }
     }
 }

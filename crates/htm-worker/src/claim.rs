@@ -34,42 +34,46 @@ pub(crate) struct Claimer {
 
 impl Claimer {
     /// Sends batches until the end; dropping the sender ends the worker.
+    ///
+    /// A stop interrupts the waits, never a claim: one that is cancelled on its way may still be committed, and would
+    /// leave jobs in the name of a worker that is gone.
     pub(crate) async fn run(mut self, batches: mpsc::Sender<LeasedBatch>) {
         let stop = self.stop.clone();
-        stop.run_until_cancelled(async {
-            let mut pings = Pings::new(self.pool.clone());
-            let mut failures = 0;
-            loop {
+        let mut pings = Pings::new(self.pool.clone());
+        let mut failures = 0;
+        loop {
+            let place = stop.run_until_cancelled(async {
                 self.wait_for_provider().await;
-                let Ok(place) = self.places.clone().acquire_owned().await else { return };
-                match self.claim().await {
-                    Ok(Some((lease, claimed))) => {
-                        failures = 0;
-                        tracing::debug!(jobs = claimed.len(), "claimed");
-                        let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
-                        if batches.send(batch).await.is_err() {
-                            return;
-                        }
-                    }
-                    Ok(None) => {
-                        failures = 0;
-                        drop(place);
-                        if self.drain && self.is_drained().await {
-                            return;
-                        }
-                        pings.wait(self.poll).await;
-                    }
-                    Err(error) => {
-                        failures += 1;
-                        // The claim may have been committed although its answer was lost.
-                        self.held.leave_behind();
-                        tracing::warn!(code = error.code(), %error, failures, "the database does not answer a claim");
-                        tokio::time::sleep(RECONNECT.delay(failures, 0.5 + fastrand::f64() / 2.0)).await;
+                self.places.clone().acquire_owned().await
+            });
+            let Some(Ok(place)) = place.await else { return };
+            match self.claim().await {
+                Ok(Some((lease, claimed))) => {
+                    failures = 0;
+                    tracing::debug!(jobs = claimed.len(), "claimed");
+                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
+                    if batches.send(batch).await.is_err() {
+                        return;
                     }
                 }
+                Ok(None) => {
+                    failures = 0;
+                    drop(place);
+                    if self.drain && self.is_drained().await {
+                        return;
+                    }
+                    stop.run_until_cancelled(pings.wait(self.poll)).await;
+                }
+                Err(error) => {
+                    failures += 1;
+                    // The claim may have been committed although its answer was lost.
+                    self.held.leave_behind();
+                    tracing::warn!(code = error.code(), %error, failures, "the database does not answer a claim");
+                    let pause = RECONNECT.delay(failures, 0.5 + fastrand::f64() / 2.0);
+                    stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+                }
             }
-        })
-        .await;
+        }
     }
 
     async fn claim(&self) -> htm_core::Result<Option<(jobs::Lease, Vec<jobs::Claimed>)>> {

@@ -21,25 +21,14 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Renews the lease three times in its length, rescues lost jobs, refreshes statistics; until it is dropped.
+    /// Renews the lease three times in its length, rescues lost jobs, refreshes statistics; until it is dropped. The
+    /// three run side by side: a slow sweep does not hold up the renewal.
     pub(crate) async fn run(self) {
-        let mut renew = interval(self.lease / 3);
-        let mut sweep = interval(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0));
-        let mut statistics = interval(STATISTICS);
-        for ticks in [&mut renew, &mut sweep, &mut statistics] {
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        }
-        loop {
-            let result = tokio::select! {
-                biased;
-                _ = renew.tick() => self.renew().await,
-                _ = sweep.tick() => self.rescue().await,
-                _ = statistics.tick() => statistics::refresh_due(&self.pool).await.map(drop),
-            };
-            if let Err(error) = result {
-                tracing::warn!(code = error.code(), %error, "a heartbeat or a sweep failed");
-            }
-        }
+        tokio::join!(
+            every(self.lease / 3, || self.renew()),
+            every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.rescue()),
+            every(STATISTICS, || async { statistics::refresh_due(&self.pool).await.map(drop) }),
+        );
     }
 
     async fn renew(&self) -> htm_core::Result<()> {
@@ -55,5 +44,20 @@ impl Heartbeat {
             tracing::warn!(rescued, "took back the jobs of lost workers");
         }
         Ok(())
+    }
+}
+
+/// Does something now and then every `period`, counted from the end of the time before; what fails is logged.
+async fn every<Fut>(period: Duration, work: impl Fn() -> Fut)
+where
+    Fut: Future<Output = htm_core::Result<()>>,
+{
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = work().await {
+            tracing::warn!(code = error.code(), %error, "a heartbeat or a sweep failed");
+        }
     }
 }

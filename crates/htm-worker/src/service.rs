@@ -22,10 +22,10 @@ pub struct ServiceArgs {
     #[arg(long)]
     pub drain: bool,
     /// Texts a provider call, and jobs a claim
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 2_048))]
     pub batch: Option<usize>,
     /// Batches in flight
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 256))]
     pub concurrency: Option<usize>,
     /// Set a configuration value, as `--set jobs.lease_ms=60000` (may be repeated)
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE", value_parser = parse_override)]
@@ -77,6 +77,14 @@ pub fn parse_override(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().into(), value.trim().into()))
 }
 
+/// A number from 1 to `most`, as the configuration has it.
+fn parse_within(text: &str, most: usize) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| format!("give a number from 1 to {most}"))
+}
+
 async fn try_serve<H: Handler>(
     program: &str,
     stage: Stage,
@@ -105,8 +113,8 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
     let jobs = &config.jobs;
     Options {
         program: program.into(),
-        batch: args.batch.unwrap_or(worker.batch).max(1),
-        concurrency: args.concurrency.unwrap_or(worker.concurrency).max(1),
+        batch: args.batch.unwrap_or(worker.batch),
+        concurrency: args.concurrency.unwrap_or(worker.concurrency),
         lease: jobs.lease(),
         poll: jobs.poll(),
         sweep: jobs.sweep(),

@@ -9,8 +9,14 @@ const NOBODY: &str = "postgres://nobody@127.0.0.1:1/nothing";
 #[tokio::test]
 async fn a_refused_connection_may_be_tried_again_and_says_where_to_look() {
     let sandbox = Sandbox::on(NOBODY).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "200");
-    for arguments in [&["recall", "x"][..], &["remember", "x"], &["status", "1"], &["db", "status"], &["up"]]
-    {
+    for arguments in [
+        &["recall", "x"][..],
+        &["remember", "x"],
+        &["status", "1"],
+        &["db", "status"],
+        &["db", "migrate"],
+        &["up"],
+    ] {
         let answer = sandbox.htm(arguments).await;
         let said = answer.fails(75, "database_unreachable");
         assert!(said.contains("htm config show") && said.contains("htm db status"), "{said}");

@@ -72,7 +72,6 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
 }
 
 #[tokio::test]
-#[ignore = "Htm::remember_many lets any of them win: remember.sql inserts in the order of its join"]
 async fn of_lines_with_one_key_the_first_goes_in() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -156,10 +156,12 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
             .collect();
         let ms = ((recalled.embed_ms + recalled.search_ms) * 1_000.0).round() / 1_000.0;
         let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms });
-        writeln!(out, "{answer}").map_err(CliError::io("standard output was closed"))?;
+        if writeln!(out, "{answer}").is_err() {
+            return Ok(()); // a reader that has gone away (`| head`) is no error
+        }
         bar.inc(1);
     }
-    out.flush().map_err(CliError::io("standard output was closed"))?;
+    out.flush().ok();
     bar.finish_and_clear();
     Ok(())
 }

@@ -30,6 +30,7 @@ with item as materialized (
     select id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
            importance, token_count, $13, language, metadata, coalesce(created_at, now())
       from item
+     order by ord -- of two items with one key the first goes in
     on conflict (namespace, key) where key is not null and deleted_at is null do nothing
     returning id, namespace, revision
 ), job as (
