@@ -24,7 +24,7 @@ pub const LATEST: u32 = 1;
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     check_server(&mut lock.connection).await?;
-    let result = async {
+    let result: Result<(), MigrationError> = async {
         let pool = migration_pool(options).await?;
         apalis_migrations().run(&pool).await?;
         sqlx::raw_sql(
@@ -37,8 +37,9 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
         Ok(())
     }
     .await;
-    lock.release().await?;
-    result
+    let released = lock.release().await;
+    result?;
+    Ok(released?)
 }
 
 /// Drops everything of HTM's **and of apalis'**: every memory is gone. The caller has asked.
@@ -47,7 +48,7 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
 /// A database error; then nothing of the failing migration is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
-    let result = async {
+    let result: Result<(), MigrationError> = async {
         if version(&mut lock.connection).await? > 0 {
             let pool = migration_pool(options).await?;
             Migrator::down(&connection(&pool), None).await?;
@@ -59,8 +60,9 @@ pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
         Ok(())
     }
     .await;
-    lock.release().await?;
-    result
+    let released = lock.release().await;
+    result?;
+    Ok(released?)
 }
 
 /// How many of HTM's migrations the database has; 0 for a database that HTM has never seen.
@@ -173,7 +175,8 @@ impl Lock {
     const KEY: i64 = 0x48_54_4d_5f_6d_69_67; // "HTM_mig"
 
     async fn take(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
-        let mut connection = PgConnection::connect_with(options).await?;
+        let options = options.clone().options([("statement_timeout", "0")]);
+        let mut connection = PgConnection::connect_with(&options).await?;
         sqlx::query("select pg_advisory_lock($1)").bind(Self::KEY).execute(&mut connection).await?;
         Ok(Self { connection })
     }

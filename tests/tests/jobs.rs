@@ -86,7 +86,7 @@ impl Handler for Scripted {
 
 /// Claims as a worker of this name would.
 async fn claim_as(db: &TestDatabase, worker: &str) -> (Lease, Vec<jobs::Claimed>) {
-    workers::register(&db.pool, Stage::Embed, worker, "test").await.unwrap();
+    workers::register(&db.pool, Stage::Embed, worker, "test", 30_000).await.unwrap();
     jobs::claim(&db.pool, Stage::Embed, worker, 100).await.unwrap().expect("a job is due")
 }
 
@@ -118,7 +118,7 @@ async fn both_stages_end_done_with_the_models_names() {
     assert!(!htm.get(node).await.unwrap().tags.is_empty());
     assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
     // The workers have left the list.
-    assert!(workers::list(&db.pool, 30_000).await.unwrap().is_empty());
+    assert!(workers::list(&db.pool).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn a_stale_holder_changes_nothing() {
         .execute(&db.pool)
         .await
         .unwrap();
-    assert_eq!(jobs::rescue(&db.pool, 30_000).await.unwrap(), 1);
+    assert_eq!(jobs::rescue(&db.pool).await.unwrap(), 1);
     let (lease, claimed) = claim_as(&db, "second").await;
     assert_eq!(claimed[0].attempt, 2);
     // Also under its own name again: the instant of the claim differs.

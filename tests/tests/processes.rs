@@ -43,7 +43,7 @@ async fn done(db: &TestDatabase) -> bool {
 async fn identity(db: &TestDatabase, worker: &Running) -> String {
     let infix = format!("-worker-{}-", worker.pid);
     let find = || async {
-        let all = workers::list(&db.pool, 1_000).await.unwrap();
+        let all = workers::list(&db.pool).await.unwrap();
         all.into_iter().map(|worker| worker.id).find(|id| id.contains(&infix))
     };
     wait_until(|| async { find().await.is_some() }).await;
@@ -139,7 +139,7 @@ async fn sigterm_ends_a_worker_cleanly_in_the_midst_of_work() {
         worker.signal(Signal::SIGTERM);
         assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
         assert_eq!(depth(&db, stage).await.running, 0);
-        assert!(workers::list(&db.pool, 30_000).await.unwrap().is_empty());
+        assert!(workers::list(&db.pool).await.unwrap().is_empty());
     }
 }
 
@@ -184,7 +184,7 @@ async fn a_killed_worker_is_listed_as_dead_and_the_doctor_says_what_to_do() {
     worker.signal(Signal::SIGKILL);
     worker.end().await;
     let find = || async {
-        let all = workers::list(&db.pool, 1_000).await.unwrap();
+        let all = workers::list(&db.pool).await.unwrap();
         all.into_iter().find(|worker| worker.id == name).unwrap()
     };
     wait_until(|| async { !find().await.alive }).await;
@@ -210,7 +210,7 @@ async fn up_embeds_and_tags_until_it_is_told_to_stop() {
         }
         up.signal(signal);
         assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
-        assert!(workers::list(&db.pool, 30_000).await.unwrap().is_empty());
+        assert!(workers::list(&db.pool).await.unwrap().is_empty());
         assert!(up.log().contains("HTM is up"), "{}", up.log());
     }
 }

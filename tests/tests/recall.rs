@@ -220,3 +220,20 @@ async fn waiting_for_a_stage_ends_with_it_or_with_the_timeout() {
     assert_eq!(status.stage(Stage::Embed).name(), "done");
     assert_eq!(status.stage(Stage::Tag).name(), "pending");
 }
+
+#[tokio::test]
+async fn a_new_model_says_which_nodes_it_cannot_see_yet() {
+    use htm_core::provider::Embedder;
+    let db = TestDatabase::new().await;
+    let settings = filled(&db).await.settings().clone();
+    let fresh = htm_providers::fake::FakeEmbedder::new(htm_providers::fake::FakeSettings {
+        model: "newer".into(),
+        ..Default::default()
+    })
+    .unwrap();
+    htm_core::store::embeddings::register_model(&db.pool, fresh.model(), 64).await.unwrap();
+    let htm = Htm::with_pool(db.pool.clone(), settings, Some(std::sync::Arc::new(fresh)));
+    let recalled = htm.recall(&RecallQuery::new("database migration")).await.unwrap();
+    assert_eq!(recalled.unembedded, 3);
+    assert_eq!(recalled.hits[0].matched_by, MatchedBy::Text);
+}

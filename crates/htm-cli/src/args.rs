@@ -202,7 +202,7 @@ pub(crate) enum DbCommand {
     Url,
     /// Bring the schema up to this program's version
     Migrate,
-    /// Delete every memory: drop HTM's and apalis' schemas
+    /// Delete every memory: drop HTM's schema and apalis' (with every job in it)
     Reset {
         /// Yes, delete every memory
         #[arg(long)]

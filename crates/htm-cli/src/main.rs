@@ -50,7 +50,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Status(args) => commands::node::status(config, args, output).await,
         Command::Import(args) => commands::import::run(config, args, output).await,
         Command::Up(args) => commands::up::run(config, args, output).await,
-        Command::Demo(args) => commands::demo::run(config, args, output).await,
+        Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,
         Command::Db(command) => commands::db::run(config, command, output).await,
         Command::Config(_) => commands::config::show(&loaded, output),
         Command::Doctor => commands::doctor::run(config, output).await,

@@ -75,6 +75,9 @@ pub enum Error {
         /// The node that has it.
         node: NodeId,
     },
+    /// The node that held a key was forgotten, or the robot removed, while this item was being written.
+    #[error("the key or the robot of this memory was removed at the same moment")]
+    Contended,
     /// No strategy of that name.
     #[error("`{value}` is not a strategy")]
     StrategyUnknown {
@@ -173,6 +176,15 @@ pub enum Error {
     /// The database refused a statement.
     #[error("the database refused a statement")]
     Database(#[source] sqlx::Error),
+    /// The database does not let this program in, or not do what it needs.
+    #[error("the database refuses this program")]
+    DatabaseDenied(#[source] sqlx::Error),
+    /// A time that PostgreSQL cannot store.
+    #[error("{value} is before 4713 BC, the first year that PostgreSQL stores")]
+    TimeOutOfRange {
+        /// The time given.
+        value: chrono::DateTime<chrono::Utc>,
+    },
     /// What the database holds cannot be read.
     #[error("the database holds what this program cannot read: {what}")]
     Corrupt {
@@ -197,6 +209,7 @@ impl Error {
             Self::TooManyTags { .. } => "too_many_tags",
             Self::MetadataNotObject { .. } => "metadata_not_object",
             Self::KeyTaken { .. } => "key_taken",
+            Self::Contended => "contended",
             Self::StrategyUnknown { .. } => "strategy_unknown",
             Self::LimitOutOfRange { .. } => "limit_out_of_range",
             Self::TimeframeReversed { .. } => "timeframe_reversed",
@@ -212,6 +225,8 @@ impl Error {
             Self::SchemaVersion { .. } => "schema_version",
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
+            Self::DatabaseDenied(_) => "database_denied",
+            Self::TimeOutOfRange { .. } => "time_out_of_range",
             Self::Database(_) => "database_error",
             Self::Corrupt { .. } => "corrupt",
         }
@@ -231,6 +246,7 @@ impl Error {
             Self::KeyTaken { node, .. } => {
                 format!("use another key, or look at what is there: `htm get {node}`")
             }
+            Self::Contended => "write it again".into(),
             Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
@@ -253,6 +269,10 @@ impl Error {
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
             }
+            Self::DatabaseDenied(_) => {
+                "check user, password and database in database.url (`htm config show`), and the role's privileges".into()
+            }
+            Self::TimeOutOfRange { .. } => "give a later time".into(),
             Self::Database(_) => "run `htm doctor`; the statement changed nothing".into(),
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
         }
@@ -261,10 +281,14 @@ impl Error {
     /// Who has to act.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::WaitTimeout { .. } | Self::DatabaseUnreachable(_) | Self::ModelNotReady { .. } => {
-                Fault::Transient
-            }
-            Self::EmbedderMissing | Self::SchemaVersion { .. } | Self::StageDead { .. } => Fault::Permanent,
+            Self::Contended
+            | Self::WaitTimeout { .. }
+            | Self::DatabaseUnreachable(_)
+            | Self::ModelNotReady { .. } => Fault::Transient,
+            Self::EmbedderMissing
+            | Self::SchemaVersion { .. }
+            | Self::StageDead { .. }
+            | Self::DatabaseDenied(_) => Fault::Permanent,
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,
             Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,
@@ -285,8 +309,18 @@ impl From<sqlx::Error> for Error {
                 Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
                     Self::DatabaseUnreachable(error)
                 }
+                // A wrong password, a missing database, missing privileges.
+                Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => {
+                    Self::DatabaseDenied(error)
+                }
+                // What the cast of a name to regconfig says, with the name in quotes.
+                Some("42704") if database.message().contains("text search configuration") => {
+                    let value = database.message().split('"').nth(1).unwrap_or_default();
+                    Self::LanguageUnknown { value: value.into() }
+                }
                 _ => Self::Database(error),
             },
+            E::Configuration(_) => Self::DatabaseDenied(error),
             _ => Self::Database(error),
         }
     }

@@ -53,7 +53,7 @@ impl Default for Settings {
             token_encoding: TokenEncoding::default(),
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
-            max_attempts: 10,
+            max_attempts: 25,
             recall: RecallSettings::default(),
             cache_entries: 10_000,
         }

@@ -148,6 +148,9 @@ impl Memory {
         if self.tags.len() > MAX_TAGS {
             return Err(Error::TooManyTags { count: self.tags.len(), limit: MAX_TAGS });
         }
+        if let Some(at) = self.at {
+            validate_time(at)?;
+        }
         for (field, name, limit) in [
             ("namespace", &self.namespace, MAX_NAME_BYTES),
             ("robot", &self.robot, MAX_NAME_BYTES),
@@ -192,6 +195,12 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
     Ok(())
 }
 
+/// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
+pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
+    use chrono::Datelike;
+    if at.year() < -4_711 { Err(Error::TimeOutOfRange { value: at }) } else { Ok(()) }
+}
+
 fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
     match text.bytes().position(|byte| byte == 0) {
         Some(position) => Err(Error::NulByte { field, position }),
@@ -230,6 +239,7 @@ mod tests {
         for importance in [0.99, 10.01, f32::NAN, f32::INFINITY, -1.0] {
             assert_eq!(code(Memory::new("a").importance(importance)), "importance_out_of_range");
         }
+        assert_eq!(code(Memory::new("a").at(DateTime::<Utc>::MIN_UTC)), "time_out_of_range");
         assert_eq!(code(Memory::new("a").namespace("")), "namespace_invalid");
         assert_eq!(code(Memory::new("a").robot("x".repeat(129))), "robot_invalid");
         assert_eq!(code(Memory::new("a").key("x".repeat(513))), "key_invalid");

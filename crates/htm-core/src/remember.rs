@@ -177,21 +177,15 @@ impl Htm {
         } else {
             tx.rollback().await?;
         }
-        nodes
-            .iter()
-            .zip(ids)
-            .map(|(node, id)| match id {
-                Some(id) => Ok(Ok(written(id))),
-                None => {
-                    let key = node.memory.key.clone().unwrap_or_default();
-                    let place = (node.namespace.to_owned(), key);
-                    let (id, hash) = holders.get(&place).ok_or_else(|| Error::Corrupt {
-                        what: "a node that was neither inserted nor held back by its key".into(),
-                    })?;
-                    Ok(existing(place, *id, *hash == node.content_hash))
-                }
-            })
-            .collect()
+        let outcome = |(node, id): (&NewNode<'_>, Option<NodeId>)| match id {
+            Some(id) => Ok(written(id)),
+            None => {
+                let place = (node.namespace.to_owned(), node.memory.key.clone().unwrap_or_default());
+                let (id, hash) = holders.get(&place).ok_or(Error::Contended)?;
+                existing(place, *id, *hash == node.content_hash)
+            }
+        };
+        Ok(nodes.iter().zip(ids).map(outcome).collect())
     }
 
     async fn insert(
@@ -207,7 +201,7 @@ impl Htm {
             max_attempts: settings.max_attempts as i32,
             priority: 0,
         };
-        nodes::insert_in_tx(connection, nodes, &insertion).await.map_err(|error| language_error(error, nodes))
+        Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)
     }
 }
 
@@ -224,19 +218,5 @@ fn existing((namespace, key): (String, String), node: NodeId, same_content: bool
     match same_content {
         true => Ok(Receipt { node, outcome: Outcome::Existing }),
         false => Err(Error::KeyTaken { key, namespace, node }),
-    }
-}
-
-/// `undefined_object` is what the cast of a name to a text search configuration says.
-fn language_error(error: sqlx::Error, nodes: &[NewNode<'_>]) -> Error {
-    let code = error.as_database_error().and_then(|database| database.code());
-    match code.as_deref() {
-        Some("42704") => {
-            let mut names: Vec<&str> = nodes.iter().map(|node| node.language).collect();
-            names.sort_unstable();
-            names.dedup();
-            Error::LanguageUnknown { value: names.join("`, `") }
-        }
-        _ => error.into(),
     }
 }

@@ -28,8 +28,11 @@ impl Timeframe {
     /// From `from` (inclusive) until `until` (exclusive).
     ///
     /// # Errors
-    /// `timeframe_reversed` when it does not end after its start.
+    /// `timeframe_reversed` when it does not end after its start, `time_out_of_range` before 4713 BC.
     pub fn new(from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) -> Result<Self> {
+        for time in [from, until].into_iter().flatten() {
+            crate::memory::validate_time(time)?;
+        }
         match (from, until) {
             (Some(from), Some(until)) if until <= from => Err(Error::TimeframeReversed { from, until }),
             _ => Ok(Self { from, until }),

@@ -17,4 +17,4 @@ pub use error::RuntimeError;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-pub use session::{Session, drop_schemas, migrate, schema_version};
+pub use session::{DatabaseServer, Session, drop_schemas, migrate, schema_version};

@@ -34,7 +34,7 @@ impl Session {
     /// let htm = session.htm_with_embedder()?;
     /// htm.remember(Memory::new("The staging database moved to port 5433.")).await?;
     /// let recalled = htm.recall(&RecallQuery::new("which port is staging on?")).await?;
-    /// session.close().await?;
+    /// session.close().await;
     /// # Ok(())
     /// # }
     /// ```
@@ -116,16 +116,40 @@ impl Session {
         Ok(providers::tagger(&self.config, &self.paths)?)
     }
 
-    /// Closes the pool and lets go of the private PostgreSQL.
+    /// Closes the pool and lets go of the private PostgreSQL. A server that does not stop is logged: it is no
+    /// failure of what the session was opened for.
+    pub async fn close(self) {
+        self.pool.close().await;
+        release(self.server).await;
+    }
+}
+
+/// The server of the configuration, without regard to what its database holds. The private one stays up until it
+/// is [closed](DatabaseServer::close).
+pub struct DatabaseServer {
+    url: String,
+    server: Option<ServerUse>,
+}
+
+impl DatabaseServer {
+    /// Starts the private PostgreSQL if that is what is configured.
     ///
     /// # Errors
-    /// When the server did not stop.
-    pub async fn close(self) -> Result<(), RuntimeError> {
-        self.pool.close().await;
-        if let Some(server) = self.server {
-            server.release().await?;
-        }
-        Ok(())
+    /// What keeps it from starting.
+    pub async fn open(config: &Config) -> Result<Self, RuntimeError> {
+        let server = start_server(config, &Paths::from_env()?).await?;
+        let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
+        Ok(Self { url, server })
+    }
+
+    /// Its URL, with the configured database.
+    pub fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    /// Lets go of the private PostgreSQL.
+    pub async fn close(self) {
+        release(self.server).await;
     }
 }
 
@@ -158,16 +182,21 @@ async fn on_database<T>(
     config: &Config,
     work: impl AsyncFnOnce(PgConnectOptions) -> Result<T, RuntimeError>,
 ) -> Result<T, RuntimeError> {
-    let server = start_server(config, &Paths::from_env()?).await?;
-    let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
-    let result = match connect_options(config, &url) {
+    let server = DatabaseServer::open(config).await?;
+    let result = match connect_options(config, &server.url) {
         Ok(options) => work(options).await,
         Err(error) => Err(error),
     };
-    if let Some(server) = server {
-        server.release().await?;
-    }
+    server.close().await;
     result
+}
+
+async fn release(server: Option<ServerUse>) {
+    if let Some(server) = server
+        && let Err(error) = server.release().await
+    {
+        tracing::warn!(code = error.code(), %error, "the private PostgreSQL did not stop");
+    }
 }
 
 async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse>, RuntimeError> {

@@ -12,6 +12,7 @@ pub(crate) struct LeasedBatch {
     pub(crate) lease: Lease,
     pub(crate) jobs: Vec<Claimed>,
     held: Arc<Held>,
+    settled: AtomicBool,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -23,32 +24,24 @@ impl LeasedBatch {
         permit: OwnedSemaphorePermit,
     ) -> Self {
         held.ids().extend(jobs.iter().map(|job| job.id.clone()));
-        Self { lease, jobs, held, _permit: permit }
-    }
-
-    pub(crate) fn job_ids(&self) -> Vec<String> {
-        self.jobs.iter().map(|job| job.id.clone()).collect()
+        Self { lease, jobs, held, settled: AtomicBool::new(false), _permit: permit }
     }
 
     /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind
     /// in the worker's name: the claimer gives them back.
-    pub(crate) fn settled(mut self) {
-        self.forget();
-        self.jobs.clear();
-    }
-
-    fn forget(&self) {
-        let mut ids = self.held.ids();
-        for job in &self.jobs {
-            ids.remove(&job.id);
-        }
+    pub(crate) fn settle(&self) {
+        self.settled.store(true, Ordering::Release);
     }
 }
 
 impl Drop for LeasedBatch {
     fn drop(&mut self) {
-        if !self.jobs.is_empty() {
-            self.forget();
+        let mut ids = self.held.ids();
+        for job in &self.jobs {
+            ids.remove(&job.id);
+        }
+        drop(ids);
+        if !self.settled.load(Ordering::Acquire) {
             self.held.leave_behind();
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use htm_core::Stage;
 use htm_core::store::jobs::{self, PING_CHANNEL};
 use sqlx::PgPool;
-use sqlx::postgres::PgListener;
+use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -137,7 +137,10 @@ impl Pings {
     }
 
     async fn listen(&self) -> Result<PgListener, sqlx::Error> {
-        let mut listener = PgListener::connect_with(&self.pool).await?;
+        // A connection of its own: the pool's are for work, and it may have few.
+        let options = self.pool.connect_options().as_ref().clone();
+        let own = PgPoolOptions::new().max_connections(1).connect_with(options).await?;
+        let mut listener = PgListener::connect_with(&own).await?;
         listener.listen(PING_CHANNEL).await?;
         Ok(listener)
     }

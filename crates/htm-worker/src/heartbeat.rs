@@ -33,13 +33,14 @@ impl Heartbeat {
 
     async fn renew(&self) -> htm_core::Result<()> {
         if !workers::heartbeat(&self.pool, &self.worker).await? {
-            workers::register(&self.pool, self.stage, &self.worker, &self.detail).await?;
+            let lease_ms = self.lease.as_millis() as u64;
+            workers::register(&self.pool, self.stage, &self.worker, &self.detail, lease_ms).await?;
         }
         Ok(())
     }
 
     async fn rescue(&self) -> htm_core::Result<()> {
-        let rescued = jobs::rescue(&self.pool, self.lease.as_millis() as u64).await?;
+        let rescued = jobs::rescue(&self.pool).await?;
         if rescued > 0 {
             tracing::warn!(rescued, "took back the jobs of lost workers");
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
+use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
 use htm_core::provider::ProviderError;
 use htm_core::store::jobs::{self, Failed, Lease, Verdict};
@@ -37,44 +38,43 @@ pub(crate) struct Counts {
 }
 
 impl<H: Handler> Processor<H> {
-    /// Brings every job of the batch to an end that the database knows; if it cannot, the batch is dropped and the
-    /// claimer gives its jobs back.
-    pub(crate) async fn process(self: Arc<Self>, batch: LeasedBatch) {
-        let lease = batch.lease.clone();
+    /// Brings every job of the batch to an end that the database knows. While the database is away it cannot: then
+    /// the batch is dropped, and the claimer gives its jobs back.
+    pub(crate) async fn process(&self, batch: &LeasedBatch) {
         let started = Instant::now();
-        let (done, failed) = match self.attempt(&batch, &lease).await {
-            Ok(counts) => counts,
-            Err(error) => {
-                tracing::warn!(code = error.code(), %error, jobs = batch.jobs.len(), "a batch could not be written");
-                return;
+        match self.attempt(batch, &batch.lease).await {
+            Ok((done, failed)) => {
+                self.counts.done.fetch_add(done, Ordering::Relaxed);
+                self.counts.failed.fetch_add(failed, Ordering::Relaxed);
+                let ms = started.elapsed().as_millis() as u64;
+                tracing::info!(queue = self.handler.stage().queue(), done, failed, ms, "batch");
+                batch.settle();
             }
-        };
-        self.counts.done.fetch_add(done, Ordering::Relaxed);
-        self.counts.failed.fetch_add(failed, Ordering::Relaxed);
-        tracing::info!(
-            queue = self.handler.stage().queue(),
-            done,
-            failed,
-            ms = started.elapsed().as_millis() as u64,
-            "batch"
-        );
-        batch.settled();
+            Err(error) if error.fault() == Fault::Transient => {
+                tracing::warn!(code = error.code(), %error, jobs = batch.jobs.len(), "a batch could not be written");
+            }
+            Err(error) => self.failed(batch, &format!("{}: {error}", error.code())).await,
+        }
     }
 
-    /// Charges the attempt to every job of a batch that panicked, so that one which always does ends as a dead letter.
-    pub(crate) async fn panicked(&self, lease: &Lease, jobs: Vec<String>, panic: &str) {
-        tracing::error!(panic, jobs = jobs.len(), "a batch panicked");
-        let delay_ms = self.backoff.base.as_millis() as u64;
-        let failures: Vec<Failed> = jobs
-            .into_iter()
-            .map(|job| Failed {
-                job,
-                reason: format!("the worker panicked: {panic}"),
-                verdict: Verdict::Retry { delay_ms },
+    /// Charges the attempt to every job of a batch that failed as a whole, so that one which always does ends as a
+    /// dead letter.
+    pub(crate) async fn failed(&self, batch: &LeasedBatch, reason: &str) {
+        tracing::error!(reason, jobs = batch.jobs.len(), "a batch failed");
+        let failures: Vec<Failed> = batch
+            .jobs
+            .iter()
+            .map(|job| {
+                let delay = self.backoff.delay(job.attempt.max(1) as u32, fastrand::f64());
+                let verdict = Verdict::Retry { delay_ms: delay.as_millis() as u64 };
+                Failed { job: job.id.clone(), reason: reason.into(), verdict }
             })
             .collect();
-        if let Err(error) = persist(|| jobs::fail(&self.pool, lease, &failures)).await {
-            tracing::warn!(code = error.code(), %error, "the end of a batch that panicked could not be written");
+        match persist(|| jobs::fail(&self.pool, &batch.lease, &failures)).await {
+            Ok(_) => batch.settle(),
+            Err(error) => {
+                tracing::warn!(code = error.code(), %error, "the end of a failed batch could not be written");
+            }
         }
     }
 
@@ -107,10 +107,7 @@ impl<H: Handler> Processor<H> {
                 job: item.job,
             });
         }
-        let mut done = 0;
-        if !results.is_empty() {
-            done += persist(|| self.handler.ack(&self.pool, lease, &results)).await?;
-        }
+        let mut done = self.ack(lease, results, &mut failures).await?;
         if !superseded.is_empty() {
             done += persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
         }
@@ -121,6 +118,35 @@ impl<H: Handler> Processor<H> {
             persist(|| jobs::fail(&self.pool, lease, &failures)).await?;
         }
         Ok((done as u64, failures.len() as u64))
+    }
+
+    /// Writes results. When the database refuses them for good, one by one: what it refuses then fails alone.
+    async fn ack(
+        &self,
+        lease: &Lease,
+        results: Vec<(Item, H::Output)>,
+        failures: &mut Vec<Failed>,
+    ) -> htm_core::Result<usize> {
+        if results.is_empty() {
+            return Ok(0);
+        }
+        match persist(|| self.handler.ack(&self.pool, lease, &results)).await {
+            Err(error) if error.fault() != Fault::Transient && results.len() > 1 => {}
+            result => return result,
+        }
+        let mut done = 0;
+        for result in results {
+            match persist(|| self.handler.ack(&self.pool, lease, std::slice::from_ref(&result))).await {
+                Ok(acked) => done += acked,
+                Err(error) if error.fault() == Fault::Transient => return Err(error),
+                Err(error) => failures.push(Failed {
+                    job: result.0.job,
+                    reason: format!("{}: {error}", error.code()),
+                    verdict: Verdict::Retry { delay_ms: self.backoff.base.as_millis() as u64 },
+                }),
+            }
+        }
+        Ok(done)
     }
 
     /// Works on items; a batch that is refused for a text's sake is halved until the text stands alone.
@@ -139,14 +165,14 @@ impl<H: Handler> Processor<H> {
                     self.provider_answered();
                     results.extend(items.into_iter().zip(outputs));
                 }
-                Err(error) if error.fault() == htm_core::fault::Fault::User && items.len() > 1 => {
+                Err(error) if error.fault() == Fault::User && items.len() > 1 => {
                     let mut left = items;
                     let right = left.split_off(left.len() / 2);
                     self.work(left, results, refused).await;
                     self.work(right, results, refused).await;
                 }
                 Err(error) => {
-                    if error.fault() != htm_core::fault::Fault::User {
+                    if error.fault() != Fault::User {
                         self.provider_failed(&error);
                     }
                     refused.extend(items.into_iter().map(|item| (item, error.clone())));
@@ -212,9 +238,7 @@ where
     let mut failures = 0;
     loop {
         match statement().await {
-            Err(error)
-                if error.fault() == htm_core::fault::Fault::Transient && started.elapsed() < ACK_PATIENCE =>
-            {
+            Err(error) if error.fault() == Fault::Transient && started.elapsed() < ACK_PATIENCE => {
                 failures += 1;
                 let backoff = Backoff { base: Duration::from_millis(50), cap: Duration::from_secs(2) };
                 tokio::time::sleep(backoff.delay(failures, 0.5 + fastrand::f64() / 2.0)).await;

@@ -101,7 +101,7 @@ async fn try_serve<H: Handler>(
         Ok(handler) => work(program, &session, handler, &args, stop).await,
         Err(error) => Err(error),
     };
-    session.close().await?;
+    session.close().await;
     result
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use apalis_core::worker::builder::WorkerBuilder;
-use htm_core::store::{jobs, workers};
+use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -79,7 +79,7 @@ pub async fn run<H: Handler>(
     let stage = handler.stage();
     let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
     let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), handler.model());
-    workers::register(&pool, stage, &worker, &detail).await?;
+    workers::register(&pool, stage, &worker, &detail, options.lease.as_millis() as u64).await?;
     tracing::info!(
         worker,
         queue = stage.queue(),
@@ -96,7 +96,7 @@ pub async fn run<H: Handler>(
         lease: options.lease,
         sweep: options.sweep,
     };
-    // Dropped at the end of this function, and the task with it.
+    // Whatever way this function ends, the tasks end with it.
     let mut background = tokio::task::JoinSet::new();
     background.spawn(heartbeat.run());
 
@@ -134,16 +134,17 @@ pub async fn run<H: Handler>(
             let processor = processor.clone();
             let abort = abort.clone();
             async move {
-                let (lease, jobs) = (batch.lease.clone(), batch.job_ids());
+                // Kept until the end is written, whatever happens inside: else its jobs would be given back before.
+                let batch = Arc::new(batch);
                 // A task of its own: apalis polls all handlers on one, and a panic ends only this batch.
                 let task = tokio::spawn({
-                    let processor = processor.clone();
+                    let (processor, batch) = (processor.clone(), batch.clone());
                     async move {
-                        abort.run_until_cancelled(processor.process(batch)).await;
+                        abort.run_until_cancelled(processor.process(&batch)).await;
                     }
                 });
                 if let Err(panic) = task.await {
-                    processor.panicked(&lease, jobs, &panic.to_string()).await;
+                    processor.failed(&batch, &format!("the worker panicked: {panic}")).await;
                 }
                 Ok::<(), Infallible>(())
             }
@@ -161,8 +162,14 @@ pub async fn run<H: Handler>(
     };
     // Still registered until everything is given back: the heartbeat goes on to keep others from the jobs.
     let released = jobs::release_unheld(&pool, &worker, &[]).await?;
+    // Before the row goes: a heartbeat that finds it gone would put it back.
+    background.shutdown().await;
     workers::deregister(&pool, &worker).await?;
     result?;
+    if options.drain {
+        // Nobody may be left to do it later.
+        statistics::refresh_due(&pool).await?;
+    }
     let report = Report {
         done: counts.done.load(Ordering::Relaxed),
         failed: counts.failed.load(Ordering::Relaxed),

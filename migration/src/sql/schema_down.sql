@@ -1,7 +1,8 @@
 -- Everything HTM made. Extensions stay: other applications of the database may use them.
 drop index if exists apalis.jobs_htm_open_idx;
 drop view htm.stranded;
-drop table htm.statistics_watermark, htm.lexeme_statistics, htm.namespace_statistics, htm.completions;
+drop table htm.statistics_watermark, htm.lexeme_statistics, htm.namespace_statistics, htm.completions,
+    htm.worker_leases;
 do $$
 declare model_id integer;
 begin

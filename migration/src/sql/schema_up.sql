@@ -1,5 +1,5 @@
 -- The schema of HTM. Apalis' own schema (`apalis`) is migrated before this one.
--- Every constraint has a name: htm-core maps names to errors.
+-- Every constraint has a name that says what it holds.
 create extension if not exists vector with schema public;
 create extension if not exists pg_trgm with schema public;
 
@@ -164,6 +164,13 @@ create table htm.completions (
     constraint completions_pk primary key (node_id, revision, stage, model)
 );
 
+-- How long each worker may go unseen: its own setting, so that no other worker judges it by another.
+create table htm.worker_leases (
+    worker   text not null constraint worker_leases_pk primary key
+             constraint worker_leases_worker_fk references apalis.workers on delete cascade,
+    lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0)
+);
+
 -- The jobs of a node that are not done: for status, and for the count of nodes that recall cannot see yet.
 create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'))
     where status <> 'Done' and job_type like 'htm.%';
@@ -181,7 +188,8 @@ select n.id as node_id, n.namespace, n.revision, s.stage
                     where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage)
    and not exists (select from apalis.jobs j
                     where j.job_type = 'htm.' || s.stage and j.status <> 'Done'
-                      and j.metadata -> 'namespace' = n.namespace and j.metadata -> 'node' = n.id::text
+                      and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                      and j.metadata -> 'node' = n.id::text
                       and j.metadata -> 'revision' = n.revision::text);
 
 -- ── statistics for BM25 ─────────────────────────────────────────────────────────────────────────────────

@@ -48,7 +48,7 @@ async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
     assert!(help.into_iter().all(|finding| finding["help"].as_str().unwrap().contains("htm up")));
 
     let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
-    wait_until(|| async { workers::list(&db.pool, 30_000).await.unwrap().len() == 2 }).await;
+    wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 2 }).await;
     let findings = sandbox.htm(&["doctor", "--json"]).await.json();
     assert!(found(&findings, "ok").iter().any(|what| what.ends_with("1 workers")), "{findings}");
 }
@@ -57,7 +57,7 @@ async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
 async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    workers::register(&db.pool, Stage::Embed, "old", "embed-worker 0.0.1 fake").await.unwrap();
+    workers::register(&db.pool, Stage::Embed, "old", "embed-worker 0.0.1 fake", 30_000).await.unwrap();
     for text in ["dead", "lost"] {
         sandbox.htm(&["remember", text]).await.succeeds();
     }

@@ -4,13 +4,14 @@ mod collection;
 mod processes;
 mod score;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use htm_core::store::{server, statistics};
 use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
-use htm_runtime::Session;
 use htm_runtime::config::Config;
+use htm_runtime::{DatabaseServer, Session};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio_util::sync::CancellationToken;
 
@@ -23,45 +24,52 @@ use crate::output::{Output, table};
 use self::collection::Question;
 use self::processes::Workers;
 
+/// What the command line sets, for the workers as well.
+type Overrides = BTreeMap<String, String>;
+
 /// The demo's own database beside the one with real memories.
 const DATABASE: &str = "htm_demo";
 
-pub(crate) async fn run(config: &Config, args: DemoArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(
+    config: &Config,
+    overrides: &Overrides,
+    args: DemoArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
     let stop = htm_runtime::shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
     let started = Instant::now();
     output.heading("1. The database");
-    let home = Session::open(config).await?;
-    let result = match with_own_database(config, &home).await {
+    let server = DatabaseServer::open(config).await?;
+    let result = match with_own_database(config, &server).await {
         Ok(config) => {
-            output.say(format!("ready in {:.1} s: {}", started.elapsed().as_secs_f64(), config.database.url));
-            on_database(&config, output, stop).await
+            let ready = started.elapsed().as_secs_f64();
+            output.say(format!("database {DATABASE} ready in {ready:.1} s"));
+            if args.keep {
+                output.say(format!("look around in it with HTM_DATABASE__URL={}", config.database.url));
+            }
+            on_database(&config, overrides, output, stop).await
         }
         Err(error) => Err(error),
     };
     // The workers and the pool are gone: what was started is stopped, also after an error.
-    if config.database.url.is_empty() && !args.keep {
-        drop_database(&home).await?;
-    }
-    home.close().await?;
+    let dropped = if args.keep { Ok(()) } else { drop_database(&server).await };
+    server.close().await;
     let passed = result?;
-    output.say(format!(
-        "\ndone in {:.1} s; everything that was started is stopped",
-        started.elapsed().as_secs_f64()
-    ));
+    dropped?;
+    let seconds = started.elapsed().as_secs_f64();
+    output.say(format!("\ndone in {seconds:.1} s; everything that was started is stopped"));
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// With the private PostgreSQL, a database of the demo's own, made anew; with `database.url`, that database.
-async fn with_own_database(config: &Config, home: &Session) -> Result<Config, CliError> {
+/// A database of the demo's own, made anew, on the server of the configuration: real memories are not touched.
+async fn with_own_database(config: &Config, server: &DatabaseServer) -> Result<Config, CliError> {
+    drop_database(server).await?;
+    let mut connection = PgConnection::connect(&server.url()).await?;
+    let sql = format!("create database {DATABASE}");
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
+    connection.close().await?;
     let mut config = config.clone();
-    if config.database.url.is_empty() {
-        drop_database(home).await?;
-        sqlx::raw_sql(AssertSqlSafe(format!("create database {DATABASE}"))).execute(home.pool()).await?;
-        let url = home.url();
-        let (base, query) = url.split_once('?').unwrap_or((&url, ""));
-        let (server, _) = base.rsplit_once('/').unwrap_or((base, ""));
-        config.database.url = format!("{server}/{DATABASE}?{query}");
-    }
+    config.database.url = with_database(&server.url(), DATABASE);
     // A worker that is killed during the demo should not hold it up for half a minute.
     config.jobs.lease_ms = config.jobs.lease_ms.min(5_000);
     config.jobs.sweep_ms = config.jobs.sweep_ms.min(1_000);
@@ -69,22 +77,27 @@ async fn with_own_database(config: &Config, home: &Session) -> Result<Config, Cl
     Ok(config)
 }
 
-async fn drop_database(home: &Session) -> Result<(), CliError> {
-    let mut connection = PgConnection::connect(&home.url()).await?;
+async fn drop_database(server: &DatabaseServer) -> Result<(), CliError> {
+    let mut connection = PgConnection::connect(&server.url()).await?;
     let sql = format!("drop database if exists {DATABASE} with (force)");
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
     Ok(connection.close().await?)
 }
 
-async fn on_database(config: &Config, output: &Output, stop: CancellationToken) -> Result<bool, CliError> {
+async fn on_database(
+    config: &Config,
+    overrides: &Overrides,
+    output: &Output,
+    stop: CancellationToken,
+) -> Result<bool, CliError> {
     let session = Session::open(config).await?;
     output.heading("2. The workers");
-    let mut workers = Workers::start(config, output)?;
+    let mut workers = Workers::start(config, overrides, output)?;
     let result = stop.run_until_cancelled(show(&session, &mut workers, output)).await.unwrap_or_else(|| {
         Err(CliError::Child { what: "the demo was stopped".into(), hint: "run `htm demo` again".into() })
     });
     workers.stop(output).await;
-    session.close().await?;
+    session.close().await;
     result
 }
 
@@ -248,4 +261,29 @@ async fn collection_life(session: &Session) -> Result<String, CliError> {
         })
         .collect();
     Ok(table(&["all, ms after the write", "p50", "p95", "max"], &[1, 2, 3], rows))
+}
+
+/// The same server, another database.
+fn with_database(url: &str, database: &str) -> String {
+    let (base, query) =
+        url.split_once('?').map_or((url, String::new()), |(base, query)| (base, format!("?{query}")));
+    let host = base.find("://").map_or(0, |scheme| scheme + 3);
+    let end = base[host..].find('/').map_or(base.len(), |slash| host + slash);
+    format!("{}/{database}{query}", &base[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_database_changes() {
+        for (url, expected) in [
+            ("postgres://u:p@h:5432/db?sslmode=disable", "postgres://u:p@h:5432/x?sslmode=disable"),
+            ("postgres://u@%2Frun%2Fhtm:5432/htm", "postgres://u@%2Frun%2Fhtm:5432/x"),
+            ("postgres://h", "postgres://h/x"),
+        ] {
+            assert_eq!(with_database(url, "x"), expected);
+        }
+    }
 }

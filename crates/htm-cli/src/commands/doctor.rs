@@ -39,7 +39,7 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
         Err(error) => findings.push(from_error("the database", &error)),
         Ok(session) => {
             let result = look(&session, &mut findings).await;
-            session.close().await?;
+            session.close().await;
             if let Err(error) = result {
                 findings.push(from_error("looking at the database", &error));
             }
@@ -52,7 +52,6 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
 
 async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
     let pool = session.pool();
-    let config = session.config();
     let versions = server::versions(pool).await?;
     findings.push(ok(format!(
         "PostgreSQL {} with pgvector {}, schema version {}",
@@ -86,8 +85,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     if let Err(error) = session.tagger() {
         findings.push(from_error("the tag provider", &error));
     }
-    let alive: Vec<_> =
-        workers::list(pool, config.jobs.lease_ms).await?.into_iter().filter(|worker| worker.alive).collect();
+    let alive: Vec<_> = workers::list(pool).await?.into_iter().filter(|worker| worker.alive).collect();
     for stage in Stage::ALL {
         let depth = jobs::depth(pool, stage).await?;
         let serving = alive.iter().filter(|worker| worker.queue == stage.queue()).count();

@@ -26,7 +26,7 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     let htm = session.htm();
     let result = import(&htm, reader, bytes, args.chunk.max(1), output).await;
     htm.close().await;
-    session.close().await?;
+    session.close().await;
     let report = result?;
     output.value(&report, || report.describe());
     Ok(if report.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })

@@ -57,7 +57,7 @@ async fn with_htm<T>(
 ) -> Result<T, CliError> {
     let session = Session::open(config).await?;
     let result = work(&session.htm()).await;
-    session.close().await?;
+    session.close().await;
     Ok(result?)
 }
 

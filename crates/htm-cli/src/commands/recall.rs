@@ -31,7 +31,7 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
         }
     }
     .await;
-    session.close().await?;
+    session.close().await;
     result.map(|()| ExitCode::SUCCESS)
 }
 

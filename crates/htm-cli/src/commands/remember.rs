@@ -33,7 +33,7 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
         }
     }
     htm.close().await;
-    session.close().await?;
+    session.close().await;
     let receipt = result?;
     let answer = serde_json::json!({ "node": receipt.node, "outcome": receipt.outcome, "ms": ms });
     output.value(&answer, || match receipt.outcome {

@@ -32,7 +32,7 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
         embedded.and(tagged)
     }
     .await;
-    session.close().await?;
+    session.close().await;
     result?;
     Ok(ExitCode::SUCCESS)
 }

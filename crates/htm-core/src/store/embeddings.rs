@@ -14,6 +14,8 @@ pub struct RegisteredModel {
     pub name: ModelName,
     /// The length of its vectors.
     pub dimensions: usize,
+    /// Whether another model has a store too: then nodes may be missing here without a job that will bring them.
+    pub has_others: bool,
 }
 
 impl RegisteredModel {
@@ -34,7 +36,11 @@ pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) 
         .bind(i32::try_from(dimensions).unwrap_or(i32::MAX))
         .fetch_one(pool)
         .await?;
-    Ok(RegisteredModel { id, name: name.clone(), dimensions })
+    let has_others = sqlx::query_scalar("select exists (select from htm.embedding_models where id <> $1)")
+        .bind(id)
+        .fetch_one(pool)
+        .await?;
+    Ok(RegisteredModel { id, name: name.clone(), dimensions, has_others })
 }
 
 /// The model registered last under this name, if any: the one that recall asks.
@@ -42,17 +48,19 @@ pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) 
 /// # Errors
 /// A database error.
 pub async fn find_model(pool: &PgPool, name: &ModelName) -> Result<Option<RegisteredModel>> {
-    let row: Option<(i32, i32)> = sqlx::query_as(
-        "select id, dimensions from htm.embedding_models
+    let row: Option<(i32, i32, bool)> = sqlx::query_as(
+        "select id, dimensions, exists (select from htm.embedding_models other where other.id <> m.id)
+           from htm.embedding_models m
           where provider = $1 and name = $2 order by state = 'active' desc, id desc limit 1",
     )
     .bind(&name.provider)
     .bind(&name.name)
     .fetch_optional(pool)
     .await?;
-    Ok(row.map(|(id, dimensions)| RegisteredModel {
+    Ok(row.map(|(id, dimensions, has_others)| RegisteredModel {
         id,
         name: name.clone(),
         dimensions: dimensions as usize,
+        has_others,
     }))
 }

@@ -218,13 +218,12 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed]) -> Result<u
     Ok(rows.len())
 }
 
-/// Takes back the jobs of workers that were not seen for a lease; returns how many.
+/// Takes back the jobs of workers that were not seen for their lease; returns how many.
 ///
 /// # Errors
 /// A database error.
-pub async fn rescue(pool: &PgPool, lease_ms: u64) -> Result<usize> {
-    let ids: Vec<(String,)> =
-        sqlx::query_as(include_str!("sql/rescue_jobs.sql")).bind(lease_ms as i64).fetch_all(pool).await?;
+pub async fn rescue(pool: &PgPool) -> Result<usize> {
+    let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/rescue_jobs.sql")).fetch_all(pool).await?;
     Ok(ids.len())
 }
 

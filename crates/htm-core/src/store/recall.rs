@@ -77,7 +77,13 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let unembedded = match query.strategy.wants_vectors() {
         false => 0,
         true => {
-            sqlx::query_scalar(include_str!("sql/unembedded.sql"))
+            let sql = match &search.embedding {
+                Some((model, _)) if model.has_others => {
+                    include_str!("sql/not_in_store.sql").replace("{{store}}", &model.store())
+                }
+                _ => include_str!("sql/unembedded.sql").to_owned(),
+            };
+            sqlx::query_scalar(AssertSqlSafe(sql))
                 .bind(search.namespace)
                 .bind(query.timeframe.from())
                 .bind(query.timeframe.until())

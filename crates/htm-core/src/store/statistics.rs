@@ -20,17 +20,22 @@ pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
     Ok(due.len())
 }
 
-/// Refreshes the statistics of one namespace.
+/// Refreshes the statistics of one namespace, unless another process is at it.
 ///
 /// # Errors
 /// A database error.
 pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
-    let mut tx = pool.begin().await?;
-    // Two refreshes of one namespace would meet on its rows.
-    sqlx::query("select pg_advisory_xact_lock(hashtextextended('htm.statistics/' || $1, 0))")
-        .bind(namespace)
-        .execute(&mut *tx)
-        .await?;
+    // A large namespace takes longer than a statement of the application may.
+    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+    // Whoever has the lock does the work; the others leave it alone.
+    let ours: bool =
+        sqlx::query_scalar("select pg_try_advisory_xact_lock(hashtextextended('htm.statistics/' || $1, 0))")
+            .bind(namespace)
+            .fetch_one(&mut *tx)
+            .await?;
+    if !ours {
+        return Ok(());
+    }
     sqlx::query("select htm.refresh_statistics($1)").bind(namespace).execute(&mut *tx).await?;
     tx.commit().await?;
     Ok(())

@@ -6,19 +6,25 @@ use sqlx::PgPool;
 use crate::error::Result;
 use crate::job::Stage;
 
-/// Registers a worker under an identity that no other ever had, and removes those that are long gone.
+/// Registers a worker under an identity that no other ever had, and removes those that are long gone. Its jobs are
+/// taken back when it has not been seen for `lease_ms`.
 ///
 /// # Errors
 /// A database error.
-pub async fn register(pool: &PgPool, stage: Stage, worker: &str, detail: &str) -> Result<()> {
+pub async fn register(pool: &PgPool, stage: Stage, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
     sqlx::query(
-        "insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
-         values ($1, $2, 'htm', $3, now(), now())
-         on conflict (id) do update set last_seen = now()",
+        "with worker as (
+            insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
+            values ($1, $2, 'htm', $3, now(), now())
+            on conflict (id) do update set last_seen = now()
+            returning id)
+         insert into htm.worker_leases (worker, lease_ms) select id, $4 from worker
+         on conflict (worker) do update set lease_ms = excluded.lease_ms",
     )
     .bind(worker)
     .bind(stage.queue())
     .bind(detail)
+    .bind(lease_ms as i64)
     .execute(pool)
     .await?;
     sqlx::query(
@@ -73,15 +79,14 @@ pub struct Worker {
 ///
 /// # Errors
 /// A database error.
-pub async fn list(pool: &PgPool, lease_ms: u64) -> Result<Vec<Worker>> {
+pub async fn list(pool: &PgPool) -> Result<Vec<Worker>> {
     Ok(sqlx::query_as(
         "select w.id, w.worker_type as queue, w.layers as detail, w.last_seen,
-                w.last_seen >= now() - $1 * interval '1 millisecond' as alive,
+                w.last_seen >= now() - l.lease_ms * interval '1 millisecond' as alive,
                 (select count(*) from apalis.jobs j where j.lock_by = w.id and j.status = 'Running') as jobs
-           from apalis.workers w where w.storage_name = 'htm'
+           from apalis.workers w join htm.worker_leases l on l.worker = w.id
           order by alive desc, queue, w.id",
     )
-    .bind(lease_ms as i64)
     .fetch_all(pool)
     .await?)
 }

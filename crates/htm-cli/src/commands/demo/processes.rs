@@ -1,5 +1,6 @@
 //! The workers of the demo: processes of their own, as in production.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -17,15 +18,20 @@ const STOP: Duration = Duration::from_secs(30);
 /// Both worker processes.
 pub(super) struct Workers {
     config: Config,
+    overrides: BTreeMap<String, String>,
     running: Vec<(&'static str, Child)>,
 }
 
 impl Workers {
     /// Starts one of each kind on the database of `config`.
-    pub(super) fn start(config: &Config, output: &Output) -> Result<Self, CliError> {
-        let mut workers = Self { config: config.clone(), running: Vec::new() };
+    pub(super) fn start(
+        config: &Config,
+        overrides: &BTreeMap<String, String>,
+        output: &Output,
+    ) -> Result<Self, CliError> {
+        let mut workers = Self { config: config.clone(), overrides: overrides.clone(), running: Vec::new() };
         for program in ["embed-worker", "tag-worker"] {
-            let child = spawn(program, config)?;
+            let child = spawn(program, config, overrides)?;
             output.say(format!("{program} runs as process {}", child.id().unwrap_or_default()));
             workers.running.push((program, child));
         }
@@ -42,7 +48,7 @@ impl Workers {
                         hint: format!("run it by hand to see why: `{program} --drain`"),
                     });
                 }
-                *child = spawn(program, &self.config)?;
+                *child = spawn(program, &self.config, &self.overrides)?;
                 let id = child.id().unwrap_or_default();
                 bar.suspend(|| eprintln!("{program} was killed ({status}); another runs as process {id}"));
             }
@@ -71,9 +77,15 @@ impl Workers {
 }
 
 /// The worker's binary is beside this one.
-fn spawn(program: &'static str, config: &Config) -> Result<Child, CliError> {
+fn spawn(
+    program: &'static str,
+    config: &Config,
+    overrides: &BTreeMap<String, String>,
+) -> Result<Child, CliError> {
     let path = sibling(program)?;
+    let settings = overrides.iter().map(|(key, value)| format!("--set={key}={value}"));
     Command::new(&path)
+        .args(settings)
         .env("HTM_DATABASE__URL", &config.database.url)
         .env("HTM_JOBS__LEASE_MS", config.jobs.lease_ms.to_string())
         .env("HTM_JOBS__SWEEP_MS", config.jobs.sweep_ms.to_string())

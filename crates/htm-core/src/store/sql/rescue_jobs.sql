@@ -1,14 +1,13 @@
--- Takes back the jobs of workers that have not been seen for a lease; the attempt stays charged.
---
--- $1 bigint lease, ms
+-- Takes back the jobs of workers that have not been seen for their lease; the attempt stays charged.
 --
 -- Index: idx_apalis_jobs_lock_by
 with lost as (
     select j.id
       from apalis.jobs j
       join apalis.workers w on w.id = j.lock_by
+      join htm.worker_leases l on l.worker = w.id
      where j.status = 'Running' and j.job_type like 'htm.%'
-       and w.last_seen < now() - $1 * interval '1 millisecond'
+       and w.last_seen < now() - l.lease_ms * interval '1 millisecond'
      for update of j skip locked
 )
 update apalis.jobs j

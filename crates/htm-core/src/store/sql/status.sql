@@ -14,7 +14,8 @@ select s.stage,
                       order by c.done_at desc limit 1) c on true
   left join lateral (select * from apalis.jobs j
                       where j.job_type like 'htm.%' and j.job_type = 'htm.' || s.stage and j.status <> 'Done'
-                        and j.metadata -> 'namespace' = n.namespace and j.metadata -> 'node' = n.id::text
+                        and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                        and j.metadata -> 'node' = n.id::text
                         and j.metadata -> 'revision' = n.revision::text
                       order by j.run_at limit 1) j on true
  where n.id = $1 and n.deleted_at is null
