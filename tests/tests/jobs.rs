@@ -29,6 +29,8 @@ enum Behaviour {
     Fail(ProviderErrorKind),
     RefuseTextWith(&'static str),
     PanicOn(&'static str),
+    /// Makes vectors that the database refuses.
+    SpoilTextWith(&'static str),
 }
 
 impl Scripted {
@@ -61,6 +63,10 @@ impl Handler for Scripted {
             Behaviour::Fail(kind) => fail(kind),
             Behaviour::RefuseTextWith(word) if has(word) => fail(ProviderErrorKind::BadInput),
             Behaviour::PanicOn(word) if has(word) => panic!("scripted"),
+            Behaviour::SpoilTextWith(word) => Ok(items
+                .iter()
+                .map(|item| if item.content.contains(word) { vec![f32::NAN; 4] } else { vec![0.5; 4] })
+                .collect()),
             _ => Ok(vec![vec![1.0, 0.0, 0.0, 0.0]; items.len()]),
         }
     }
@@ -307,6 +313,39 @@ async fn undecodable_payloads_die_alone_and_newer_ones_wait() {
     .await
     .unwrap();
     assert_eq!(newer, (0, "Pending".into()));
+}
+
+#[tokio::test]
+async fn what_the_database_refuses_fails_alone_and_ends() {
+    let db = TestDatabase::new().await;
+    let mut settings = db.htm().settings().clone();
+    settings.max_attempts = 2;
+    let htm = htm_core::Htm::with_pool(db.pool.clone(), settings, None);
+    let mut memories: Vec<Memory> = (0..20).map(|n| Memory::new(format!("good {n}"))).collect();
+    memories[7] = Memory::new("spoilt");
+    let nodes = htm.remember_many(&memories).await.unwrap();
+    let handler = Scripted::new(&db, Behaviour::SpoilTextWith("spoilt")).await;
+    let report = htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new())
+        .await
+        .unwrap();
+    assert_eq!((report.done, report.failed), (19, 2));
+    let spoilt = htm.status(nodes[7].as_ref().unwrap().node).await.unwrap();
+    assert!(matches!(spoilt.stage(Stage::Embed), StageState::Dead { attempts: 2, .. }), "{spoilt:?}");
+}
+
+#[tokio::test]
+async fn a_worker_is_judged_by_its_own_lease() {
+    let db = TestDatabase::new().await;
+    for (text, lease_ms, rescued) in [("patient", 3_600_000, 0), ("impatient", 1_000, 1)] {
+        db.htm().remember(Memory::new(text)).await.unwrap();
+        workers::register(&db.pool, Stage::Embed, text, "test", lease_ms).await.unwrap();
+        jobs::claim(&db.pool, Stage::Embed, text, 1).await.unwrap().expect("a job is due");
+        sqlx::query("update apalis.workers set last_seen = now() - interval '10 minutes'")
+            .execute(&db.pool)
+            .await
+            .unwrap();
+        assert_eq!(jobs::rescue(&db.pool).await.unwrap(), rescued, "{text}");
+    }
 }
 
 #[tokio::test]

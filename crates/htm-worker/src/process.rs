@@ -71,7 +71,10 @@ impl<H: Handler> Processor<H> {
             })
             .collect();
         match persist(|| jobs::fail(&self.pool, &batch.lease, &failures)).await {
-            Ok(_) => batch.settle(),
+            Ok(failed) => {
+                self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
+                batch.settle();
+            }
             Err(error) => {
                 tracing::warn!(code = error.code(), %error, "the end of a failed batch could not be written");
             }
