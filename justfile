@@ -16,7 +16,7 @@ demo *args: setup
     cargo build --workspace --bins
     "{{bin}}/htm" demo {{args}}
 
-# Run every test, those against a real PostgreSQL too; arguments go to nextest
+# Run every test, those against a real PostgreSQL too; arguments go to the runner
 test *args: setup
     scripts/test.sh {{args}}
 

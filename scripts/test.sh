@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
-# Every test of the workspace; arguments go to nextest. Without nextest, and when it cannot be fetched, `cargo
-# test` runs the same tests, only slower.
+# Every test of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"
 
-if ! command -v cargo-nextest >/dev/null; then
-    python3 scripts/setup.py nextest || echo "test: no cargo-nextest; cargo test runs instead" >&2
-fi
 cargo build --workspace --bins # some tests start the programs themselves
 
 # The tests' own cluster stays up for the whole run; without this each test that finds it stopped would start it.
@@ -24,5 +20,5 @@ if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&
     cargo nextest run --workspace ${CI:+--profile ci} "$@"
     cargo test --workspace --doc
 else
-    cargo test --workspace --no-fail-fast
+    cargo test --workspace --no-fail-fast "$@"
 fi
