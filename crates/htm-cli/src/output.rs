@@ -7,6 +7,7 @@ use std::time::Duration;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::style;
+use htm_runtime::chain;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -139,21 +140,6 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
 /// A text without control characters, line breaks and tabs kept.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
-}
-
-/// An error and its causes on one line; a cause that says the same again is left out.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

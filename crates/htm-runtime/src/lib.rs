@@ -12,7 +12,7 @@ mod session;
 pub mod shutdown;
 pub mod telemetry;
 
-pub use error::RuntimeError;
+pub use error::{RuntimeError, chain};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -8,7 +8,7 @@ use clap::Args;
 use htm_core::Stage;
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};
-use htm_runtime::{RuntimeError, Session, shutdown};
+use htm_runtime::{RuntimeError, Session, chain, shutdown};
 use tokio_util::sync::CancellationToken;
 
 use crate::handler::Handler;
@@ -125,19 +125,4 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         grace: Duration::from_millis(jobs.grace_ms),
         drain: args.drain,
     }
-}
-
-/// An error and its causes on one line; a cause that says the same again is left out.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
