@@ -98,7 +98,6 @@ pub async fn ack_embedded(
         .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
         .bind(results.iter().map(|result| HalfVector::from_f32_slice(&result.embedding)).collect::<Vec<_>>())
         .bind(model.name.to_string())
-        .bind(results.iter().map(|_| "embedded").collect::<Vec<_>>())
         .fetch_all(pool)
         .await?;
     Ok(rows.len())

@@ -4,7 +4,7 @@
 -- {{store}} is the model's table, htm.embeddings_<id>.
 --
 -- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids
--- $4 bigint[] nodes   $5 int[] revisions   $6 halfvec[] embeddings   $7 text model   $8 text[] outcomes
+-- $4 bigint[] nodes   $5 int[] revisions   $6 halfvec[] embeddings   $7 text model
 --
 -- Index: jobs_pkey, nodes_pk
 with held as (
@@ -14,11 +14,11 @@ with held as (
        for update
 ), result as (
     select r.*, h.attempts
-      from unnest($3::text[], $4::bigint[], $5::int[], $6::halfvec[], $8::text[])
-        as r(job, node, revision, embedding, outcome)
+      from unnest($3::text[], $4::bigint[], $5::int[], $6::halfvec[])
+        as r(job, node, revision, embedding)
       join held h on h.id = r.job
 ), node as (
-    select n.id, n.namespace, n.created_at, r.revision, r.embedding, r.outcome, r.attempts
+    select n.id, n.namespace, n.created_at, r.revision, r.embedding, r.attempts
       from htm.nodes n
       join result r on r.node = n.id and r.revision = n.revision
      where n.deleted_at is null
@@ -31,12 +31,12 @@ with held as (
      where e.revision <= excluded.revision
 ), completed as (
     insert into htm.completions (node_id, revision, stage, model, outcome, worker, attempt)
-    select id, revision, 'embed', $7, outcome, $1, attempts from node
+    select id, revision, 'embed', $7, 'embedded', $1, attempts from node
     on conflict (node_id, revision, stage, model) do nothing
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
-       last_result = jsonb_build_object('Ok', coalesce(n.outcome, 'superseded'))
+       last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'embedded' end)
   from result r
   left join node n on n.id = r.node
  where j.id = r.job
