@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
-use htm_core::store::{embeddings, workers};
+use htm_core::store::{embeddings, queues, workers};
 use htm_core::{Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
@@ -92,8 +92,11 @@ impl Handler for Scripted {
 
 /// Claims as a worker of this name would.
 async fn claim_as(db: &TestDatabase, worker: &str) -> (Lease, Vec<jobs::Claimed>) {
-    workers::register(&db.pool, Stage::Embed, worker, "test", 30_000).await.unwrap();
-    jobs::claim(&db.pool, Stage::Embed, worker, 100).await.unwrap().expect("a job is due")
+    workers::register(&db.pool, Stage::Embed.queue(), worker, "test", 30_000).await.unwrap();
+    jobs::claim(&db.pool, Stage::Embed.queue(), "fake/scripted", worker, 100)
+        .await
+        .unwrap()
+        .expect("a job is due")
 }
 
 fn embedded(job: &jobs::Claimed, node: NodeId) -> Embedded {
@@ -122,7 +125,7 @@ async fn both_stages_end_done_with_the_models_names() {
         assert_eq!(*attempt, 1);
     }
     assert!(!htm.get(node).await.unwrap().tags.is_empty());
-    assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
+    assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
     // The workers have left the list.
     assert!(workers::list(&db.pool).await.unwrap().is_empty());
 }
@@ -170,7 +173,7 @@ async fn a_stale_holder_changes_nothing() {
         assert_eq!(jobs::ack_embedded(&db.pool, &old, &model, &results).await.unwrap(), 0);
         let failed =
             [Failed { job: stale_jobs[0].id.clone(), reason: "late".into(), verdict: Verdict::Dead }];
-        assert_eq!(jobs::fail(&db.pool, &old, &failed).await.unwrap(), 0);
+        assert_eq!(jobs::fail(&db.pool, &old, &failed, Duration::MAX).await.unwrap(), 0);
     }
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 0);
     assert_eq!(
@@ -226,7 +229,7 @@ async fn a_failing_provider_is_retried_with_backoff_until_a_dead_letter_says_why
     assert!(error.contains("provider_server_error"), "{error}");
     let waited = htm.wait_for(node, Stage::Embed, Duration::from_secs(5)).await.unwrap_err();
     assert_eq!(waited.code(), "stage_dead");
-    assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
+    assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
     // Dead or not, full text finds it.
     let query = RecallQuery::new("unlucky").strategy(Strategy::Fulltext);
     assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
@@ -300,7 +303,7 @@ async fn undecodable_payloads_die_alone_and_newer_ones_wait() {
     let handler = Scripted::new(&db, Behaviour::Succeed).await;
     let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
     wait_until(|| async {
-        let depth = jobs::depth(&db.pool, Stage::Embed).await.unwrap();
+        let depth = queues::depth(&db.pool, Stage::Embed.queue()).await.unwrap();
         (depth.dead, depth.done) == (2, 1)
     })
     .await;
@@ -338,8 +341,11 @@ async fn a_worker_is_judged_by_its_own_lease() {
     let db = TestDatabase::new().await;
     for (text, lease_ms, rescued) in [("patient", 3_600_000, 0), ("impatient", 1_000, 1)] {
         db.htm().remember(Memory::new(text)).await.unwrap();
-        workers::register(&db.pool, Stage::Embed, text, "test", lease_ms).await.unwrap();
-        jobs::claim(&db.pool, Stage::Embed, text, 1).await.unwrap().expect("a job is due");
+        workers::register(&db.pool, Stage::Embed.queue(), text, "test", lease_ms).await.unwrap();
+        jobs::claim(&db.pool, Stage::Embed.queue(), "fake/scripted", text, 1)
+            .await
+            .unwrap()
+            .expect("a job is due");
         sqlx::query("update apalis.workers set last_seen = now() - interval '10 minutes'")
             .execute(&db.pool)
             .await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::store::{jobs, workers};
+use htm_core::store::{queues, workers};
 use htm_core::{Memory, Stage};
 use htm_tests::{Running, Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
@@ -27,8 +27,8 @@ async fn remember(db: &TestDatabase, label: &str, count: usize) {
     }
 }
 
-async fn depth(db: &TestDatabase, stage: Stage) -> jobs::QueueDepth {
-    jobs::depth(&db.pool, stage).await.unwrap()
+async fn depth(db: &TestDatabase, stage: Stage) -> queues::QueueDepth {
+    queues::depth(&db.pool, stage.queue()).await.unwrap()
 }
 
 async fn done(db: &TestDatabase) -> bool {
@@ -107,7 +107,7 @@ async fn a_worker_killed_with_jobs_in_its_hands_loses_none() {
     assert!(all >= 500);
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, all);
     assert_eq!(db.count("select count(distinct node_id) from htm.node_tags").await, all);
-    assert_eq!(jobs::count_stranded(&db.pool).await.unwrap(), 0);
+    assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
     for stage in ["embed", "tag"] {
         let completions: (i64, i64) =
             sqlx::query_as("select count(*), count(distinct node_id) from htm.completions where stage = $1")
@@ -152,7 +152,7 @@ async fn draining_ends_when_nothing_is_left() {
     remember(&db, "to drain", 100).await;
     for (program, stage) in [("embed-worker", Stage::Embed), ("tag-worker", Stage::Tag)] {
         sandbox.run(program, &["--drain"], b"").await.succeeds();
-        assert_eq!(depth(&db, stage).await, jobs::QueueDepth { done: 100, ..Default::default() });
+        assert_eq!(depth(&db, stage).await, queues::QueueDepth { done: 100, ..Default::default() });
     }
 }
 

@@ -66,7 +66,7 @@ pub enum Purpose {
 }
 
 /// A model by provider and name, as in `local/all-MiniLM-L6-v2`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct ModelName {
     /// `local`, `ollama`, `openai`, `fake`.
     pub provider: String,

@@ -56,6 +56,15 @@ pub enum StageState {
         /// What the last attempt said.
         last_error: Option<String>,
     },
+    /// Its job waits for more than time.
+    Parked {
+        /// `budget`: its namespace has spent the day's; `age`: it was put off for too long.
+        why: String,
+        /// When it is due by itself; far away for `age`.
+        until: Option<DateTime<Utc>>,
+        /// What the last attempt said.
+        last_error: Option<String>,
+    },
     /// A worker holds it.
     Running {
         /// Which attempt, from 1.
@@ -94,6 +103,7 @@ impl StageState {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Pending { .. } => "pending",
+            Self::Parked { .. } => "parked",
             Self::Running { .. } => "running",
             Self::Done { .. } => "done",
             Self::Dead { .. } => "dead",

@@ -4,6 +4,7 @@ pub mod embeddings;
 pub(crate) mod entity;
 pub mod jobs;
 pub mod nodes;
+pub mod queues;
 pub(crate) mod recall;
 pub mod server;
 pub mod statistics;

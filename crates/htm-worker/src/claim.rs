@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::Stage;
 use htm_core::store::jobs::{self, PING_CHANNEL};
+use htm_core::store::queues;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -19,7 +19,8 @@ const RECONNECT: Backoff = Backoff { base: Duration::from_millis(100), cap: Dura
 /// Claims until it is told to stop or, when draining, until nothing is left.
 pub(crate) struct Claimer {
     pub(crate) pool: PgPool,
-    pub(crate) stage: Stage,
+    pub(crate) queue: String,
+    pub(crate) model: String,
     pub(crate) worker: String,
     pub(crate) batch: usize,
     pub(crate) concurrency: usize,
@@ -83,13 +84,13 @@ impl Claimer {
                 tracing::info!(released, "gave back jobs that stood in this worker's name");
             }
         }
-        jobs::claim(&self.pool, self.stage, &self.worker, self.batch).await
+        jobs::claim(&self.pool, &self.queue, &self.model, &self.worker, self.batch).await
     }
 
     /// Nothing is due: neither here nor elsewhere, neither now nor later.
     async fn is_drained(&self) -> bool {
         self.places.available_permits() == self.concurrency
-            && jobs::is_drained(&self.pool, self.stage).await.unwrap_or(false)
+            && queues::is_drained(&self.pool, &self.queue).await.unwrap_or(false)
     }
 
     async fn wait_for_provider(&mut self) {

@@ -27,10 +27,15 @@ pub trait Handler: Send + Sync + 'static {
     /// What is made of one text.
     type Output: Send + Sync;
 
-    /// Which stage, and so which queue.
+    /// Which stage.
     fn stage(&self) -> Stage;
 
-    /// The model, for logs and the list of workers.
+    /// The queue that its jobs come from.
+    fn queue(&self) -> String {
+        self.stage().queue().into()
+    }
+
+    /// The model, for logs, the list of workers, and the limits of its provider.
     fn model(&self) -> String;
 
     /// One output an item, in order.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use htm_core::Stage;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
@@ -13,7 +12,7 @@ const STATISTICS: Duration = Duration::from_secs(10);
 /// What the heartbeat needs.
 pub(crate) struct Heartbeat {
     pub(crate) pool: PgPool,
-    pub(crate) stage: Stage,
+    pub(crate) queue: String,
     pub(crate) worker: String,
     pub(crate) detail: String,
     pub(crate) lease: Duration,
@@ -34,7 +33,7 @@ impl Heartbeat {
     async fn renew(&self) -> htm_core::Result<()> {
         if !workers::heartbeat(&self.pool, &self.worker).await? {
             let lease_ms = self.lease.as_millis() as u64;
-            workers::register(&self.pool, self.stage, &self.worker, &self.detail, lease_ms).await?;
+            workers::register(&self.pool, &self.queue, &self.worker, &self.detail, lease_ms).await?;
         }
         Ok(())
     }

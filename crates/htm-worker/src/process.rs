@@ -25,6 +25,8 @@ pub(crate) struct Processor<H> {
     pub(crate) pool: PgPool,
     pub(crate) handler: H,
     pub(crate) backoff: Backoff,
+    /// How long a job may be put off without charge.
+    pub(crate) patience: Duration,
     pub(crate) cooldown: watch::Sender<tokio::time::Instant>,
     pub(crate) consecutive_failures: AtomicU32,
     pub(crate) counts: Arc<Counts>,
@@ -70,7 +72,7 @@ impl<H: Handler> Processor<H> {
                 Failed { job: job.id.clone(), reason: reason.into(), verdict }
             })
             .collect();
-        match persist(|| jobs::fail(&self.pool, &batch.lease, &failures)).await {
+        match persist(|| jobs::fail(&self.pool, &batch.lease, &failures, self.patience)).await {
             Ok(failed) => {
                 self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
                 batch.settle();
@@ -118,7 +120,7 @@ impl<H: Handler> Processor<H> {
             for failure in &failures {
                 tracing::warn!(job = failure.job, reason = failure.reason, verdict = ?failure.verdict, "a job failed");
             }
-            persist(|| jobs::fail(&self.pool, lease, &failures)).await?;
+            persist(|| jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
         }
         Ok((done as u64, failures.len() as u64))
     }

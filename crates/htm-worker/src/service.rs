@@ -122,6 +122,7 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
             base: Duration::from_millis(jobs.backoff_base_ms),
             cap: Duration::from_millis(jobs.backoff_cap_ms),
         },
+        patience: Duration::from_millis(jobs.patience_ms),
         grace: Duration::from_millis(jobs.grace_ms),
         drain: args.drain,
     }

@@ -38,6 +38,8 @@ pub struct Options {
     pub sweep: Duration,
     /// Between the attempts of a job.
     pub backoff: Backoff,
+    /// How long a job may be put off without charge (a rate limit, a refused key) before it is parked.
+    pub patience: Duration,
     /// How long batches in flight may go on when the worker is told to stop.
     pub grace: Duration,
     /// Stop by itself when nothing is left.
@@ -76,21 +78,15 @@ pub async fn run<H: Handler>(
     options: Options,
     stop: CancellationToken,
 ) -> Result<Report, WorkerError> {
-    let stage = handler.stage();
+    let (queue, model) = (handler.queue(), handler.model());
     let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
-    let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), handler.model());
-    workers::register(&pool, stage, &worker, &detail, options.lease.as_millis() as u64).await?;
-    tracing::info!(
-        worker,
-        queue = stage.queue(),
-        model = handler.model(),
-        batch = options.batch,
-        "worker started"
-    );
+    let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), model);
+    workers::register(&pool, &queue, &worker, &detail, options.lease.as_millis() as u64).await?;
+    tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
     let heartbeat = Heartbeat {
         pool: pool.clone(),
-        stage,
+        queue: queue.clone(),
         worker: worker.clone(),
         detail,
         lease: options.lease,
@@ -106,7 +102,8 @@ pub async fn run<H: Handler>(
     let (batches, receiver) = mpsc::channel(1);
     let claimer = Claimer {
         pool: pool.clone(),
-        stage,
+        queue: queue.clone(),
+        model,
         worker: worker.clone(),
         batch: options.batch,
         concurrency: options.concurrency,
@@ -123,6 +120,7 @@ pub async fn run<H: Handler>(
         pool: pool.clone(),
         handler,
         backoff: options.backoff,
+        patience: options.patience,
         cooldown,
         consecutive_failures: AtomicU32::new(0),
         counts: counts.clone(),

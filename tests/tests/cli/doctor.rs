@@ -57,7 +57,9 @@ async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
 async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    workers::register(&db.pool, Stage::Embed, "old", "embed-worker 0.0.1 fake", 30_000).await.unwrap();
+    workers::register(&db.pool, Stage::Embed.queue(), "old", "embed-worker 0.0.1 fake", 30_000)
+        .await
+        .unwrap();
     for text in ["dead", "lost"] {
         sandbox.htm(&["remember", text]).await.succeeds();
     }

@@ -45,8 +45,12 @@ impl Handler for EmbedHandler {
         Stage::Embed
     }
 
+    fn queue(&self) -> String {
+        self.model.queue.clone()
+    }
+
     fn model(&self) -> String {
-        self.model.name.to_string()
+        self.model.label.clone()
     }
 
     async fn work(&self, items: &[Item]) -> Result<Vec<Vec<f32>>, ProviderError> {

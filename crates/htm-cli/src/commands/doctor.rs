@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::Stage;
 use htm_core::fault::Fault;
-use htm_core::store::{jobs, server, workers};
+use htm_core::store::{queues, server, workers};
 use htm_runtime::config::Config;
 use htm_runtime::{RuntimeError, Session};
 use serde::Serialize;
@@ -87,7 +87,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     }
     let alive: Vec<_> = workers::list(pool).await?.into_iter().filter(|worker| worker.alive).collect();
     for stage in Stage::ALL {
-        let depth = jobs::depth(pool, stage).await?;
+        let depth = queues::depth(pool, stage.queue()).await?;
         let serving = alive.iter().filter(|worker| worker.queue == stage.queue()).count();
         let text = format!(
             "{}: {} waiting, {} running, {} done, {} dead letters; {serving} workers",
@@ -119,7 +119,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
             ));
         }
     }
-    let stranded = jobs::count_stranded(pool).await?;
+    let stranded = queues::count_stranded(pool).await?;
     findings.push(if stranded == 0 {
         ok("no node is stranded: each has its result, a job, or a dead letter")
     } else {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use htm_core::{Confirmation, Error, Htm, Node, NodeStatus, StageState};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -100,6 +101,9 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
                     last_error.as_deref().unwrap_or("unknown"),
                     due_at.map(|at| at.to_rfc3339()).unwrap_or_default()
                 ),
+                StageState::Parked { why, until, last_error } => {
+                    parked(why, *until, last_error.as_deref().unwrap_or("unknown"))
+                }
                 StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),
                 StageState::Done { model, outcome, after_ms, .. } => {
                     format!("{outcome} by {model}, {after_ms:.0} ms after the write")
@@ -118,4 +122,14 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
         status.written_at.to_rfc3339(),
         table(&["stage", "state", ""], &[], rows)
     )
+}
+
+fn parked(why: &str, until: Option<DateTime<Utc>>, last_error: &str) -> String {
+    match why {
+        "budget" => format!(
+            "its namespace's budget is spent; again at {}, or when the budget is raised (`htm providers budget`)",
+            until.map(|at| at.to_rfc3339()).unwrap_or_default()
+        ),
+        _ => format!("put off for too long: {last_error}; `htm jobs retry` when that is mended"),
+    }
 }

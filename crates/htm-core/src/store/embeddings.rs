@@ -2,11 +2,11 @@
 
 use sqlx::PgPool;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::provider::ModelName;
 
 /// A registered embedding model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RegisteredModel {
     /// Its number; its vectors are in `htm.embeddings_<id>`.
     pub id: i32,
@@ -14,8 +14,12 @@ pub struct RegisteredModel {
     pub name: ModelName,
     /// The length of its vectors.
     pub dimensions: usize,
-    /// Whether another model has a store too: then nodes may be missing here without a job that will bring them.
-    pub has_others: bool,
+    /// What it is called everywhere: `provider/name`, with `@dimensions` where another has that name.
+    pub label: String,
+    /// The queue of its jobs.
+    pub queue: String,
+    /// What it is used for.
+    pub state: ModelState,
 }
 
 impl RegisteredModel {
@@ -25,42 +29,72 @@ impl RegisteredModel {
     }
 }
 
+/// What a model is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelState {
+    /// Every write goes to it, and recall does not ask it: it is not complete yet.
+    Building,
+    /// Recall asks it.
+    Active,
+    /// It was active; every write still goes to it, so that it can be again.
+    Standby,
+    /// Nothing is written to it any more.
+    Retired,
+}
+
 /// Registers a model and makes its store, or finds it; the first ever registered becomes the active one.
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
 pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
-    let id = sqlx::query_scalar("select htm.register_embedding_model($1, $2, $3)")
+    let id: i32 = sqlx::query_scalar("select htm.register_embedding_model($1, $2, $3)")
         .bind(&name.provider)
         .bind(&name.name)
         .bind(i32::try_from(dimensions).unwrap_or(i32::MAX))
         .fetch_one(pool)
         .await?;
-    let has_others = sqlx::query_scalar("select exists (select from htm.embedding_models where id <> $1)")
-        .bind(id)
-        .fetch_one(pool)
-        .await?;
-    Ok(RegisteredModel { id, name: name.clone(), dimensions, has_others })
+    let found = models(pool).await?.into_iter().find(|model| model.id == id);
+    found.ok_or_else(|| Error::Corrupt {
+        what: format!("embedding model {id} is not there after it was made"),
+    })
 }
 
-/// The model registered last under this name, if any: the one that recall asks.
+/// The models, the active one first, then the newest first.
+///
+/// # Errors
+/// A database error.
+pub async fn models(pool: &PgPool) -> Result<Vec<RegisteredModel>> {
+    let rows: Vec<(i32, String, String, i32, String, String, String)> = sqlx::query_as(
+        "select id, provider, name, dimensions, label, queue, state from htm.embedding_models
+          order by state = 'active' desc, id desc",
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter()
+        .map(|(id, provider, name, dimensions, label, queue, state)| {
+            Ok(RegisteredModel {
+                id,
+                name: ModelName { provider, name },
+                dimensions: dimensions as usize,
+                label,
+                queue,
+                state: match state.as_str() {
+                    "building" => ModelState::Building,
+                    "active" => ModelState::Active,
+                    "standby" => ModelState::Standby,
+                    "retired" => ModelState::Retired,
+                    other => return Err(Error::Corrupt { what: format!("a model in state `{other}`") }),
+                },
+            })
+        })
+        .collect()
+}
+
+/// The model registered under this name that recall may ask: the active one, else the newest.
 ///
 /// # Errors
 /// A database error.
 pub async fn find_model(pool: &PgPool, name: &ModelName) -> Result<Option<RegisteredModel>> {
-    let row: Option<(i32, i32, bool)> = sqlx::query_as(
-        "select id, dimensions, exists (select from htm.embedding_models other where other.id <> m.id)
-           from htm.embedding_models m
-          where provider = $1 and name = $2 order by state = 'active' desc, id desc limit 1",
-    )
-    .bind(&name.provider)
-    .bind(&name.name)
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(|(id, dimensions, has_others)| RegisteredModel {
-        id,
-        name: name.clone(),
-        dimensions: dimensions as usize,
-        has_others,
-    }))
+    Ok(models(pool).await?.into_iter().find(|model| model.name == *name))
 }

@@ -11,6 +11,8 @@
 //! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It
 //! lasts as long as the worker is seen (`apalis.workers.last_seen`). Whatever a stale holder writes finds no row.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
 use sqlx::{PgConnection, PgPool};
@@ -19,7 +21,6 @@ use super::embeddings::RegisteredModel;
 use super::tags;
 use crate::error::Result;
 use crate::id::NodeId;
-use crate::job::Stage;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 
 /// A job that a worker holds.
@@ -46,20 +47,23 @@ pub struct Lease {
     pub claimed_at: DateTime<Utc>,
 }
 
-/// Claims up to `limit` jobs that are due, those of high priority and the longest due first.
+/// Claims up to `limit` jobs of a queue that are due, those of high priority and the longest due first. None while the
+/// queue is paused, or while the provider of `model` wants to be left alone.
 ///
 /// # Errors
 /// A database error: then the claim may have been committed all the same; call [`release_unheld`] before the next.
 pub async fn claim(
     pool: &PgPool,
-    stage: Stage,
+    queue: &str,
+    model: &str,
     worker: &str,
     limit: usize,
 ) -> Result<Option<(Lease, Vec<Claimed>)>> {
     let jobs: Vec<Claimed> = sqlx::query_as(include_str!("sql/claim_jobs.sql"))
-        .bind(stage.queue())
+        .bind(queue)
         .bind(worker)
         .bind(limit as i64)
+        .bind(model)
         .fetch_all(pool)
         .await?;
     let Some(claimed_at) = jobs.first().map(|job| job.claimed_at) else { return Ok(None) };
@@ -97,7 +101,7 @@ pub async fn ack_embedded(
         .bind(results.iter().map(|result| result.node).collect::<Vec<_>>())
         .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
         .bind(results.iter().map(|result| HalfVector::from_f32_slice(&result.embedding)).collect::<Vec<_>>())
-        .bind(model.name.to_string())
+        .bind(&model.label)
         .fetch_all(pool)
         .await?;
     Ok(rows.len())
@@ -186,18 +190,21 @@ pub enum Verdict {
         /// Milliseconds.
         delay_ms: u64,
     },
+    /// Parked until tomorrow (UTC), without charge: its namespace has spent its budget.
+    OverBudget,
     /// A dead letter now.
     Dead,
 }
 
-/// Ends the attempts of jobs that are still held.
+/// Ends the attempts of jobs that are still held. One that has been deferred for longer than `patience` is parked: it
+/// waits, visibly, until somebody retries it.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
-pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed]) -> Result<usize> {
+pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: Duration) -> Result<usize> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
-        Verdict::Dead => 0,
+        Verdict::OverBudget | Verdict::Dead => 0,
     });
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/fail_jobs.sql"))
         .bind(&lease.worker)
@@ -207,11 +214,13 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed]) -> Result<u
         .bind(
             failures
                 .iter()
-                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. }))
+                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. } | Verdict::OverBudget))
                 .collect::<Vec<_>>(),
         )
         .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
+        .bind(failures.iter().map(|failure| failure.verdict == Verdict::OverBudget).collect::<Vec<_>>())
         .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())
+        .bind(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX))
         .fetch_all(pool)
         .await?;
     Ok(rows.len())
@@ -239,57 +248,6 @@ pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Res
     Ok(ids.len())
 }
 
-/// How many jobs of a queue are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct QueueDepth {
-    /// Due or waiting for their time.
-    pub pending: i64,
-    /// Held by a worker.
-    pub running: i64,
-    /// Done, and not pruned yet.
-    pub done: i64,
-    /// Dead letters.
-    pub dead: i64,
-}
-
-impl QueueDepth {
-    /// What a worker still has to do.
-    pub fn open(self) -> i64 {
-        self.pending + self.running
-    }
-}
-
-/// The depth of a stage's queue.
-///
-/// # Errors
-/// A database error.
-pub async fn depth(pool: &PgPool, stage: Stage) -> Result<QueueDepth> {
-    let (pending, running, done, dead) = sqlx::query_as(
-        "select count(*) filter (where status = 'Pending'), count(*) filter (where status = 'Running'),
-                count(*) filter (where status = 'Done'), count(*) filter (where status in ('Killed', 'Failed'))
-           from apalis.jobs where job_type = $1",
-    )
-    .bind(stage.queue())
-    .fetch_one(pool)
-    .await?;
-    Ok(QueueDepth { pending, running, done, dead })
-}
-
-/// Whether a stage's queue has jobs that are not finished, without counting them.
-///
-/// # Errors
-/// A database error.
-pub async fn is_drained(pool: &PgPool, stage: Stage) -> Result<bool> {
-    let open: bool = sqlx::query_scalar(
-        "select exists (select from apalis.jobs where job_type = $1 and status = 'Pending')
-             or exists (select from apalis.jobs where job_type = $1 and status = 'Running' and lock_by is not null)",
-    )
-    .bind(stage.queue())
-    .fetch_one(pool)
-    .await?;
-    Ok(!open)
-}
-
 /// Tells the workers of the stages that there is work. To be called after the commit, never inside the write.
 pub(crate) async fn ping(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query("select pg_notify($1, '')").bind(PING_CHANNEL).execute(connection).await.map(drop)
@@ -297,14 +255,6 @@ pub(crate) async fn ping(connection: &mut PgConnection) -> Result<(), sqlx::Erro
 
 /// The channel of the pings that wake idle workers.
 pub const PING_CHANNEL: &str = "htm_jobs";
-
-/// How many live nodes have neither artefact nor live job nor dead letter: 0, or the pipeline has lost something.
-///
-/// # Errors
-/// A database error.
-pub async fn count_stranded(pool: &PgPool) -> Result<i64> {
-    Ok(sqlx::query_scalar("select count(*) from htm.stranded").fetch_one(pool).await?)
-}
 
 /// Ends jobs whose node was edited or forgotten meanwhile: there is nothing to write.
 ///

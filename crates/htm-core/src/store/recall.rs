@@ -8,6 +8,7 @@ use super::embeddings::RegisteredModel;
 use super::nodes::read_tag;
 use crate::error::Result;
 use crate::id::NodeId;
+use crate::job::Stage;
 use crate::node::Node;
 use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, TagFilter};
 
@@ -77,16 +78,12 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let unembedded = match query.strategy.wants_vectors() {
         false => 0,
         true => {
-            let sql = match &search.embedding {
-                Some((model, _)) if model.has_others => {
-                    include_str!("sql/not_in_store.sql").replace("{{store}}", &model.store())
-                }
-                _ => include_str!("sql/unembedded.sql").to_owned(),
-            };
-            sqlx::query_scalar(AssertSqlSafe(sql))
+            let queue = search.embedding.as_ref().map_or(Stage::Embed.queue(), |(model, _)| &model.queue);
+            sqlx::query_scalar(include_str!("sql/unembedded.sql"))
                 .bind(search.namespace)
                 .bind(query.timeframe.from())
                 .bind(query.timeframe.until())
+                .bind(queue)
                 .fetch_one(&mut *tx)
                 .await?
         }

@@ -22,6 +22,7 @@ struct Row {
     run_at: Option<DateTime<Utc>>,
     lock_by: Option<String>,
     last_error: Option<String>,
+    parked: Option<String>,
     updated_at: DateTime<Utc>,
 }
 
@@ -53,6 +54,11 @@ fn state(row: Row) -> StageState {
     let attempts = row.attempts.unwrap_or(0);
     match row.job_status.as_deref() {
         Some("Running") => StageState::Running { attempt: attempts, worker: row.lock_by.unwrap_or_default() },
+        Some("Pending") if row.parked.is_some() => StageState::Parked {
+            why: row.parked.unwrap_or_default(),
+            until: row.run_at,
+            last_error: row.last_error,
+        },
         Some("Pending") => StageState::Pending {
             attempts,
             max_attempts: row.max_attempts.unwrap_or(0),

@@ -4,14 +4,13 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use crate::error::Result;
-use crate::job::Stage;
 
 /// Registers a worker under an identity that no other ever had, and removes those that are long gone. Its jobs are
 /// taken back when it has not been seen for `lease_ms`.
 ///
 /// # Errors
 /// A database error.
-pub async fn register(pool: &PgPool, stage: Stage, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
+pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
     sqlx::query(
         "with worker as (
             insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
@@ -22,7 +21,7 @@ pub async fn register(pool: &PgPool, stage: Stage, worker: &str, detail: &str, l
          on conflict (worker) do update set lease_ms = excluded.lease_ms",
     )
     .bind(worker)
-    .bind(stage.queue())
+    .bind(queue)
     .bind(detail)
     .bind(lease_ms as i64)
     .execute(pool)

@@ -84,6 +84,7 @@ pub(super) const KEYS: &[Key] = &[
     key("jobs.backoff_cap_ms", Rule::Whole(1..=DAY_MS)),
     key("jobs.sweep_ms", Rule::Whole(100..=DAY_MS)),
     key("jobs.grace_ms", Rule::Whole(0..=DAY_MS)),
+    key("jobs.patience_ms", Rule::Whole(0..=365 * DAY_MS)),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),
     key("tag_worker.batch", Rule::Whole(1..=2048)),

@@ -196,6 +196,7 @@ pub struct Jobs {
     pub backoff_cap_ms: u64,
     pub sweep_ms: u64,
     pub grace_ms: u64,
+    pub patience_ms: u64,
 }
 
 impl Jobs {

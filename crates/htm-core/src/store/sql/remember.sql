@@ -9,7 +9,8 @@
 -- $10 text[]        types or null         $11 real[]   importances          $12 int[]   token counts
 -- $13 text          token encoding        $14 text[]   languages            $15 jsonb[] metadata
 -- $16 timestamptz[] times or null = now   $17 text[]   job ids, embed       $18 text[]  job ids, tag
--- $19 text          embedding model       $20 text     tag model            $21 int     max attempts
+-- $19 text          embedding model, as long as none is registered
+-- $20 text          tag model             $21 int      max attempts
 -- $22 int           priority
 --
 -- Index: robots_namespace_name_key, nodes_namespace_key_key
@@ -33,17 +34,28 @@ with item as materialized (
      order by ord -- of two items with one key the first goes in
     on conflict (namespace, key) where key is not null and deleted_at is null do nothing
     returning id, namespace, revision
+), target as materialized (
+    -- Every model that is in use gets every node; the first one takes the id that the caller drew.
+    select 'embed' as stage, queue, label as model, row_number() over (order by id) = 1 as is_first
+      from htm.embedding_models
+     where state <> 'retired'
+    union all
+    select 'embed', 'htm.embed', $19::text, true
+     where not exists (select from htm.embedding_models where state <> 'retired')
+    union all
+    select 'tag', 'htm.tag', $20::text, true
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
                              metadata, idempotency_key)
-    select j.id, 'htm.' || j.stage,
+    select case when not t.is_first then apalis.generate_ulid() when t.stage = 'tag' then i.tag_job else i.embed_job end,
+           t.queue,
            convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
            'Pending', 0, $21, now(), $22,
            hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
-           concat_ws('/', n.id, n.revision, 0, j.model)
+           concat_ws('/', n.id, n.revision, 0, t.model)
       from node n
       join item i on i.id = n.id
-     cross join lateral (values ('embed', i.embed_job, $19::text), ('tag', i.tag_job, $20::text)) j(stage, id, model)
+     cross join target t
     on conflict (job_type, idempotency_key) do nothing
 )
 select i.ord, n.id from node n join item i on i.id = n.id

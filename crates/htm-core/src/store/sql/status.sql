@@ -1,4 +1,5 @@
--- What stands for each stage of a node: its completion, and its job that is not done.
+-- What stands for each stage of a node: its completion, and its job that is not done; embeddings by the model that
+-- recall asks.
 --
 -- $1 bigint node
 --
@@ -6,14 +7,16 @@
 select s.stage,
        c.model, c.outcome, c.done_at, c.worker as done_by, c.attempt as done_attempt,
        j.status as job_status, j.attempts, j.max_attempts, j.run_at, j.lock_by,
-       j.last_result ->> 'Err' as last_error, n.created_at, n.updated_at
+       j.last_result ->> 'Err' as last_error, j.metadata -> 'parked' as parked, n.created_at, n.updated_at
   from htm.nodes n
  cross join (values (1, 'embed'), (2, 'tag')) s(place, stage)
+  left join htm.embedding_models m on s.stage = 'embed' and m.state = 'active'
   left join lateral (select * from htm.completions c
                       where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
+                        and (m.label is null or c.model = m.label)
                       order by c.done_at desc limit 1) c on true
   left join lateral (select * from apalis.jobs j
-                      where j.job_type like 'htm.%' and j.job_type = 'htm.' || s.stage and j.status <> 'Done'
+                      where j.job_type like 'htm.%' and j.job_type = coalesce(m.queue, 'htm.' || s.stage) and j.status <> 'Done'
                         and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                         and j.metadata -> 'node' = n.id::text
                         and j.metadata -> 'revision' = n.revision::text

@@ -2,12 +2,13 @@
 -- Looks at the jobs that are not done, not at the nodes: those are few when the workers keep up.
 --
 -- $1 text namespace   $2 timestamptz from or null   $3 timestamptz until or null
+-- $4 text the model's queue
 --
 -- Index: jobs_htm_open_idx
 select count(*)
   from (select from apalis.jobs j
           join htm.nodes n on n.id = (j.metadata -> 'node')::bigint and n.revision = (j.metadata -> 'revision')::int
-         where j.job_type like 'htm.%' and j.job_type = 'htm.embed' and j.status <> 'Done'
+         where j.job_type like 'htm.%' and j.job_type = $4 and j.status <> 'Done'
            and j.metadata -> 'namespace' = $1
            and n.deleted_at is null
            and ($2::timestamptz is null or n.created_at >= $2)

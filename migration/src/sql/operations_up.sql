@@ -1,0 +1,319 @@
+-- What operating the pipeline needs: queues that pause, a provider's limits shared by the fleet, budgets, backfills,
+-- several embedding models side by side. Programs of schema version 1 that still run work on beside it.
+
+-- ── versions ────────────────────────────────────────────────────────────────────────────────────────────
+-- The oldest program (by the schema version that it was built for) that may work on this schema: a rolling upgrade
+-- migrates first, and what still runs, or restarts, goes on.
+create table htm.compatibility (
+    only_row       boolean not null default true
+                   constraint compatibility_pk primary key
+                   constraint compatibility_one_row check (only_row),
+    oldest_program integer not null
+);
+insert into htm.compatibility (oldest_program) values (1);
+
+-- ── models ──────────────────────────────────────────────────────────────────────────────────────────────
+-- A queue a model: a worker claims only what it can embed, and pausing one model leaves the others alone. The
+-- first has the queue that version 1 wrote to.
+alter table htm.embedding_models
+    add column label text,
+    add column queue text,
+    drop constraint embedding_models_state_known;
+update htm.embedding_models m
+   set label = provider || '/' || name
+               || case when exists (select from htm.embedding_models o
+                                     where (o.provider, o.name) = (m.provider, m.name) and o.id < m.id)
+                       then '@' || dimensions else '' end,
+       queue = case when id = (select min(id) from htm.embedding_models) then 'htm.embed' else 'htm.embed.' || id end;
+alter table htm.embedding_models
+    alter column label set not null,
+    alter column queue set not null,
+    add constraint embedding_models_label_key unique (label),
+    add constraint embedding_models_queue_key unique (queue),
+    add constraint embedding_models_state_known check (state in ('building', 'active', 'standby', 'retired'));
+comment on column htm.embedding_models.label is 'provider/name; @dimensions where another has that name.';
+comment on column htm.embedding_models.state is
+    'building: written to, not complete; active: what recall asks; standby: complete, was active; retired: no more.';
+
+create or replace function htm.register_embedding_model(provider text, name text, dimensions integer) returns integer
+    language plpgsql as $$
+declare
+    model  htm.embedding_models;
+    new_id integer;
+    plain  text := $1 || '/' || $2;
+begin
+    select * into model from htm.embedding_models m
+     where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
+    if found then return model.id; end if;
+    perform pg_advisory_xact_lock(hashtext('htm.register_embedding_model'));
+    select * into model from htm.embedding_models m
+     where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
+    if found then return model.id; end if;
+    new_id := nextval('htm.embedding_models_id_seq');
+    insert into htm.embedding_models (id, provider, name, dimensions, state, label, queue)
+    overriding system value
+    values (new_id, $1, $2, $3,
+            case when exists (select from htm.embedding_models m where m.state = 'active')
+                 then 'building' else 'active' end,
+            plain || case when exists (select from htm.embedding_models m where m.label = plain)
+                          then '@' || $3 else '' end,
+            'htm.embed' || case when exists (select from htm.embedding_models m where m.queue = 'htm.embed')
+                                then '.' || new_id else '' end);
+    execute format($ddl$
+        create table htm.embeddings_%1$s (
+            node_id      bigint not null constraint embeddings_%1$s_pk primary key
+                         constraint embeddings_%1$s_node_fk references htm.nodes on delete cascade,
+            namespace    text collate "C" not null,
+            created_at   timestamptz not null,
+            revision     integer not null,
+            embedding    halfvec(%2$s) not null
+        )$ddl$, new_id, dimensions);
+    execute format('create index embeddings_%1$s_scope_idx on htm.embeddings_%1$s (namespace, created_at)', new_id);
+    execute format('create index embeddings_%1$s_hnsw_idx on htm.embeddings_%1$s
+                    using hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)', new_id);
+    return new_id;
+end $$;
+
+-- Version 1 put every model's jobs into one queue.
+update apalis.jobs j
+   set job_type = m.queue
+  from htm.embedding_models m
+ where j.job_type = 'htm.embed' and j.status = 'Pending' and m.queue <> 'htm.embed'
+   and j.idempotency_key like '%/' || m.label;
+
+-- ── jobs ────────────────────────────────────────────────────────────────────────────────────────────────
+-- What a job can be; ARCHITECTURE.md draws it. A statement that would leave another state behind is refused.
+alter table apalis.jobs
+    add constraint jobs_htm_state_possible check (job_type not like 'htm.%' or case status
+        when 'Pending' then lock_by is null and lock_at is null and done_at is null
+        when 'Running' then lock_by is not null and lock_at is not null and done_at is null
+        when 'Done'    then lock_by is null and lock_at is null and done_at is not null
+        when 'Killed'  then lock_by is null and lock_at is null and done_at is not null
+        else false end),
+    add constraint jobs_htm_attempts_possible
+        check (job_type not like 'htm.%' or attempts between 0 and max_attempts);
+create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
+create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status = 'Killed' and job_type like 'htm.%';
+create index completions_model_idx on htm.completions (stage, model, node_id);
+
+-- A queue that stands in this table is not claimed from.
+create table htm.paused_queues (
+    queue     text not null constraint paused_queues_pk primary key,
+    reason    text not null,
+    paused_at timestamptz not null default now()
+);
+
+-- Live nodes that have neither their artefact nor a job that will make it nor a dead letter that says why: for the
+-- model that recall asks, and for tags. The pipeline's promise is that this view is empty.
+create or replace view htm.stranded as
+select n.id as node_id, n.namespace, n.revision, s.stage
+  from htm.nodes n
+ cross join (select 'embed' as stage, label as model, queue from htm.embedding_models where state = 'active'
+             union all
+             select 'embed', null, 'htm.embed' where not exists (select from htm.embedding_models where state = 'active')
+             union all
+             select 'tag', null, 'htm.tag') s
+ where n.deleted_at is null
+   and not exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
+                      and (s.model is null or c.model = s.model))
+   and not exists (select from apalis.jobs j
+                    where j.job_type like 'htm.%' and j.job_type = s.queue and j.status <> 'Done'
+                      and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                      and j.metadata -> 'node' = n.id::text
+                      and j.metadata -> 'revision' = n.revision::text);
+
+-- A run of `htm backfill`: where it is, so that running it again goes on from there.
+create table htm.backfills (
+    id          bigint generated always as identity constraint backfills_pk primary key,
+    queue       text not null,
+    model       text not null,
+    namespace   text,
+    since       timestamptz,
+    forced      boolean not null,
+    cursor_node bigint not null default 0,
+    last_node   bigint not null,
+    enqueued    bigint not null default 0,
+    started_at  timestamptz not null default now(),
+    finished_at timestamptz
+);
+create unique index backfills_one_open on htm.backfills
+    (queue, model, coalesce(namespace, ''), coalesce(since, '-infinity'), forced) where finished_at is null;
+
+-- ── providers ───────────────────────────────────────────────────────────────────────────────────────────
+-- One row a model that is asked, shared by every worker that asks it.
+create table htm.providers (
+    model               text not null constraint providers_pk primary key,
+    requests_per_minute integer constraint providers_requests_positive check (requests_per_minute > 0),
+    tokens_per_minute   integer constraint providers_tokens_positive check (tokens_per_minute > 0),
+    concurrent_calls    integer constraint providers_calls_positive check (concurrent_calls > 0),
+    request_level       float8 not null default 0,
+    token_level         float8 not null default 0,
+    levels_at           timestamptz,
+    breaker             text not null default 'closed'
+                        constraint providers_breaker_known check (breaker in ('closed', 'open', 'half_open')),
+    failures            integer not null default 0,
+    openings            integer not null default 0,
+    reason              text,
+    retry_at            timestamptz,
+    resume_at           timestamptz,
+    changed_at          timestamptz not null default now(),
+    constraint providers_retry_when_not_closed check ((breaker = 'closed') = (retry_at is null))
+);
+comment on column htm.providers.retry_at is
+    'open: when one call may be tried; half_open: when that trial is given up and another may be.';
+comment on column htm.providers.resume_at is 'From Retry-After: no call before.';
+comment on column htm.providers.openings is 'How often in a row the breaker opened: its wait doubles with each.';
+
+-- Calls under way, of models whose concurrency is limited; one whose worker died ends by itself.
+create table htm.provider_calls (
+    id         bigint generated always as identity constraint provider_calls_pk primary key,
+    model      text not null constraint provider_calls_model_fk references htm.providers on delete cascade,
+    worker     text not null,
+    expires_at timestamptz not null
+);
+create index provider_calls_model_idx on htm.provider_calls (model);
+
+-- Tokens that a namespace may spend a day (UTC), at all providers together.
+create table htm.budgets (
+    namespace      text collate "C" not null constraint budgets_pk primary key,
+    tokens_per_day bigint not null constraint budgets_tokens_not_negative check (tokens_per_day >= 0),
+    day            date not null default (now() at time zone 'utc')::date,
+    tokens_used    bigint not null default 0
+);
+
+-- Asks for leave to call a model. Granted: call is null, or the id to hand back when the calls are counted; report
+-- says that the end must be told also when it is good. Denied: wait_ms says when to ask again, why holds the reason. A model without limits whose breaker is closed
+-- costs one read.
+create function htm.acquire_call(in_model text, in_worker text, in_tokens integer, in_deadline_ms bigint,
+                                 out granted boolean, out report boolean, out call bigint, out wait_ms bigint,
+                                 out why text)
+    language plpgsql as $$
+declare
+    p       htm.providers;
+    elapsed float8;
+    burst   float8;
+    rate    float8; -- a second
+    moment  timestamptz := clock_timestamp();
+begin
+    granted := true; report := false; wait_ms := 0;
+    select * into p from htm.providers where model = in_model;
+    if not found or (p.breaker = 'closed' and p.resume_at is null and p.requests_per_minute is null
+                     and p.tokens_per_minute is null and p.concurrent_calls is null) then
+        report := coalesce(p.reason is not null, false);
+        return;
+    end if;
+    select * into p from htm.providers where model = in_model for update;
+    moment := clock_timestamp(); -- the lock may have taken a while
+    if p.breaker <> 'closed' and p.retry_at > moment then
+        granted := false; why := 'breaker';
+        wait_ms := ceil(extract(epoch from p.retry_at - moment) * 1000);
+        return;
+    end if;
+    if p.resume_at > moment then
+        granted := false; why := 'retry_after';
+        wait_ms := ceil(extract(epoch from p.resume_at - moment) * 1000);
+        return;
+    end if;
+    if p.concurrent_calls is not null then
+        delete from htm.provider_calls where model = in_model and expires_at < moment;
+        if (select count(*) from htm.provider_calls where model = in_model) >= p.concurrent_calls then
+            granted := false; why := 'concurrent_calls'; wait_ms := 50;
+            return;
+        end if;
+    end if;
+    -- Token buckets. A burst and a minute's refill together are the limit, so that no minute, wherever it begins,
+    -- sees more than the limit.
+    elapsed := greatest(extract(epoch from moment - p.levels_at), 0); -- null: never used, the buckets are full
+    if p.requests_per_minute is not null then
+        burst := greatest(p.requests_per_minute / 60.0, 1);
+        rate := greatest(p.requests_per_minute - burst, p.requests_per_minute / 2.0) / 60.0;
+        p.request_level := least(burst, coalesce(p.request_level + elapsed * rate, burst));
+        if p.request_level < 1 then
+            granted := false; why := 'requests_per_minute';
+            wait_ms := ceil((1 - p.request_level) / rate * 1000);
+        end if;
+    end if;
+    if p.tokens_per_minute is not null then
+        burst := p.tokens_per_minute / 6.0;
+        rate := (p.tokens_per_minute - burst) / 60.0;
+        p.token_level := least(burst, coalesce(p.token_level + elapsed * rate, burst));
+        -- A call that is larger than the burst goes when the bucket is full, and leaves a debt.
+        if p.token_level < least(in_tokens, burst) then
+            granted := false; why := coalesce(why, 'tokens_per_minute');
+            wait_ms := greatest(wait_ms, ceil((least(in_tokens, burst) - p.token_level) / rate * 1000));
+        end if;
+    end if;
+    if granted then
+        report := p.breaker <> 'closed' or p.reason is not null or p.concurrent_calls is not null;
+        p.request_level := p.request_level - 1;
+        p.token_level := p.token_level - in_tokens;
+        if p.concurrent_calls is not null then
+            insert into htm.provider_calls (model, worker, expires_at)
+            values (in_model, in_worker, moment + in_deadline_ms * interval '1 millisecond') returning id into call;
+        end if;
+        if p.breaker <> 'closed' then
+            p.breaker := 'half_open';
+            p.retry_at := moment + in_deadline_ms * interval '1 millisecond';
+        end if;
+    end if;
+    update htm.providers
+       set request_level = p.request_level, token_level = p.token_level, levels_at = moment,
+           breaker = p.breaker, retry_at = p.retry_at, resume_at = null
+     where model = in_model;
+end $$;
+
+-- Says how a call ended. in_failure is null for an answer, else why there was none; in_at_once opens the breaker
+-- whatever was before (a refused key does not mend by itself). The breaker opens after in_threshold failures in a
+-- row, for in_open_ms, doubled with each opening in a row up to in_cap_ms.
+create function htm.finish_call(in_model text, in_call bigint, in_failure text, in_at_once boolean,
+                                in_retry_after_ms bigint, in_threshold integer, in_open_ms bigint, in_cap_ms bigint)
+    returns void language plpgsql as $$
+declare
+    p htm.providers;
+begin
+    if in_call is not null then delete from htm.provider_calls where id = in_call; end if;
+    if in_failure is null then
+        update htm.providers
+           set breaker = 'closed', failures = 0, openings = 0, reason = null, retry_at = null, changed_at = now()
+         where model = in_model and (breaker <> 'closed' or failures > 0 or reason is not null);
+        return;
+    end if;
+    insert into htm.providers (model) values (in_model) on conflict (model) do nothing;
+    select * into p from htm.providers where model = in_model for update;
+    if in_retry_after_ms is not null then
+        -- A limit, not a fault: it says when to come back. A trial that meets one has found the provider alive.
+        update htm.providers
+           set resume_at = greatest(resume_at, clock_timestamp() + in_retry_after_ms * interval '1 millisecond'),
+               breaker = 'closed', failures = 0, openings = 0, retry_at = null,
+               reason = in_failure, changed_at = now()
+         where model = in_model;
+        return;
+    end if;
+    p.failures := p.failures + 1;
+    if p.breaker = 'half_open' or in_at_once or (p.breaker = 'closed' and p.failures >= in_threshold) then
+        update htm.providers
+           set breaker = 'open', failures = p.failures, openings = p.openings + 1, reason = in_failure,
+               retry_at = clock_timestamp()
+                          + least(in_cap_ms, in_open_ms * power(2, least(p.openings, 20))) * interval '1 millisecond',
+               changed_at = now()
+         where model = in_model;
+    else
+        update htm.providers set failures = p.failures, reason = in_failure, changed_at = now() where model = in_model;
+    end if;
+end $$;
+
+-- Spends tokens from a namespace's budget; false, and nothing spent, when it has too few left today. A text larger
+-- than a whole day's budget goes as the day's first. A negative amount gives back. A namespace without a budget
+-- spends freely.
+create function htm.spend(in_namespace text, in_tokens bigint) returns boolean language plpgsql as $$
+declare
+    today date := (clock_timestamp() at time zone 'utc')::date;
+begin
+    update htm.budgets set day = today, tokens_used = 0 where namespace = in_namespace and day < today;
+    update htm.budgets
+       set tokens_used = greatest(tokens_used + in_tokens, 0)
+     where namespace = in_namespace
+       and (in_tokens <= 0 or tokens_used + in_tokens <= tokens_per_day or (tokens_used = 0 and tokens_per_day > 0));
+    return found or not exists (select from htm.budgets where namespace = in_namespace);
+end $$;
