@@ -10,6 +10,7 @@ pub use process::{Answer, Running, Sandbox};
 use std::time::Duration;
 
 use htm_core::Stage;
+use htm_core::store::governor::Breaker;
 use htm_worker::{Backoff, Options, Report};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,9 @@ pub fn worker_options(drain: bool) -> Options {
     Options {
         program: "test-worker".into(),
         batch: 64,
+        batch_tokens: 100_000,
+        call_deadline: Duration::from_secs(5),
+        breaker: Breaker { failures: 5, open: Duration::from_millis(50), cap: Duration::from_millis(500) },
         concurrency: 2,
         lease: Duration::from_secs(30),
         poll: Duration::from_millis(50),

@@ -2,6 +2,7 @@
 
 pub mod embeddings;
 pub(crate) mod entity;
+pub mod governor;
 pub mod jobs;
 pub mod nodes;
 pub mod queues;

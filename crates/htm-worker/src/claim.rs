@@ -7,7 +7,7 @@ use htm_core::store::jobs::{self, PING_CHANNEL};
 use htm_core::store::queues;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::batch::{Held, LeasedBatch};
@@ -28,8 +28,6 @@ pub(crate) struct Claimer {
     pub(crate) drain: bool,
     pub(crate) places: Arc<Semaphore>,
     pub(crate) held: Arc<Held>,
-    /// Until when nothing should be claimed, because the provider does not answer.
-    pub(crate) cooldown: watch::Receiver<tokio::time::Instant>,
     pub(crate) stop: CancellationToken,
 }
 
@@ -38,16 +36,13 @@ impl Claimer {
     ///
     /// A stop interrupts the waits, never a claim: one that is cancelled on its way may still be committed, and would
     /// leave jobs in the name of a worker that is gone.
-    pub(crate) async fn run(mut self, batches: mpsc::Sender<LeasedBatch>) {
+    pub(crate) async fn run(self, batches: mpsc::Sender<LeasedBatch>) {
         let stop = self.stop.clone();
         let mut pings = Pings::new(self.pool.clone());
         let mut failures = 0;
         loop {
-            let place = stop.run_until_cancelled(async {
-                self.wait_for_provider().await;
-                self.places.clone().acquire_owned().await
-            });
-            let Some(Ok(place)) = place.await else { return };
+            let place = stop.run_until_cancelled(self.places.clone().acquire_owned()).await;
+            let Some(Ok(place)) = place else { return };
             match self.claim().await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
@@ -91,16 +86,6 @@ impl Claimer {
     async fn is_drained(&self) -> bool {
         self.places.available_permits() == self.concurrency
             && queues::is_drained(&self.pool, &self.queue).await.unwrap_or(false)
-    }
-
-    async fn wait_for_provider(&mut self) {
-        loop {
-            let until = *self.cooldown.borrow_and_update();
-            if until <= tokio::time::Instant::now() {
-                return;
-            }
-            tokio::time::sleep_until(until).await;
-        }
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Item {
     pub namespace: String,
     /// The text.
     pub content: String,
+    /// Its length in tokens, as counted when it was written.
+    pub tokens: u32,
 }
 
 /// A kind of work: what to make of texts, and how to write it.
@@ -38,7 +40,12 @@ pub trait Handler: Send + Sync + 'static {
     /// The model, for logs, the list of workers, and the limits of its provider.
     fn model(&self) -> String;
 
-    /// One output an item, in order.
+    /// Whether each call is about texts of one namespace.
+    fn one_namespace_a_call(&self) -> bool {
+        false
+    }
+
+    /// One call to the provider: one output an item, in order.
     ///
     /// # Errors
     /// The provider's, about the batch as a whole. When it is the text's fault, the batch is halved and tried

@@ -17,9 +17,13 @@
 
 mod backend;
 mod batch;
+mod call_size;
+mod calls;
 mod claim;
 mod handler;
 mod heartbeat;
+mod pack;
+mod persist;
 mod process;
 pub mod service;
 mod verdict;

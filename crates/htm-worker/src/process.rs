@@ -1,34 +1,29 @@
 //! A batch from its payloads to its results.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use futures::future::BoxFuture;
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
-use htm_core::provider::ProviderError;
 use htm_core::store::jobs::{self, Failed, Lease, Verdict};
-use htm_core::store::nodes;
+use htm_core::store::{governor, nodes};
 use sqlx::PgPool;
-use tokio::sync::watch;
 
 use crate::batch::LeasedBatch;
+use crate::calls::{Caller, Setback};
 use crate::handler::{Handler, Item};
+use crate::persist::persist;
 use crate::verdict::{Backoff, verdict};
-
-/// How long results are kept and offered again to a database that does not answer.
-const ACK_PATIENCE: Duration = Duration::from_secs(60);
 
 /// What every batch of a worker shares.
 pub(crate) struct Processor<H> {
     pub(crate) pool: PgPool,
-    pub(crate) handler: H,
+    pub(crate) caller: Caller<H>,
     pub(crate) backoff: Backoff,
     /// How long a job may be put off without charge.
     pub(crate) patience: Duration,
-    pub(crate) cooldown: watch::Sender<tokio::time::Instant>,
-    pub(crate) consecutive_failures: AtomicU32,
     pub(crate) counts: Arc<Counts>,
 }
 
@@ -49,7 +44,7 @@ impl<H: Handler> Processor<H> {
                 self.counts.done.fetch_add(done, Ordering::Relaxed);
                 self.counts.failed.fetch_add(failed, Ordering::Relaxed);
                 let ms = started.elapsed().as_millis() as u64;
-                tracing::info!(queue = self.handler.stage().queue(), done, failed, ms, "batch");
+                tracing::info!(queue = self.caller.handler.queue(), done, failed, ms, "batch");
                 batch.settle();
             }
             Err(error) if error.fault() == Fault::Transient => {
@@ -89,29 +84,43 @@ impl<H: Handler> Processor<H> {
         let texts = persist(|| nodes::contents(&self.pool, &wanted)).await?;
         let mut items = Vec::with_capacity(payloads.len());
         let mut superseded = Vec::new();
+        let mut budgeted = HashSet::new();
         for (job, payload) in payloads {
-            match texts.get(&payload.node) {
-                Some(text) => items.push(Item {
-                    job,
-                    node: payload.node,
-                    revision: payload.revision,
-                    namespace: text.namespace.clone(),
-                    content: text.content.clone(),
-                }),
-                None => superseded.push(job),
+            let Some(text) = texts.get(&payload.node) else {
+                superseded.push(job);
+                continue;
+            };
+            if text.has_budget {
+                budgeted.insert(text.namespace.clone());
             }
-        }
-        let mut results = Vec::with_capacity(items.len());
-        let mut refused = Vec::new();
-        self.work(items, &mut results, &mut refused).await;
-        for (item, error) in refused {
-            let attempt = batch.jobs.iter().find(|job| job.id == item.job).map_or(1, |job| job.attempt);
-            failures.push(Failed {
-                verdict: verdict(&error, attempt.max(1) as u32, self.backoff, fastrand::f64()),
-                reason: format!("{}: {error}", error.code()),
-                job: item.job,
+            items.push(Item {
+                job,
+                node: payload.node,
+                revision: payload.revision,
+                namespace: text.namespace.clone(),
+                content: text.content.clone(),
+                tokens: text.tokens.max(0) as u32,
             });
         }
+        let items = self.spend(items, &budgeted, &mut failures).await?;
+        let worked = self.caller.work(items).await?;
+        self.refund(&worked.setbacks, &budgeted).await;
+        for (item, setback) in worked.setbacks {
+            let attempt = batch.jobs.iter().find(|job| job.id == item.job).map_or(1, |job| job.attempt);
+            failures.push(match setback {
+                Setback::Failed { error, jitter } => Failed {
+                    verdict: verdict(&error, attempt.max(1) as u32, self.backoff, jitter),
+                    reason: format!("{}: {error}", error.code()),
+                    job: item.job,
+                },
+                Setback::Held { wait, why } => Failed {
+                    verdict: Verdict::Defer { delay_ms: wait.as_millis() as u64 },
+                    reason: format!("provider_held: the provider is left alone for now ({why})"),
+                    job: item.job,
+                },
+            });
+        }
+        let results = worked.results;
         let mut done = self.ack(lease, results, &mut failures).await?;
         if !superseded.is_empty() {
             done += persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
@@ -135,13 +144,14 @@ impl<H: Handler> Processor<H> {
         if results.is_empty() {
             return Ok(0);
         }
-        match persist(|| self.handler.ack(&self.pool, lease, &results)).await {
+        match persist(|| self.caller.handler.ack(&self.pool, lease, &results)).await {
             Err(error) if error.fault() != Fault::Transient && results.len() > 1 => {}
             result => return result,
         }
         let mut done = 0;
         for result in results {
-            match persist(|| self.handler.ack(&self.pool, lease, std::slice::from_ref(&result))).await {
+            match persist(|| self.caller.handler.ack(&self.pool, lease, std::slice::from_ref(&result))).await
+            {
                 Ok(acked) => done += acked,
                 Err(error) if error.fault() == Fault::Transient => return Err(error),
                 Err(error) => failures.push(Failed {
@@ -154,59 +164,51 @@ impl<H: Handler> Processor<H> {
         Ok(done)
     }
 
-    /// Works on items; a batch that is refused for a text's sake is halved until the text stands alone.
-    fn work<'a>(
-        &'a self,
+    /// Takes what each item costs from its namespace's budget; what is too much for today is parked.
+    async fn spend(
+        &self,
         items: Vec<Item>,
-        results: &'a mut Vec<(Item, H::Output)>,
-        refused: &'a mut Vec<(Item, ProviderError)>,
-    ) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            if items.is_empty() {
-                return;
+        budgeted: &HashSet<String>,
+        failures: &mut Vec<Failed>,
+    ) -> htm_core::Result<Vec<Item>> {
+        if budgeted.is_empty() {
+            return Ok(items);
+        }
+        let (costly, mut affordable): (Vec<Item>, Vec<Item>) =
+            items.into_iter().partition(|item| budgeted.contains(&item.namespace));
+        // Not offered again by itself: an answer that was lost would spend twice. The batch goes back instead.
+        let amounts: Vec<_> =
+            costly.iter().map(|item| (item.namespace.as_str(), i64::from(item.tokens))).collect();
+        let spent = governor::spend(&self.pool, &amounts).await?;
+        for (item, spent) in costly.into_iter().zip(spent) {
+            match spent {
+                true => affordable.push(item),
+                false => failures.push(Failed {
+                    reason: format!(
+                        "budget_spent: namespace `{}` has spent its tokens for today",
+                        item.namespace
+                    ),
+                    verdict: Verdict::OverBudget,
+                    job: item.job,
+                }),
             }
-            match self.handler.work(&items).await {
-                Ok(outputs) => {
-                    self.provider_answered();
-                    results.extend(items.into_iter().zip(outputs));
-                }
-                Err(error) if error.fault() == Fault::User && items.len() > 1 => {
-                    let mut left = items;
-                    let right = left.split_off(left.len() / 2);
-                    self.work(left, results, refused).await;
-                    self.work(right, results, refused).await;
-                }
-                Err(error) => {
-                    if error.fault() != Fault::User {
-                        self.provider_failed(&error);
-                    }
-                    refused.extend(items.into_iter().map(|item| (item, error.clone())));
-                }
-            }
-        })
+        }
+        Ok(affordable)
     }
 
-    fn provider_answered(&self) {
-        self.consecutive_failures.store(0, Ordering::Relaxed);
-    }
-
-    /// Nothing is claimed for a while: a provider that is down would eat an attempt of every job in the queue.
-    fn provider_failed(&self, error: &ProviderError) {
-        let failures = self.consecutive_failures.fetch_add(1, Ordering::Relaxed) + 1;
-        let wait = match error.kind {
-            htm_core::provider::ProviderErrorKind::RateLimited { retry_after: Some(wait) } => wait,
-            _ => self.backoff.delay(failures, 1.0).min(Duration::from_secs(30)),
-        };
-        tracing::warn!(code = error.code(), %error, hint = error.hint(), wait_ms = wait.as_millis() as u64,
-                       "the provider failed; claiming waits");
-        let until = tokio::time::Instant::now() + wait;
-        self.cooldown.send_if_modified(|current| {
-            let later = until > *current;
-            if later {
-                *current = until;
-            }
-            later
-        });
+    /// Gives back what was spent for calls that gave nothing.
+    async fn refund(&self, setbacks: &[(Item, Setback)], budgeted: &HashSet<String>) {
+        let amounts: Vec<_> = setbacks
+            .iter()
+            .filter(|(item, _)| budgeted.contains(&item.namespace))
+            .map(|(item, _)| (item.namespace.as_str(), -i64::from(item.tokens)))
+            .collect();
+        if amounts.is_empty() {
+            return;
+        }
+        if let Err(error) = governor::spend(&self.pool, &amounts).await {
+            tracing::warn!(code = error.code(), %error, "a budget did not get back what failed calls had taken");
+        }
     }
 }
 
@@ -231,24 +233,4 @@ fn decode(batch: &LeasedBatch, backoff: Backoff) -> (Vec<(String, Payload)>, Vec
         }
     }
     (payloads, failures)
-}
-
-/// Offers a statement again while the database is away: what a provider has computed is worth a wait.
-async fn persist<T, F, Fut>(mut statement: F) -> htm_core::Result<T>
-where
-    F: FnMut() -> Fut,
-    Fut: Future<Output = htm_core::Result<T>>,
-{
-    let started = Instant::now();
-    let mut failures = 0;
-    loop {
-        match statement().await {
-            Err(error) if error.fault() == Fault::Transient && started.elapsed() < ACK_PATIENCE => {
-                failures += 1;
-                let backoff = Backoff { base: Duration::from_millis(50), cap: Duration::from_secs(2) };
-                tokio::time::sleep(backoff.delay(failures, 0.5 + fastrand::f64() / 2.0)).await;
-            }
-            result => return result,
-        }
-    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use htm_core::Stage;
+use htm_core::store::governor::Breaker;
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};
 use htm_runtime::{RuntimeError, Session, chain, shutdown};
@@ -106,14 +107,21 @@ async fn try_serve<H: Handler>(
 }
 
 fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> Options {
-    let worker: &Worker = match stage {
-        Stage::Embed => &config.embed_worker,
-        Stage::Tag => &config.tag_worker,
+    let (worker, call_deadline_ms): (&Worker, u64) = match stage {
+        Stage::Embed => (&config.embed_worker, config.embedding.timeout_ms),
+        Stage::Tag => (&config.tag_worker, config.tag.timeout_ms),
     };
     let jobs = &config.jobs;
     Options {
         program: program.into(),
         batch: args.batch.unwrap_or(worker.batch),
+        batch_tokens: worker.batch_tokens,
+        call_deadline: Duration::from_millis(call_deadline_ms),
+        breaker: Breaker {
+            failures: jobs.breaker_failures,
+            open: Duration::from_millis(jobs.breaker_open_ms),
+            cap: Duration::from_millis(jobs.breaker_cap_ms),
+        },
         concurrency: args.concurrency.unwrap_or(worker.concurrency),
         lease: jobs.lease(),
         poll: jobs.poll(),

@@ -2,18 +2,21 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use apalis_core::worker::builder::WorkerBuilder;
+use htm_core::store::governor::Breaker;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
 use crate::backend::BatchBackend;
 use crate::batch::{Held, LeasedBatch};
+use crate::call_size::CallSize;
+use crate::calls::Caller;
 use crate::claim::Claimer;
 use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
@@ -26,8 +29,14 @@ pub struct Options {
     /// The program's name; the worker's identity is made of it, the host's process id and a part that is new at
     /// each start.
     pub program: String,
-    /// Jobs a claim, and so texts a provider call.
+    /// Jobs a claim, and the most texts a provider call.
     pub batch: usize,
+    /// The most tokens a provider call; a longer text goes alone.
+    pub batch_tokens: u32,
+    /// By when the provider's client gives a call up.
+    pub call_deadline: Duration,
+    /// When the fleet leaves a failing provider alone.
+    pub breaker: Breaker,
     /// Batches in flight.
     pub concurrency: usize,
     /// How long a worker may go unseen before its jobs are taken back.
@@ -98,7 +107,6 @@ pub async fn run<H: Handler>(
 
     let held = Arc::new(Held::default());
     let counts = Arc::new(Counts::default());
-    let (cooldown, cooldown_receiver) = watch::channel(tokio::time::Instant::now());
     let (batches, receiver) = mpsc::channel(1);
     let claimer = Claimer {
         pool: pool.clone(),
@@ -111,18 +119,24 @@ pub async fn run<H: Handler>(
         drain: options.drain,
         places: Arc::new(Semaphore::new(options.concurrency)),
         held,
-        cooldown: cooldown_receiver,
         stop: stop.clone(),
     };
     background.spawn(claimer.run(batches));
 
     let processor = Arc::new(Processor {
         pool: pool.clone(),
-        handler,
+        caller: Caller {
+            pool: pool.clone(),
+            handler: Arc::new(handler),
+            worker: worker.clone(),
+            size: CallSize::new(options.batch, options.call_deadline / 2),
+            tokens: options.batch_tokens,
+            deadline: options.call_deadline,
+            breaker: options.breaker,
+            backoff: options.backoff,
+        },
         backoff: options.backoff,
         patience: options.patience,
-        cooldown,
-        consecutive_failures: AtomicU32::new(0),
         counts: counts.clone(),
     });
     let abort = CancellationToken::new();

@@ -63,7 +63,7 @@ async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
     for text in ["dead", "lost"] {
         sandbox.htm(&["remember", text]).await.succeeds();
     }
-    sqlx::query("update apalis.jobs set status = 'Killed'").execute(&db.pool).await.unwrap();
+    sqlx::query("update apalis.jobs set status = 'Killed', done_at = now()").execute(&db.pool).await.unwrap();
     let findings = sandbox.htm(&["doctor", "--json"]).await.json();
     let warnings = found(&findings, "warning");
     assert!(warnings.iter().any(|what| what.contains("2 dead letters")), "{warnings:?}");

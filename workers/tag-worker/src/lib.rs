@@ -1,6 +1,5 @@
 //! Tags what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -48,33 +47,28 @@ impl Handler for TagHandler {
         self.extractor.model().to_string()
     }
 
+    fn one_namespace_a_call(&self) -> bool {
+        true
+    }
+
     async fn work(&self, items: &[Item]) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        let mut by_namespace: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (place, item) in items.iter().enumerate() {
-            by_namespace.entry(&item.namespace).or_default().push(place);
+        let Some(first) = items.first() else { return Ok(Vec::new()) };
+        // Without the ontology an extractor still works, only less consistently.
+        let ontology =
+            tags::in_use(&self.pool, &first.namespace, ONTOLOGY_SHOWN).await.unwrap_or_else(|error| {
+                tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
+                Vec::new()
+            });
+        let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
+        let suggestions = self.extractor.extract(&texts, &ontology).await?;
+        if suggestions.len() != texts.len() {
+            return Err(ProviderError::new(
+                self.extractor.model(),
+                ProviderErrorKind::BadResponse,
+                format!("answered for {} of {} texts", suggestions.len(), texts.len()),
+            ));
         }
-        let mut outputs = vec![Vec::new(); items.len()];
-        for (namespace, places) in by_namespace {
-            // Without the ontology an extractor still works, only less consistently.
-            let ontology =
-                tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN).await.unwrap_or_else(|error| {
-                    tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
-                    Vec::new()
-                });
-            let texts: Vec<String> = places.iter().map(|&place| items[place].content.clone()).collect();
-            let suggestions = self.extractor.extract(&texts, &ontology).await?;
-            if suggestions.len() != texts.len() {
-                return Err(ProviderError::new(
-                    self.extractor.model(),
-                    ProviderErrorKind::BadResponse,
-                    format!("answered for {} of {} texts", suggestions.len(), texts.len()),
-                ));
-            }
-            for (place, suggested) in places.into_iter().zip(suggestions) {
-                outputs[place] = suggested;
-            }
-        }
-        Ok(outputs)
+        Ok(suggestions)
     }
 
     async fn ack(

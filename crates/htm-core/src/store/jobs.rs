@@ -196,6 +196,9 @@ pub enum Verdict {
     Dead,
 }
 
+/// An interval of PostgreSQL ends somewhere.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
+
 /// Ends the attempts of jobs that are still held. One that has been deferred for longer than `patience` is parked: it
 /// waits, visibly, until somebody retries it.
 ///
@@ -220,7 +223,7 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
         .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
         .bind(failures.iter().map(|failure| failure.verdict == Verdict::OverBudget).collect::<Vec<_>>())
         .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())
-        .bind(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX))
+        .bind(patience.min(LONGEST_PATIENCE).as_millis() as i64)
         .fetch_all(pool)
         .await?;
     Ok(rows.len())

@@ -200,25 +200,32 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, id: NodeId) -> R
 /// A database error.
 pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<NodeId, NodeText>> {
     let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
-    let rows: Vec<(NodeId, String, String)> = sqlx::query_as(
-        "select n.id, n.namespace, n.content
+    let rows: Vec<NodeText> = sqlx::query_as(
+        "select n.id as node, n.namespace, n.content, n.token_count as tokens, b.namespace is not null as has_budget
            from unnest($1::bigint[], $2::int[]) as w(id, revision)
-           join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null",
+           join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null
+           left join htm.budgets b on b.namespace = n.namespace",
     )
     .bind(ids)
     .bind(revisions)
     .fetch_all(pool)
     .await?;
-    Ok(rows.into_iter().map(|(id, namespace, content)| (id, NodeText { namespace, content })).collect())
+    Ok(rows.into_iter().map(|text| (text.node, text)).collect())
 }
 
-/// A node's text and namespace.
-#[derive(Clone, Debug)]
+/// A node's text, and what a worker must know to send it to a provider.
+#[derive(Clone, Debug, sqlx::FromRow)]
 pub struct NodeText {
+    /// The node.
+    pub node: NodeId,
     /// Its namespace.
     pub namespace: String,
     /// The text.
     pub content: String,
+    /// Its length, as counted when it was written.
+    pub tokens: i32,
+    /// Whether its namespace has a budget.
+    pub has_budget: bool,
 }
 
 /// A tag as the database holds it; the table's CHECK is the same rule as the type's.

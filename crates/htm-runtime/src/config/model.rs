@@ -197,6 +197,10 @@ pub struct Jobs {
     pub sweep_ms: u64,
     pub grace_ms: u64,
     pub patience_ms: u64,
+    pub breaker_failures: u32,
+    pub breaker_open_ms: u64,
+    pub breaker_cap_ms: u64,
+    pub keep_done_ms: u64,
 }
 
 impl Jobs {
@@ -222,6 +226,7 @@ impl Jobs {
 #[allow(missing_docs)]
 pub struct Worker {
     pub batch: usize,
+    pub batch_tokens: u32,
     pub concurrency: usize,
 }
 

@@ -11,7 +11,8 @@ with due as (
        and not exists (select from htm.paused_queues where queue = $1)
        and not exists (select from htm.providers where model = $4 and (retry_at > now() or resume_at > now()))
      order by priority desc, run_at
-     limit $3
+     limit case when exists (select from htm.providers where model = $4 and breaker <> 'closed')
+                then 1 else $3 end -- a trial risks one job's attempt
        for update skip locked
 )
 update apalis.jobs j

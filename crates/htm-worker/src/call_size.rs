@@ -1,0 +1,84 @@
+//! How many texts go into one call: less when the provider is strained, more again while it is not.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Additive increase, multiplicative decrease, as TCP does it (Chiu and Jain, 1989): the size settles below what the
+/// provider bears. Shared by the batches of a worker.
+#[derive(Debug)]
+pub(crate) struct CallSize {
+    most: usize,
+    now: AtomicUsize,
+    /// A call that takes longer than this is too large.
+    slow: Duration,
+}
+
+impl CallSize {
+    pub(crate) fn new(most: usize, slow: Duration) -> Self {
+        Self { most, now: AtomicUsize::new(most), slow }
+    }
+
+    /// Texts a call, from 1 to the most.
+    pub(crate) fn get(&self) -> usize {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// After an answer.
+    pub(crate) fn answered(&self, took: Duration) {
+        match took > self.slow {
+            true => self.change(|size| size - size / 4),
+            false => self.change(|size| size + self.most.div_ceil(16)),
+        }
+    }
+
+    /// After a rate limit or a timeout.
+    pub(crate) fn strained(&self) {
+        self.change(|size| size / 2);
+    }
+
+    fn change(&self, to: impl Fn(usize) -> usize) {
+        let change = |size| Some(to(size).clamp(1, self.most));
+        // The closure never refuses.
+        let _ = self.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SLOW: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn it_halves_under_strain_and_recovers_step_by_step() {
+        let size = CallSize::new(64, SLOW);
+        size.strained();
+        size.strained();
+        assert_eq!(size.get(), 16);
+        size.answered(Duration::from_secs(1));
+        assert_eq!(size.get(), 20);
+        size.answered(Duration::from_secs(11));
+        assert_eq!(size.get(), 15);
+        for _ in 0..20 {
+            size.answered(Duration::ZERO);
+        }
+        assert_eq!(size.get(), 64);
+    }
+
+    proptest! {
+        #[test]
+        fn it_stays_within_its_bounds(most in 1usize..3_000, events in prop::collection::vec(0u8..3, 0..200)) {
+            let size = CallSize::new(most, SLOW);
+            for event in events {
+                match event {
+                    0 => size.strained(),
+                    1 => size.answered(Duration::ZERO),
+                    _ => size.answered(Duration::from_secs(60)),
+                }
+                prop_assert!((1..=most).contains(&size.get()));
+            }
+        }
+    }
+}

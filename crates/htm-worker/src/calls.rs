@@ -1,0 +1,164 @@
+//! Calls to the provider: packed, by the governor's leave, halved around a bad text.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use htm_core::fault::Fault;
+use htm_core::provider::{ProviderError, ProviderErrorKind};
+use htm_core::store::governor::{self, Breaker, CallFailure, Grant, Leave};
+use sqlx::PgPool;
+
+use crate::call_size::CallSize;
+use crate::handler::{Handler, Item};
+use crate::pack::{CallLimits, next_call};
+use crate::persist::persist;
+use crate::verdict::Backoff;
+
+/// A provider that wants to be left alone for longer than this gets the jobs put back; for less, the batch waits.
+const SHORT_WAIT: Duration = Duration::from_secs(5);
+
+/// Makes a worker's calls.
+pub(crate) struct Caller<H> {
+    pub(crate) pool: PgPool,
+    pub(crate) handler: Arc<H>,
+    pub(crate) worker: String,
+    pub(crate) size: CallSize,
+    /// Tokens a call.
+    pub(crate) tokens: u32,
+    /// By when a call has ended.
+    pub(crate) deadline: Duration,
+    pub(crate) breaker: Breaker,
+    /// How long to wait after a rate limit that does not say.
+    pub(crate) backoff: Backoff,
+}
+
+/// What became of items.
+pub(crate) struct Worked<T> {
+    pub(crate) results: Vec<(Item, T)>,
+    pub(crate) setbacks: Vec<(Item, Setback)>,
+}
+
+/// Why an item has no result.
+#[derive(Clone, Debug)]
+pub(crate) enum Setback {
+    /// Its call failed. `jitter`, from 0 to 1, is one for the whole call: what failed together comes back together,
+    /// as a batch.
+    Failed { error: ProviderError, jitter: f64 },
+    /// No call was made: the provider is to be left alone.
+    Held { wait: Duration, why: String },
+}
+
+impl<H: Handler> Caller<H> {
+    /// Works on items, in as many calls as it takes.
+    ///
+    /// # Errors
+    /// A database error, when the governor cannot be asked.
+    pub(crate) async fn work(&self, items: Vec<Item>) -> htm_core::Result<Worked<H::Output>> {
+        let mut worked = Worked { results: Vec::with_capacity(items.len()), setbacks: Vec::new() };
+        let mut left = VecDeque::from(items);
+        while !left.is_empty() {
+            let limits = CallLimits {
+                items: self.size.get(),
+                tokens: self.tokens,
+                one_namespace: self.handler.one_namespace_a_call(),
+            };
+            self.call(next_call(&mut left, limits), &mut worked).await?;
+        }
+        Ok(worked)
+    }
+
+    /// One call, and those that its halves need when a text is refused.
+    async fn call(&self, items: Vec<Item>, worked: &mut Worked<H::Output>) -> htm_core::Result<()> {
+        let mut open = vec![items];
+        while let Some(mut items) = open.pop() {
+            let grant = match self.leave(&items).await? {
+                Ok(grant) => grant,
+                Err(held) => {
+                    worked.setbacks.extend(items.into_iter().map(|item| (item, held.clone())));
+                    continue;
+                }
+            };
+            let started = Instant::now();
+            let result = self.handler.work(&items).await;
+            self.finish(grant, result.as_ref().err()).await;
+            match result {
+                Ok(outputs) => {
+                    self.size.answered(started.elapsed());
+                    worked.results.extend(items.into_iter().zip(outputs));
+                }
+                Err(error) if error.kind == ProviderErrorKind::BadInput && items.len() > 1 => {
+                    let right = items.split_off(items.len() / 2);
+                    open.extend([right, items]);
+                }
+                Err(error) => {
+                    if matches!(
+                        error.kind,
+                        ProviderErrorKind::RateLimited { .. } | ProviderErrorKind::Timeout
+                    ) {
+                        self.size.strained();
+                    }
+                    let setback = Setback::Failed { error, jitter: fastrand::f64() };
+                    worked.setbacks.extend(items.into_iter().map(|item| (item, setback.clone())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the governor's leave. A limit is waited out, however long it takes: the jobs are next, and nobody else
+    /// would be served sooner. While the breaker is open nothing is claimed either, so the jobs are put back.
+    async fn leave(&self, items: &[Item]) -> htm_core::Result<Result<Grant, Setback>> {
+        let tokens = items.iter().fold(0u32, |sum, item| sum.saturating_add(item.tokens));
+        let model = self.handler.model();
+        loop {
+            let ask = || governor::acquire(&self.pool, &model, &self.worker, tokens, self.deadline);
+            match persist(ask).await? {
+                Leave::Granted(grant) => return Ok(Ok(grant)),
+                Leave::Wait { wait, why } => {
+                    let is_limit = !matches!(why.as_str(), "breaker" | "retry_after");
+                    if !is_limit && wait > SHORT_WAIT {
+                        return Ok(Err(Setback::Held { wait, why }));
+                    }
+                    tracing::debug!(
+                        model,
+                        why,
+                        wait_ms = wait.as_millis() as u64,
+                        "waiting for leave to call"
+                    );
+                    // Not in step with the other workers that wait.
+                    tokio::time::sleep(wait.mul_f64(1.0 + fastrand::f64() / 4.0)).await;
+                }
+            }
+        }
+    }
+
+    /// The governor's bookkeeping must not cost a result: what fails is logged.
+    async fn finish(&self, grant: Grant, error: Option<&ProviderError>) {
+        let failure = error.and_then(|error| self.failure(error));
+        if let (Some(error), Some(_)) = (error, &failure) {
+            tracing::warn!(code = error.code(), %error, hint = error.hint(), "the provider failed");
+        }
+        let model = self.handler.model();
+        if let Err(error) = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker).await
+        {
+            tracing::warn!(code = error.code(), %error, "the end of a call could not be noted");
+        }
+    }
+
+    /// What the breaker hears of an error; nothing of a refused text, which says that the provider is well.
+    fn failure(&self, error: &ProviderError) -> Option<CallFailure> {
+        let retry_after = match error.kind {
+            ProviderErrorKind::BadInput => return None,
+            ProviderErrorKind::RateLimited { retry_after } => {
+                Some(retry_after.unwrap_or_else(|| self.backoff.delay(2, 0.5 + fastrand::f64() / 2.0)))
+            }
+            _ => None,
+        };
+        Some(CallFailure {
+            reason: format!("{}: {error}", error.code()),
+            permanent: error.fault() == Fault::Permanent,
+            retry_after,
+        })
+    }
+}
