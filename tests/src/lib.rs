@@ -1,10 +1,12 @@
 //! Helpers of the integration tests: a real PostgreSQL, a database a test.
 
 mod database;
+mod own_server;
 mod process;
 mod server;
 
 pub use database::TestDatabase;
+pub use own_server::OwnServer;
 pub use process::{Answer, Running, Sandbox};
 
 use std::time::Duration;

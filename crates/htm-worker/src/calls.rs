@@ -15,7 +15,7 @@ use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
 use crate::verdict::Backoff;
 
-/// A provider that wants to be left alone for longer than this gets the jobs put back; for less, the batch waits.
+/// A batch waits so long for a rate limit to end; for a longer one its jobs are put back.
 const SHORT_WAIT: Duration = Duration::from_secs(5);
 
 /// Makes a worker's calls.
@@ -107,7 +107,8 @@ impl<H: Handler> Caller<H> {
     }
 
     /// Waits for the governor's leave. A limit is waited out, however long it takes: the jobs are next, and nobody else
-    /// would be served sooner. While the breaker is open nothing is claimed either, so the jobs are put back.
+    /// would be served sooner. While the breaker is open, or a rate limit lasts, nothing is claimed either, so the jobs
+    /// are put back; a trial is then made with the one job that is claimed for it.
     async fn leave(&self, items: &[Item]) -> htm_core::Result<Result<Grant, Setback>> {
         let tokens = items.iter().fold(0u32, |sum, item| sum.saturating_add(item.tokens));
         let model = self.handler.model();
@@ -116,8 +117,7 @@ impl<H: Handler> Caller<H> {
             match persist(ask).await? {
                 Leave::Granted(grant) => return Ok(Ok(grant)),
                 Leave::Wait { wait, why } => {
-                    let is_limit = !matches!(why.as_str(), "breaker" | "retry_after");
-                    if !is_limit && wait > SHORT_WAIT {
+                    if why == "breaker" || (why == "retry_after" && wait > SHORT_WAIT) {
                         return Ok(Err(Setback::Held { wait, why }));
                     }
                     tracing::debug!(

@@ -95,7 +95,13 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
         .iter()
         .map(|stage| {
             let detail = match &stage.state {
-                StageState::Pending { attempts: 0, .. } => "waits for a worker".into(),
+                StageState::Pending { attempts: 0, last_error: None, .. } => "waits for a worker".into(),
+                StageState::Pending { attempts: 0, last_error: Some(error), due_at, .. } => {
+                    format!(
+                        "put off: {error}; again at {}",
+                        due_at.map(|at| at.to_rfc3339()).unwrap_or_default()
+                    )
+                }
                 StageState::Pending { attempts, max_attempts, due_at, last_error } => format!(
                     "attempt {attempts} of {max_attempts} failed: {}; again at {}",
                     last_error.as_deref().unwrap_or("unknown"),

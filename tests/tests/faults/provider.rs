@@ -1,0 +1,245 @@
+//! What goes wrong at the provider.
+
+use std::time::Duration;
+
+use htm_core::Stage;
+use htm_tests::{TestDatabase, wait_until};
+use nix::sys::signal::Signal;
+use serde_json::json;
+use wiremock::ResponseTemplate;
+
+use crate::stage::*;
+
+#[tokio::test]
+async fn promise_09_a_rate_limit_burns_no_attempt_and_the_batch_comes_back_whole() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, before| match before {
+        0 | 1 => refusal(429, "rate_limit_exceeded", "slow down").append_header("retry-after", "1"),
+        _ => vectors(texts),
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url());
+    remember(&db.pool, "limited", 16).await;
+    let mut worker = sandbox.start("embed-worker", &["--concurrency", "1"]);
+    let waiting = "select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Pending' and attempts = 0
+                    and last_result ->> 'Err' like 'provider_rate_limited%'";
+    wait_until(|| async { number(&db.pool, waiting).await == 16 }).await;
+    // The wait is the database's, not the worker's: another one keeps it too.
+    worker.signal(Signal::SIGKILL);
+    worker.end().await;
+    let _worker = sandbox.start("embed-worker", &["--concurrency", "1"]);
+    until_done(&db.pool, Stage::Embed).await;
+    let calls = provider.calls();
+    for pair in calls.windows(2).take(2) {
+        assert!(pair[1].at - pair[0].at >= Duration::from_millis(900), "Retry-After is kept");
+    }
+    assert!(calls.len() <= 2 + 6, "what failed together comes back together: {} calls", calls.len());
+    assert_eq!(number(&db.pool, "select max(attempt)::bigint from htm.completions").await, 1);
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_09_what_is_put_off_for_too_long_is_parked_visibly() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|_, _| {
+        refusal(429, "rate_limit_exceeded", "slow down").append_header("retry-after", "0")
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_JOBS__PATIENCE_MS", "500");
+    remember(&db.pool, "patient", 3).await;
+    let worker = sandbox.start("embed-worker", &[]);
+    let parked = "select count(*) from apalis.jobs where status = 'Pending' and metadata -> 'parked' = 'age'";
+    wait_until(|| async { number(&db.pool, parked).await == 3 }).await;
+    let calls = provider.calls().len();
+    let list = sandbox.htm(&["jobs", "list", "--state", "parked"]).await;
+    assert!(list.succeeds().contains("provider_rate_limited"), "{list:?}");
+    assert_audited(&sandbox).await;
+    // Parked jobs are not asked about again by themselves; a drain does not wait for them.
+    drop(worker);
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_eq!(provider.calls().len(), calls);
+    provider.becomes(|texts, _| vectors(texts));
+    sandbox.htm(&["jobs", "retry", "--state", "parked"]).await.succeeds();
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_10_errors_end_as_what_they_are() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, before| match before {
+        0 => ResponseTemplate::new(500).set_body_string("out of memory"),
+        1 => ResponseTemplate::new(200).set_body_string("<html>maintenance</html>"),
+        2 => answer(vectors_of(&texts[1..])),
+        3 => ResponseTemplate::new(503),
+        4 => answer(vectors_of(texts).into_iter().map(|(_, vector)| (0, vector)).collect()),
+        _ => {
+            let mut shuffled = vectors_of(texts);
+            shuffled.reverse();
+            answer(shuffled)
+        }
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_JOBS__BREAKER_FAILURES", "100");
+    remember(&db.pool, "troubled", 8).await;
+    sandbox.run("embed-worker", &["--drain", "--concurrency", "1"], b"").await.succeeds();
+    assert!(provider.calls().len() >= 6);
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+
+    let calm = TestDatabase::new().await;
+    remember(&calm.pool, "troubled", 8).await;
+    provider.becomes(|texts, _| vectors(texts));
+    provider.sandbox(&calm.url()).run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_eq!(outcome(&db.pool).await, outcome(&calm.pool).await);
+}
+
+#[tokio::test]
+async fn promise_10_a_refused_key_stops_the_queue_and_not_the_jobs() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|_, _| refusal(401, "invalid_api_key", "Incorrect API key provided")).await;
+    let sandbox = provider.sandbox(&db.url());
+    remember(&db.pool, "locked out", 200).await;
+    let _workers = [
+        sandbox.start("embed-worker", &["--batch", "10"]),
+        sandbox.start("embed-worker", &["--batch", "10"]),
+    ];
+    wait_until(|| async { provider.calls().len() >= 6 }).await;
+    // At most the calls that were under way when the first one failed; then a trial of one job now and then.
+    let texts: Vec<usize> = provider.calls().iter().map(|call| call.texts.len()).collect();
+    assert!(texts.iter().skip(4).all(|count| *count == 1), "{texts:?}");
+    assert_eq!(
+        number(&db.pool, "select max(attempts)::bigint from apalis.jobs where status = 'Pending'").await,
+        0
+    );
+    let state = sandbox.htm(&["providers"]).await;
+    assert!(state.succeeds().contains("provider_unauthorized"), "{state:?}");
+    let stats = sandbox.htm(&["jobs", "stats"]).await;
+    assert!(stats.succeeds().contains("provider_unauthorized"), "{stats:?}");
+    // The key is mended: a trial succeeds, and everything goes on by itself.
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    let state = sandbox.htm(&["--json", "providers"]).await.json();
+    assert_eq!(state[0]["breaker"], "closed", "{state}");
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_11_a_call_that_hangs_ends_by_its_deadline() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, before| {
+        vectors(texts).set_delay(Duration::from_secs(if before == 0 { 3_600 } else { 0 }))
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__TIMEOUT_MS", "300");
+    remember(&db.pool, "hung", 4).await;
+    let _worker = sandbox.start("embed-worker", &["--concurrency", "1"]);
+    until_done(&db.pool, Stage::Embed).await;
+    let reasons = "select count(*) from htm.completions where attempt = 2";
+    assert_eq!(number(&db.pool, reasons).await, 4, "one attempt timed out");
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_20_two_processes_together_stay_under_the_limit() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts)).await;
+    let sandbox = provider.sandbox(&db.url());
+    sandbox.htm(&["providers", "set", "openai/mock", "--requests-per-minute", "240"]).await.succeeds();
+    remember(&db.pool, "governed", 24).await;
+    let _workers: Vec<_> =
+        (0..2).map(|_| sandbox.start("embed-worker", &["--batch", "1", "--concurrency", "2"])).collect();
+    until_done(&db.pool, Stage::Embed).await;
+    let calls = provider.calls();
+    assert_eq!(calls.len(), 24);
+    // 240 a minute: a burst of four, then one in about a quarter of a second, whoever makes it.
+    for (first, call) in calls.iter().enumerate() {
+        let within =
+            calls[first..].iter().take_while(|other| other.at - call.at < Duration::from_secs(3)).count();
+        assert!(within <= 4 + 12 + 1, "{within} calls within 3 s");
+    }
+    let both: Vec<(String,)> =
+        sqlx::query_as("select distinct worker from htm.completions").fetch_all(&db.pool).await.unwrap();
+    assert_eq!(both.len(), 2, "both work");
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_20_concurrent_calls_are_counted_over_the_fleet() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts).set_delay(Duration::from_millis(200))).await;
+    let sandbox = provider.sandbox(&db.url());
+    sandbox.htm(&["providers", "set", "openai/mock", "--concurrent", "2"]).await.succeeds();
+    remember(&db.pool, "one by one", 16).await;
+    let mut workers: Vec<_> =
+        (0..2).map(|_| sandbox.start("embed-worker", &["--batch", "1", "--concurrency", "4"])).collect();
+    // One dies in the midst of its calls: they must not count for ever.
+    wait_until(|| async { provider.calls().len() >= 4 }).await;
+    let mut victim = workers.remove(0);
+    victim.signal(Signal::SIGKILL);
+    victim.end().await;
+    sqlx::query("update htm.provider_calls set expires_at = least(expires_at, now() + interval '1 second')")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    until_done(&db.pool, Stage::Embed).await;
+    let calls = provider.calls();
+    for (first, call) in calls.iter().enumerate() {
+        let beside =
+            calls[first..].iter().take_while(|other| other.at - call.at < Duration::from_millis(150)).count();
+        assert!(beside <= 2, "{beside} calls at once");
+    }
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_20_a_spent_budget_parks_and_a_raised_one_goes_on() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts)).await;
+    let sandbox = provider.sandbox(&db.url());
+    sandbox.htm(&["providers", "budget", "default", "--tokens-per-day", "10"]).await.succeeds();
+    remember(&db.pool, "costs some tokens, number", 10).await;
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    let done = depth(&db.pool, Stage::Embed).await.done;
+    assert!((1..10).contains(&done), "{done} of 10 within the budget");
+    let parked = "select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Pending' and attempts = 0
+                   and metadata -> 'parked' = 'budget'
+                   and run_at = (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'";
+    assert_eq!(number(&db.pool, parked).await, 10 - done);
+    let budgets = sandbox.htm(&["--json", "providers", "budgets"]).await.json();
+    assert!(budgets.to_string().contains("default"), "{budgets}");
+    assert_audited(&sandbox).await;
+    sandbox.htm(&["providers", "budget", "default", "--tokens-per-day", "1000"]).await.succeeds();
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+    let used: i64 = number(&db.pool, "select tokens_used from htm.budgets").await;
+    let length: i64 = number(&db.pool, "select sum(token_count) from htm.nodes").await;
+    assert_eq!(used, length, "each text is paid for once");
+}
+
+#[tokio::test]
+async fn promise_20_the_breaker_is_the_fleets() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|_, _| ResponseTemplate::new(500)).await;
+    let sandbox = provider
+        .sandbox(&db.url())
+        .set("HTM_JOBS__BREAKER_FAILURES", "3")
+        .set("HTM_JOBS__BREAKER_OPEN_MS", "3600000")
+        .set("HTM_JOBS__BREAKER_CAP_MS", "3600000");
+    remember(&db.pool, "behind the breaker", 100).await;
+    let _workers: Vec<_> = (0..2).map(|_| sandbox.start("embed-worker", &["--batch", "1"])).collect();
+    let open = "select count(*) from htm.providers where breaker = 'open'";
+    wait_until(|| async { number(&db.pool, open).await == 1 }).await;
+    wait_until(|| async { depth(&db.pool, Stage::Embed).await.running == 0 }).await;
+    let calls = provider.calls().len();
+    assert!(calls <= 3 + 3, "three failures, and what was under way: {calls}");
+    let charged = number(&db.pool, "select sum(attempts) from apalis.jobs").await;
+    assert_eq!(charged as usize, calls, "no attempt without a call");
+    provider.becomes(|texts, _| vectors(texts));
+    // Nobody calls until an operator says that it is mended.
+    let held = sandbox.htm(&["--json", "providers"]).await.json();
+    assert_eq!(held[0]["breaker"], json!("open"), "{held}");
+    assert_eq!(provider.calls().len(), calls);
+    sandbox.htm(&["providers", "reset", "openai/mock"]).await.succeeds();
+    until_done(&db.pool, Stage::Embed).await;
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
