@@ -4,6 +4,7 @@
 //! [`version`] says what a database has, [`LATEST`] what this binary wants.
 
 mod m20261121_000001_schema;
+mod m20261121_000002_gauges;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
@@ -11,7 +12,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 
 /// The schema version that this binary was built for: how many of HTM's migrations are applied.
-pub const LATEST: u32 = 1;
+pub const LATEST: u32 = 2;
 
 /// Applies what is missing of apalis' migrations and of HTM's.
 ///
@@ -147,7 +148,7 @@ struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m20261121_000001_schema::Migration)]
+        vec![Box::new(m20261121_000001_schema::Migration), Box::new(m20261121_000002_gauges::Migration)]
     }
 }
 

@@ -105,8 +105,12 @@ impl Drop for TestDatabase {
 /// A template a schema, so that a checkout with another one does not disturb this one's.
 fn template_name() -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in include_bytes!("../../migration/src/sql/schema_up.sql") {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let migrations = [
+        include_str!("../../migration/src/sql/schema_up.sql"),
+        include_str!("../../migration/src/sql/gauges_up.sql"),
+    ];
+    for byte in migrations.iter().flat_map(|sql| sql.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("htm_template_{hash:016x}")
 }

@@ -2,6 +2,7 @@
 
 pub mod embeddings;
 pub(crate) mod entity;
+pub mod gauges;
 pub mod jobs;
 pub mod nodes;
 pub(crate) mod recall;

@@ -1,0 +1,17 @@
+//! Indexes for the counts that workers show to Prometheus: dead letters and parked jobs, which are few among many.
+
+use sea_orm_migration::prelude::*;
+
+#[derive(DeriveMigrationName)]
+pub(crate) struct Migration;
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.get_connection().execute_unprepared(include_str!("sql/gauges_up.sql")).await.map(drop)
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.get_connection().execute_unprepared(include_str!("sql/gauges_down.sql")).await.map(drop)
+    }
+}

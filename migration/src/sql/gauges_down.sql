@@ -1,0 +1,2 @@
+drop index if exists apalis.jobs_htm_parked_idx;
+drop index if exists apalis.jobs_htm_dead_idx;
