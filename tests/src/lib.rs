@@ -25,6 +25,7 @@ pub fn worker_options(drain: bool) -> Options {
         backoff: Backoff { base: Duration::from_millis(10), cap: Duration::from_millis(100) },
         grace: Duration::from_secs(5),
         drain,
+        monitor: None,
     }
 }
 

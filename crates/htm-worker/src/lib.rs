@@ -19,12 +19,17 @@ mod backend;
 mod batch;
 mod claim;
 mod handler;
+pub mod health;
 mod heartbeat;
+mod metrics;
+mod monitor;
 mod process;
 pub mod service;
 mod verdict;
+mod vitals;
 mod worker;
 
 pub use handler::{Handler, Item};
+pub use monitor::Monitor;
 pub use verdict::Backoff;
 pub use worker::{Options, Report, WorkerError, run};

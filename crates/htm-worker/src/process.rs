@@ -15,6 +15,8 @@ use tokio::sync::watch;
 
 use crate::batch::LeasedBatch;
 use crate::handler::{Handler, Item};
+use crate::metrics::Outcome;
+use crate::monitor::Monitor;
 use crate::verdict::{Backoff, verdict};
 
 /// How long results are kept and offered again to a database that does not answer.
@@ -28,6 +30,7 @@ pub(crate) struct Processor<H> {
     pub(crate) cooldown: watch::Sender<tokio::time::Instant>,
     pub(crate) consecutive_failures: AtomicU32,
     pub(crate) counts: Arc<Counts>,
+    pub(crate) monitor: Arc<Monitor>,
 }
 
 /// What the worker has done since its start.
@@ -73,6 +76,7 @@ impl<H: Handler> Processor<H> {
         match persist(|| jobs::fail(&self.pool, &batch.lease, &failures)).await {
             Ok(failed) => {
                 self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
+                self.monitor.metrics.failed(&batch.jobs, &failures);
                 batch.settle();
             }
             Err(error) => {
@@ -111,14 +115,18 @@ impl<H: Handler> Processor<H> {
             });
         }
         let mut done = self.ack(lease, results, &mut failures).await?;
+        self.monitor.metrics.ended(Outcome::Done, done);
         if !superseded.is_empty() {
-            done += persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
+            let ended = persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
+            self.monitor.metrics.ended(Outcome::Superseded, ended);
+            done += ended;
         }
         if !failures.is_empty() {
             for failure in &failures {
                 tracing::warn!(job = failure.job, reason = failure.reason, verdict = ?failure.verdict, "a job failed");
             }
             persist(|| jobs::fail(&self.pool, lease, &failures)).await?;
+            self.monitor.metrics.failed(&batch.jobs, &failures);
         }
         Ok((done as u64, failures.len() as u64))
     }
@@ -163,7 +171,17 @@ impl<H: Handler> Processor<H> {
             if items.is_empty() {
                 return;
             }
-            match self.handler.work(&items).await {
+            let started = Instant::now();
+            let result = self.handler.work(&items).await;
+            let outcome = result.as_ref().map_or_else(ProviderError::code, |_| "ok");
+            self.monitor.metrics.provider_call(
+                &self.handler.model(),
+                outcome,
+                started.elapsed(),
+                items.len(),
+                0,
+            );
+            match result {
                 Ok(outputs) => {
                     self.provider_answered();
                     results.extend(items.into_iter().zip(outputs));

@@ -17,6 +17,8 @@ use crate::batch::{Held, LeasedBatch};
 use crate::claim::Claimer;
 use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
+use crate::metrics::Outcome;
+use crate::monitor::Monitor;
 use crate::process::{Counts, Processor};
 use crate::verdict::Backoff;
 
@@ -42,6 +44,8 @@ pub struct Options {
     pub grace: Duration,
     /// Stop by itself when nothing is left.
     pub drain: bool,
+    /// Where the worker shows what it does; none: nobody looks.
+    pub monitor: Option<Arc<Monitor>>,
 }
 
 /// What a worker has done.
@@ -64,6 +68,9 @@ pub enum WorkerError {
     /// apalis' worker ended with an error.
     #[error("the worker's loop ended: {0}")]
     Loop(#[from] apalis_core::error::WorkerError),
+    /// A task of the worker's own panicked.
+    #[error("a task of the worker ended: {0}")]
+    Task(#[from] tokio::task::JoinError),
 }
 
 /// Works until `stop` is cancelled (or, draining, until nothing is left), then gives back what it holds.
@@ -79,7 +86,10 @@ pub async fn run<H: Handler>(
     let stage = handler.stage();
     let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
     let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), handler.model());
+    let monitor = options.monitor.unwrap_or_else(|| Arc::new(Monitor::new(stage.queue())));
     workers::register(&pool, stage, &worker, &detail, options.lease.as_millis() as u64).await?;
+    monitor.metrics.started(&options.program, &handler.model());
+    monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(
         worker,
         queue = stage.queue(),
@@ -95,12 +105,13 @@ pub async fn run<H: Handler>(
         detail,
         lease: options.lease,
         sweep: options.sweep,
+        monitor: monitor.clone(),
     };
     // Whatever way this function ends, the tasks end with it.
     let mut background = tokio::task::JoinSet::new();
     background.spawn(heartbeat.run());
 
-    let held = Arc::new(Held::default());
+    let held = Arc::new(Held::new(monitor.metrics.in_flight()));
     let counts = Arc::new(Counts::default());
     let (cooldown, cooldown_receiver) = watch::channel(tokio::time::Instant::now());
     let (batches, receiver) = mpsc::channel(1);
@@ -114,6 +125,7 @@ pub async fn run<H: Handler>(
         drain: options.drain,
         places: Arc::new(Semaphore::new(options.concurrency)),
         held,
+        monitor: monitor.clone(),
         cooldown: cooldown_receiver,
         stop: stop.clone(),
     };
@@ -126,6 +138,7 @@ pub async fn run<H: Handler>(
         cooldown,
         consecutive_failures: AtomicU32::new(0),
         counts: counts.clone(),
+        monitor: monitor.clone(),
     });
     let abort = CancellationToken::new();
     let handle = {
@@ -162,10 +175,14 @@ pub async fn run<H: Handler>(
     };
     // Still registered until everything is given back: the heartbeat goes on to keep others from the jobs.
     let released = jobs::release_unheld(&pool, &worker, &[]).await?;
+    monitor.metrics.ended(Outcome::Released, released);
+    // The claimer has ended; if it did so by a panic, this is no clean stop.
+    let ended = std::iter::from_fn(|| background.try_join_next()).collect::<Result<(), _>>();
     // Before the row goes: a heartbeat that finds it gone would put it back.
     background.shutdown().await;
     workers::deregister(&pool, &worker).await?;
     result?;
+    ended?;
     if options.drain {
         // Nobody may be left to do it later.
         statistics::refresh_due(&pool).await?;
