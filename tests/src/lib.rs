@@ -32,6 +32,7 @@ pub fn worker_options(drain: bool) -> Options {
         patience: Duration::from_secs(3600),
         grace: Duration::from_secs(5),
         drain,
+        monitor: None,
     }
 }
 

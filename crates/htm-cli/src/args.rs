@@ -45,6 +45,10 @@ pub(crate) enum Command {
     /// Remember every line of a JSON Lines file
     Import(ImportArgs),
     /// Run the private PostgreSQL and both workers until Ctrl-C
+    #[command(
+        after_help = "It opens no port, whatever worker.listen says: /livez, /readyz and /metrics are answered by \
+the processes embed-worker and tag-worker."
+    )]
     Up(ServiceArgs),
     /// Show the whole of HTM at work on a collection of memories
     Demo(DemoArgs),

@@ -2,6 +2,7 @@
 
 pub mod embeddings;
 pub(crate) mod entity;
+pub mod gauges;
 pub mod governor;
 pub mod jobs;
 pub mod nodes;

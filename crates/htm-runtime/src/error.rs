@@ -1,5 +1,8 @@
 //! What can go wrong before the library is reached.
 
+use std::io;
+use std::net::SocketAddr;
+
 use htm_core::fault::Fault;
 use htm_migration::MigrationError;
 use htm_providers::SettingsError;
@@ -25,6 +28,8 @@ pub enum RuntimeError {
     Migration(MigrationError),
     #[error(transparent)]
     Provider(#[from] SettingsError),
+    #[error("{address} cannot be listened on")]
+    Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
     Htm(#[from] htm_core::Error),
 }
@@ -39,6 +44,8 @@ impl RuntimeError {
             Self::PrivatePg(error) => error.code(),
             Self::Migration(error) => error.code(),
             Self::Provider(error) => error.code(),
+            Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => "address_in_use",
+            Self::Listen { .. } => "address_unusable",
             Self::Htm(error) => error.code(),
         }
     }
@@ -52,6 +59,14 @@ impl RuntimeError {
             Self::PrivatePg(error) => error.hint(),
             Self::Migration(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
+            Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+                "another process has the port, maybe another worker: give each its own with `--listen` (port 0: any \
+                 that is free)"
+                    .into()
+            }
+            Self::Listen { .. } => {
+                "give `--listen` an address of this machine, and a port that this user may take (1024 or higher)".into()
+            }
             Self::Htm(error) => error.hint(),
         }
     }
@@ -63,7 +78,7 @@ impl RuntimeError {
             Self::Paths(error) => error.fault(),
             Self::Telemetry(error) => error.fault(),
             Self::PrivatePg(error) => error.fault(),
-            Self::Migration(_) | Self::Provider(_) => Fault::Permanent,
+            Self::Migration(_) | Self::Provider(_) | Self::Listen { .. } => Fault::Permanent,
             Self::Htm(error) => error.fault(),
         }
     }

@@ -219,7 +219,8 @@ async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32, R
 fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions, RuntimeError> {
     let options: PgConnectOptions = url.parse()?;
     let timeout = config.database.statement_timeout_ms.to_string();
-    Ok(options.application_name("htm").options([("statement_timeout", timeout.as_str())]))
+    // No statement of ours runs for so long that compiling its plan would pay, whatever the planner expects.
+    Ok(options.application_name("htm").options([("statement_timeout", timeout.as_str()), ("jit", "off")]))
 }
 
 fn settings(config: &Config) -> Settings {

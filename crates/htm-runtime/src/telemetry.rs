@@ -32,7 +32,11 @@ pub fn init(level: Level, format: LogFormat, role: Role) -> Result<(), Telemetry
         _ => EnvFilter::new(directives(level)),
     };
     let terminal = io::stderr().is_terminal();
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        // A terminal that is gone cannot be told of it: saying so there panics, in the midst of a clean stop.
+        .log_internal_errors(false);
     let started = if is_json(format, role, terminal) {
         builder.json().flatten_event(true).with_ansi(false).try_init()
     } else {

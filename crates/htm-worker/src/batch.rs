@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use htm_core::store::jobs::{Claimed, Lease};
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Jobs held under one lease. While it lives it counts against the worker's concurrency.
@@ -24,6 +25,7 @@ impl LeasedBatch {
         permit: OwnedSemaphorePermit,
     ) -> Self {
         held.ids().extend(jobs.iter().map(|job| job.id.clone()));
+        held.gauge.inc_by(jobs.len() as i64);
         Self { lease, jobs, held, settled: AtomicBool::new(false), _permit: permit }
     }
 
@@ -41,6 +43,7 @@ impl Drop for LeasedBatch {
             ids.remove(&job.id);
         }
         drop(ids);
+        self.held.gauge.dec_by(self.jobs.len() as i64);
         if !self.settled.load(Ordering::Acquire) {
             self.held.leave_behind();
         }
@@ -48,13 +51,19 @@ impl Drop for LeasedBatch {
 }
 
 /// What the worker holds, and whether something may stand in its name that it does not hold.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Held {
     ids: Mutex<HashSet<String>>,
+    gauge: Gauge,
     left_behind: AtomicBool,
 }
 
 impl Held {
+    /// Nothing; `gauge` shows how many jobs it becomes.
+    pub(crate) fn new(gauge: Gauge) -> Self {
+        Self { ids: Mutex::default(), gauge, left_behind: AtomicBool::new(false) }
+    }
+
     fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }

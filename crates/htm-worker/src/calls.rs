@@ -11,6 +11,7 @@ use sqlx::PgPool;
 
 use crate::call_size::CallSize;
 use crate::handler::{Handler, Item};
+use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
 use crate::verdict::Backoff;
@@ -31,6 +32,7 @@ pub(crate) struct Caller<H> {
     pub(crate) breaker: Breaker,
     /// How long to wait after a rate limit that does not say.
     pub(crate) backoff: Backoff,
+    pub(crate) monitor: Arc<Monitor>,
 }
 
 /// What became of items.
@@ -81,6 +83,10 @@ impl<H: Handler> Caller<H> {
             };
             let started = Instant::now();
             let result = self.handler.work(&items).await;
+            let outcome = result.as_ref().map_or_else(ProviderError::code, |_| "ok");
+            let tokens = tokens_of(&items).into();
+            let model = self.handler.model();
+            self.monitor.metrics.provider_call(&model, outcome, started.elapsed(), items.len(), tokens);
             self.finish(grant, result.as_ref().err()).await;
             match result {
                 Ok(outputs) => {
@@ -110,7 +116,7 @@ impl<H: Handler> Caller<H> {
     /// would be served sooner. While the breaker is open, or a rate limit lasts, nothing is claimed either, so the jobs
     /// are put back; a trial is then made with the one job that is claimed for it.
     async fn leave(&self, items: &[Item]) -> htm_core::Result<Result<Grant, Setback>> {
-        let tokens = items.iter().fold(0u32, |sum, item| sum.saturating_add(item.tokens));
+        let tokens = tokens_of(items);
         let model = self.handler.model();
         loop {
             let ask = || governor::acquire(&self.pool, &model, &self.worker, tokens, self.deadline);
@@ -161,4 +167,8 @@ impl<H: Handler> Caller<H> {
             retry_after,
         })
     }
+}
+
+fn tokens_of(items: &[Item]) -> u32 {
+    items.iter().fold(0, |sum: u32, item| sum.saturating_add(item.tokens))
 }

@@ -11,6 +11,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::batch::{Held, LeasedBatch};
+use crate::metrics::Outcome;
+use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 
 /// How long the claimer waits after database errors, at most.
@@ -28,6 +30,7 @@ pub(crate) struct Claimer {
     pub(crate) drain: bool,
     pub(crate) places: Arc<Semaphore>,
     pub(crate) held: Arc<Held>,
+    pub(crate) monitor: Arc<Monitor>,
     pub(crate) stop: CancellationToken,
 }
 
@@ -38,15 +41,17 @@ impl Claimer {
     /// leave jobs in the name of a worker that is gone.
     pub(crate) async fn run(self, batches: mpsc::Sender<LeasedBatch>) {
         let stop = self.stop.clone();
+        let monitor = self.monitor.clone();
         let mut pings = Pings::new(self.pool.clone());
         let mut failures = 0;
         loop {
-            let place = stop.run_until_cancelled(self.places.clone().acquire_owned()).await;
-            let Some(Ok(place)) = place else { return };
+            let place = stop.run_until_cancelled(self.places.clone().acquire_owned());
+            let Some(Ok(place)) = monitor.vitals.while_waiting(place).await else { return };
             match self.claim().await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
+                    monitor.metrics.claimed(claimed.len());
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
                     if batches.send(batch).await.is_err() {
                         return;
@@ -58,7 +63,8 @@ impl Claimer {
                     if self.drain && self.is_drained().await {
                         return;
                     }
-                    stop.run_until_cancelled(pings.wait(self.poll)).await;
+                    let ping = stop.run_until_cancelled(pings.wait(self.poll));
+                    monitor.vitals.while_waiting(ping).await;
                 }
                 Err(error) => {
                     failures += 1;
@@ -75,6 +81,7 @@ impl Claimer {
     async fn claim(&self) -> htm_core::Result<Option<(jobs::Lease, Vec<jobs::Claimed>)>> {
         if self.held.take_left_behind() {
             let released = jobs::release_unheld(&self.pool, &self.worker, &self.held.snapshot()).await?;
+            self.monitor.metrics.ended(Outcome::Released, released);
             if released > 0 {
                 tracing::info!(released, "gave back jobs that stood in this worker's name");
             }

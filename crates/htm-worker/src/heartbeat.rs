@@ -1,10 +1,13 @@
 //! Staying alive, and looking after those who did not: a task of its own, so that work never delays it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
+
+use crate::monitor::Monitor;
 
 /// How often the statistics of full text are looked after.
 const STATISTICS: Duration = Duration::from_secs(10);
@@ -17,6 +20,7 @@ pub(crate) struct Heartbeat {
     pub(crate) detail: String,
     pub(crate) lease: Duration,
     pub(crate) sweep: Duration,
+    pub(crate) monitor: Arc<Monitor>,
 }
 
 impl Heartbeat {
@@ -24,7 +28,11 @@ impl Heartbeat {
     /// three run side by side: a slow sweep does not hold up the renewal.
     pub(crate) async fn run(self) {
         tokio::join!(
-            every(self.lease / 3, || self.renew()),
+            every(self.lease / 3, || async {
+                let result = self.renew().await;
+                self.monitor.vitals.heartbeat(&result);
+                result
+            }),
             every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.rescue()),
             every(STATISTICS, || async { statistics::refresh_due(&self.pool).await.map(drop) }),
         );

@@ -14,6 +14,8 @@ use sqlx::PgPool;
 use crate::batch::LeasedBatch;
 use crate::calls::{Caller, Setback};
 use crate::handler::{Handler, Item};
+use crate::metrics::Outcome;
+use crate::monitor::Monitor;
 use crate::persist::persist;
 use crate::verdict::{Backoff, verdict};
 
@@ -25,6 +27,7 @@ pub(crate) struct Processor<H> {
     /// How long a job may be put off without charge.
     pub(crate) patience: Duration,
     pub(crate) counts: Arc<Counts>,
+    pub(crate) monitor: Arc<Monitor>,
 }
 
 /// What the worker has done since its start.
@@ -70,6 +73,7 @@ impl<H: Handler> Processor<H> {
         match persist(|| jobs::fail(&self.pool, &batch.lease, &failures, self.patience)).await {
             Ok(failed) => {
                 self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
+                self.monitor.metrics.failed(&batch.jobs, &failures);
                 batch.settle();
             }
             Err(error) => {
@@ -122,14 +126,18 @@ impl<H: Handler> Processor<H> {
         }
         let results = worked.results;
         let mut done = self.ack(lease, results, &mut failures).await?;
+        self.monitor.metrics.ended(Outcome::Done, done);
         if !superseded.is_empty() {
-            done += persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
+            let ended = persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
+            self.monitor.metrics.ended(Outcome::Superseded, ended);
+            done += ended;
         }
         if !failures.is_empty() {
             for failure in &failures {
                 tracing::warn!(job = failure.job, reason = failure.reason, verdict = ?failure.verdict, "a job failed");
             }
             persist(|| jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
+            self.monitor.metrics.failed(&batch.jobs, &failures);
         }
         Ok((done as u64, failures.len() as u64))
     }

@@ -1,7 +1,9 @@
 //! A worker as a process: arguments, configuration, signals, exit code.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -10,11 +12,24 @@ use htm_core::store::governor::Breaker;
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};
 use htm_runtime::{RuntimeError, Session, chain, shutdown};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::handler::Handler;
+use crate::health::Port;
+use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 use crate::worker::{Options, Report, WorkerError, run};
+
+/// What the command line of a worker process takes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ProcessArgs {
+    #[command(flatten)]
+    service: ServiceArgs,
+    /// Answer /livez, /readyz and /metrics there, as `127.0.0.1:9464`; port 0 is any that is free, and is logged
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<SocketAddr>,
+}
 
 /// What every worker's command line takes.
 #[derive(Args, Clone, Debug, Default)]
@@ -38,7 +53,7 @@ pub struct ServiceArgs {
 pub async fn serve<H: Handler>(
     program: &str,
     stage: Stage,
-    args: ServiceArgs,
+    args: ProcessArgs,
     handler: impl AsyncFnOnce(&Session) -> Result<H, RuntimeError>,
 ) -> ExitCode {
     match try_serve(program, stage, args, handler).await {
@@ -51,7 +66,7 @@ pub async fn serve<H: Handler>(
     }
 }
 
-/// Works on the session's database until `stop`.
+/// Works on the session's database until `stop`; `monitor` is where it shows what it does, if anybody looks.
 ///
 /// # Errors
 /// What [`run`] says.
@@ -60,12 +75,13 @@ pub async fn work<H: Handler>(
     session: &Session,
     handler: H,
     args: &ServiceArgs,
+    monitor: Option<Arc<Monitor>>,
     stop: CancellationToken,
 ) -> Result<Report, RuntimeError> {
-    let options = options(program, handler.stage(), session.config(), args);
+    let options = Options { monitor, ..options(program, handler.stage(), session.config(), args) };
     run(session.pool().clone(), handler, options, stop).await.map_err(|error| match error {
         WorkerError::Htm(error) => error.into(),
-        WorkerError::Loop(error) => htm_core::Error::Corrupt { what: error.to_string() }.into(),
+        error => htm_core::Error::Corrupt { what: error.to_string() }.into(),
     })
 }
 
@@ -89,17 +105,28 @@ fn parse_within(text: &str, most: usize) -> Result<usize, String> {
 async fn try_serve<H: Handler>(
     program: &str,
     stage: Stage,
-    args: ServiceArgs,
+    args: ProcessArgs,
     handler: impl AsyncFnOnce(&Session) -> Result<H, RuntimeError>,
 ) -> Result<Report, RuntimeError> {
+    let ProcessArgs { service: args, listen } = args;
     let overrides: BTreeMap<String, String> = args.overrides.iter().cloned().collect();
     let loaded = Config::load(&overrides)?;
     telemetry::init(loaded.config.log.level, loaded.config.log.format, Role::Worker)?;
     let stop = shutdown::on_signal().map_err(|error| htm_core::Error::Corrupt { what: error.to_string() })?;
+    // Before anything that takes long: a port that is taken is said at once.
+    let port = match listen.or_else(|| loaded.config.worker.address()) {
+        Some(address) => Some(Port::take(address).await?),
+        None => None,
+    };
     let session = Session::open(&loaded.config).await?;
     tracing::debug!(queue = stage.queue(), "database open");
+    let monitor = Arc::new(Monitor::new(stage.queue()));
+    let mut server = JoinSet::new();
+    if let Some(port) = port {
+        server.spawn(port.serve(monitor.clone(), session.pool().clone()));
+    }
     let result = match handler(&session).await {
-        Ok(handler) => work(program, &session, handler, &args, stop).await,
+        Ok(handler) => work(program, &session, handler, &args, Some(monitor), stop).await,
         Err(error) => Err(error),
     };
     session.close().await;
@@ -133,5 +160,6 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         patience: Duration::from_millis(jobs.patience_ms),
         grace: Duration::from_millis(jobs.grace_ms),
         drain: args.drain,
+        monitor: None,
     }
 }

@@ -20,6 +20,8 @@ use crate::calls::Caller;
 use crate::claim::Claimer;
 use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
+use crate::metrics::Outcome;
+use crate::monitor::Monitor;
 use crate::process::{Counts, Processor};
 use crate::verdict::Backoff;
 
@@ -53,6 +55,8 @@ pub struct Options {
     pub grace: Duration,
     /// Stop by itself when nothing is left.
     pub drain: bool,
+    /// Where the worker shows what it does; none: nobody looks.
+    pub monitor: Option<Arc<Monitor>>,
 }
 
 /// What a worker has done.
@@ -75,6 +79,9 @@ pub enum WorkerError {
     /// apalis' worker ended with an error.
     #[error("the worker's loop ended: {0}")]
     Loop(#[from] apalis_core::error::WorkerError),
+    /// A task of the worker's own panicked.
+    #[error("a task of the worker ended: {0}")]
+    Task(#[from] tokio::task::JoinError),
 }
 
 /// Works until `stop` is cancelled (or, draining, until nothing is left), then gives back what it holds.
@@ -90,7 +97,10 @@ pub async fn run<H: Handler>(
     let (queue, model) = (handler.queue(), handler.model());
     let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
     let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), model);
+    let monitor = options.monitor.unwrap_or_else(|| Arc::new(Monitor::new(&queue)));
     workers::register(&pool, &queue, &worker, &detail, options.lease.as_millis() as u64).await?;
+    monitor.metrics.started(&options.program, &model);
+    monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
     let heartbeat = Heartbeat {
@@ -100,12 +110,13 @@ pub async fn run<H: Handler>(
         detail,
         lease: options.lease,
         sweep: options.sweep,
+        monitor: monitor.clone(),
     };
     // Whatever way this function ends, the tasks end with it.
     let mut background = tokio::task::JoinSet::new();
     background.spawn(heartbeat.run());
 
-    let held = Arc::new(Held::default());
+    let held = Arc::new(Held::new(monitor.metrics.in_flight()));
     let counts = Arc::new(Counts::default());
     let (batches, receiver) = mpsc::channel(1);
     let claimer = Claimer {
@@ -119,6 +130,7 @@ pub async fn run<H: Handler>(
         drain: options.drain,
         places: Arc::new(Semaphore::new(options.concurrency)),
         held,
+        monitor: monitor.clone(),
         stop: stop.clone(),
     };
     background.spawn(claimer.run(batches));
@@ -134,10 +146,12 @@ pub async fn run<H: Handler>(
             deadline: options.call_deadline,
             breaker: options.breaker,
             backoff: options.backoff,
+            monitor: monitor.clone(),
         },
         backoff: options.backoff,
         patience: options.patience,
         counts: counts.clone(),
+        monitor: monitor.clone(),
     });
     let abort = CancellationToken::new();
     let handle = {
@@ -174,10 +188,14 @@ pub async fn run<H: Handler>(
     };
     // Still registered until everything is given back: the heartbeat goes on to keep others from the jobs.
     let released = jobs::release_unheld(&pool, &worker, &[]).await?;
+    monitor.metrics.ended(Outcome::Released, released);
+    // The claimer has ended; if it did so by a panic, this is no clean stop.
+    let ended = std::iter::from_fn(|| background.try_join_next()).collect::<Result<(), _>>();
     // Before the row goes: a heartbeat that finds it gone would put it back.
     background.shutdown().await;
     workers::deregister(&pool, &worker).await?;
     result?;
+    ended?;
     if options.drain {
         // Nobody may be left to do it later.
         statistics::refresh_due(&pool).await?;

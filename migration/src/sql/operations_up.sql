@@ -93,7 +93,9 @@ alter table apalis.jobs
     add constraint jobs_htm_attempts_possible
         check (job_type not like 'htm.%' or attempts between 0 and max_attempts);
 create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
-create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status = 'Killed' and job_type like 'htm.%';
+-- Any number of workers is scraped every few seconds: no count may walk over the jobs that are done or simply wait.
+create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status in ('Killed', 'Failed');
+create index jobs_htm_parked_idx on apalis.jobs (job_type) where status = 'Pending' and metadata ? 'parked';
 create index completions_model_idx on htm.completions (stage, model, node_id);
 
 -- A queue that stands in this table is not claimed from.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use htm_core::Stage;
-use htm_worker::service::{ServiceArgs, serve};
+use htm_worker::service::{ProcessArgs, serve};
 
 /// Tags what was remembered: claims jobs from the queue and works on them until it is stopped.
 ///
@@ -16,15 +16,16 @@ use htm_worker::service::{ServiceArgs, serve};
     after_help = "Examples:
   tag-worker                          work until SIGTERM
   tag-worker --drain                  work off the queue and stop
+  tag-worker --listen 127.0.0.1:9464  answer /livez, /readyz and /metrics
   tag-worker --batch 32 --set jobs.lease_ms=60000"
 )]
 struct Arguments {
     #[command(flatten)]
-    service: ServiceArgs,
+    process: ProcessArgs,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { service } = Arguments::parse();
-    serve("tag-worker", Stage::Tag, service, tag_worker::handler).await
+    let Arguments { process } = Arguments::parse();
+    serve("tag-worker", Stage::Tag, process, tag_worker::handler).await
 }

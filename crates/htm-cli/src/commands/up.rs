@@ -26,8 +26,10 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
             result
         };
         let (embedded, tagged) = tokio::join!(
-            async { end_of(work("embed-worker", &session, embed, &args, stop.child_token()).await).await },
-            async { end_of(work("tag-worker", &session, tag, &args, stop.child_token()).await).await },
+            async {
+                end_of(work("embed-worker", &session, embed, &args, None, stop.child_token()).await).await
+            },
+            async { end_of(work("tag-worker", &session, tag, &args, None, stop.child_token()).await).await },
         );
         embedded.and(tagged)
     }

@@ -1,5 +1,6 @@
 //! Every key and what it may be: the one table that checks values whatever layer they come from.
 
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 use figment::value::{Num, Value};
@@ -27,6 +28,8 @@ enum Rule {
     DatabaseUrl,
     /// An http or https URL.
     HttpUrl,
+    /// Empty, or an address and a port.
+    Listen,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A list of these words.
@@ -89,6 +92,7 @@ pub(super) const KEYS: &[Key] = &[
     key("jobs.breaker_open_ms", Rule::Whole(10..=DAY_MS)),
     key("jobs.breaker_cap_ms", Rule::Whole(10..=DAY_MS)),
     key("jobs.keep_done_ms", Rule::Whole(0..=365 * DAY_MS)),
+    key("worker.listen", Rule::Listen),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
     key("embed_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),
@@ -151,6 +155,7 @@ impl Key {
                 let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
                 rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
             }),
+            Rule::Listen => text.is_some_and(|text| text.is_empty() || text.parse::<SocketAddr>().is_ok()),
             Rule::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Rule::Some(words) => value.as_array().is_some_and(|values| {
                 values.iter().all(|value| value.as_str().is_some_and(|text| words.contains(&text)))
@@ -214,6 +219,7 @@ impl Key {
             Rule::Filled => "a text that is not empty".into(),
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
+            Rule::Listen => "empty, or an address and a port as 127.0.0.1:9464".into(),
             Rule::OneOf(choices) => words(choices),
             Rule::Some(choices) => format!("a list of {}", words(choices)),
             Rule::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),

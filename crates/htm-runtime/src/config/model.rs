@@ -1,5 +1,6 @@
 //! The configuration's values. What each key does stands once, in `config/default.toml`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub struct Config {
     pub local: Local,
     pub recall: Recall,
     pub jobs: Jobs,
+    pub worker: WorkerProcess,
     pub embed_worker: Worker,
     pub tag_worker: Worker,
     pub log: Log,
@@ -217,6 +219,23 @@ impl Jobs {
     /// `sweep_ms`.
     pub fn sweep(&self) -> Duration {
         Duration::from_millis(self.sweep_ms)
+    }
+}
+
+/// `[worker]`: what worker processes of both kinds have.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct WorkerProcess {
+    /// Empty: no port is opened. See [`WorkerProcess::address`].
+    pub listen: String,
+}
+
+impl WorkerProcess {
+    /// `listen`, when it is set; port 0 is any that is free.
+    pub fn address(&self) -> Option<SocketAddr> {
+        // What cannot be parsed was refused when the configuration was loaded.
+        self.listen.parse().ok()
     }
 }
 

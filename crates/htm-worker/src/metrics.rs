@@ -1,0 +1,276 @@
+//! What a worker tells Prometheus: counts of what it does, and gauges of its queue, read when somebody asks.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use htm_core::store::gauges::{QueueGauges, gauges};
+use htm_core::store::jobs::{Claimed, Failed, Verdict};
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use sqlx::PgPool;
+
+/// How long a reading of the queue serves: any number of scrapers may ask as often as they like.
+const READING_LASTS: Duration = Duration::from_secs(10);
+
+/// How long a scrape waits for the database; Prometheus itself gives up after 10 s.
+const READING_PATIENCE: Duration = Duration::from_secs(5);
+
+/// One worker's metrics. Every one has the label `queue`, and its name begins with `htm_`.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    queue: String,
+    registry: Registry,
+    read_at: tokio::sync::Mutex<Option<Instant>>,
+    jobs: Family<State, Gauge>,
+    oldest_due_age: Family<[(&'static str, &'static str); 0], Gauge<f64, AtomicU64>>,
+    in_flight: Gauge,
+    claims: Counter,
+    attempts: Counter,
+    outcomes: Family<Ended, Counter>,
+    provider_calls: Family<Call, Counter>,
+    provider_call_time: Family<Model, Histogram>,
+    provider_tokens: Family<Model, Counter>,
+    batch_size: Histogram,
+    info: Family<Info, Gauge>,
+}
+
+/// How an attempt of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Its result is written.
+    Done,
+    /// Its node had been edited or forgotten before the work began.
+    Superseded,
+    /// It waits for another attempt.
+    Retried,
+    /// It waits, and the attempt was not charged.
+    Deferred,
+    /// It is set aside until somebody looks.
+    Parked,
+    /// It is a dead letter.
+    Dead,
+    /// It was given back, and the attempt was not charged.
+    Released,
+}
+
+impl Metrics {
+    /// Of a worker of this queue.
+    pub(crate) fn new(queue: &str) -> Self {
+        let labels = [("queue".into(), queue.to_owned().into())];
+        let mut metrics = Self {
+            queue: queue.into(),
+            registry: Registry::with_prefix_and_labels("htm", labels.into_iter()),
+            read_at: tokio::sync::Mutex::default(),
+            jobs: Family::default(),
+            oldest_due_age: Family::default(),
+            in_flight: Gauge::default(),
+            claims: Counter::default(),
+            attempts: Counter::default(),
+            outcomes: Family::default(),
+            provider_calls: Family::default(),
+            // 5 ms (a local model, one text) to 82 s (a language model, a batch).
+            provider_call_time: Family::new_with_constructor(|| {
+                Histogram::new(exponential_buckets(0.005, 2.0, 15))
+            }),
+            provider_tokens: Family::default(),
+            batch_size: Histogram::new(exponential_buckets(1.0, 2.0, 12)),
+            info: Family::default(),
+        };
+        metrics.register();
+        // What has not happened yet is 0, not missing: else the first time does not show in a rate.
+        for outcome in Outcome::ALL {
+            metrics.ended(outcome, 0);
+        }
+        metrics
+    }
+
+    /// The worker has started.
+    pub(crate) fn started(&self, program: &str, model: &str) {
+        let info = Info { program: program.into(), version: env!("CARGO_PKG_VERSION"), model: model.into() };
+        self.info.get_or_create(&info).set(1);
+        let model = Model { model: model.into() };
+        // Seen by their first 0, as the outcomes are.
+        self.provider_calls.get_or_create(&Call { model: model.model.clone(), outcome: "ok" }).inc_by(0);
+        self.provider_tokens.get_or_create(&model).inc_by(0);
+        drop(self.provider_call_time.get_or_create(&model));
+    }
+
+    /// A claim that brought jobs.
+    pub(crate) fn claimed(&self, jobs: usize) {
+        self.claims.inc();
+        self.attempts.inc_by(jobs as u64);
+    }
+
+    /// How many jobs are in the worker's hands; whoever holds them keeps it right.
+    pub(crate) fn in_flight(&self) -> Gauge {
+        self.in_flight.clone()
+    }
+
+    /// A call for a batch of texts: `ok`, or the error's code.
+    pub(crate) fn provider_call(
+        &self,
+        model: &str,
+        outcome: &'static str,
+        took: Duration,
+        texts: usize,
+        tokens: u64,
+    ) {
+        let model = Model { model: model.into() };
+        self.provider_calls.get_or_create(&Call { model: model.model.clone(), outcome }).inc();
+        self.provider_call_time.get_or_create(&model).observe(took.as_secs_f64());
+        self.provider_tokens.get_or_create(&model).inc_by(tokens);
+        self.batch_size.observe(texts as f64);
+    }
+
+    /// Attempts that ended.
+    pub(crate) fn ended(&self, outcome: Outcome, jobs: usize) {
+        self.outcomes.get_or_create(&Ended { outcome: outcome.as_str() }).inc_by(jobs as u64);
+    }
+
+    /// Attempts of a batch that ended without a result.
+    pub(crate) fn failed(&self, jobs: &[Claimed], failures: &[Failed]) {
+        let used_up: HashSet<&str> =
+            jobs.iter().filter(|job| job.attempt >= job.max_attempts).map(|job| job.id.as_str()).collect();
+        for failure in failures {
+            let outcome = match failure.verdict {
+                Verdict::Dead => Outcome::Dead,
+                Verdict::Retry { .. } if used_up.contains(failure.job.as_str()) => Outcome::Dead,
+                Verdict::Retry { .. } => Outcome::Retried,
+                Verdict::Defer { .. } => Outcome::Deferred,
+                Verdict::OverBudget => Outcome::Parked,
+            };
+            self.ended(outcome, 1);
+        }
+    }
+
+    /// All of it, as OpenMetrics text. The queue's gauges are missing while the database does not tell them.
+    pub(crate) async fn render(&self, pool: &PgPool) -> String {
+        self.read_queue(pool).await;
+        let mut text = String::new();
+        text::encode(&mut text, &self.registry).expect("a string takes whatever is written");
+        text
+    }
+
+    async fn read_queue(&self, pool: &PgPool) {
+        // Held while reading: scrapers that come together share one reading.
+        let mut read_at = self.read_at.lock().await;
+        if read_at.is_some_and(|at| at.elapsed() < READING_LASTS) {
+            return;
+        }
+        let error = match tokio::time::timeout(READING_PATIENCE, gauges(pool, &self.queue)).await {
+            Ok(Ok(gauges)) => {
+                self.show(gauges);
+                None
+            }
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_elapsed) => Some(format!("no answer within {} s", READING_PATIENCE.as_secs())),
+        };
+        if let Some(error) = error {
+            tracing::warn!(queue = self.queue, error, "the queue's metrics could not be read");
+            // An old number would look like a queue that stands still.
+            self.jobs.clear();
+            self.oldest_due_age.clear();
+        }
+        *read_at = Some(Instant::now());
+    }
+
+    fn show(&self, gauges: QueueGauges) {
+        let QueueGauges { due, waiting, parked, running, dead, oldest_due_age_seconds } = gauges;
+        for (state, jobs) in
+            [("due", due), ("waiting", waiting), ("parked", parked), ("running", running), ("dead", dead)]
+        {
+            self.jobs.get_or_create(&State { state }).set(jobs);
+        }
+        self.oldest_due_age.get_or_create(&[]).set(oldest_due_age_seconds);
+    }
+
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "queue_jobs",
+            "Jobs in the queue, of all workers; each count stops at 100000 (of each priority)",
+            self.jobs.clone(),
+        );
+        registry.register_with_unit(
+            "queue_oldest_due_age",
+            "How long the longest due job has been due; 0 when none is",
+            Unit::Seconds,
+            self.oldest_due_age.clone(),
+        );
+        registry.register("jobs_in_flight", "Jobs in this worker's hands", self.in_flight.clone());
+        registry.register("claims", "Claims that brought jobs", self.claims.clone());
+        registry.register("job_attempts", "Attempts begun", self.attempts.clone());
+        registry.register("job_outcomes", "Attempts ended, by how", self.outcomes.clone());
+        registry.register(
+            "provider_calls",
+            "Calls to the provider: ok, or the error's code",
+            self.provider_calls.clone(),
+        );
+        registry.register_with_unit(
+            "provider_call",
+            "How long calls to the provider took",
+            Unit::Seconds,
+            self.provider_call_time.clone(),
+        );
+        registry.register("provider_tokens", "Tokens sent to the provider", self.provider_tokens.clone());
+        registry.register("batch_size", "Texts in a call to the provider", self.batch_size.clone());
+        registry.register("worker_info", "1: what this worker is", self.info.clone());
+    }
+}
+
+impl Outcome {
+    const ALL: [Self; 7] = [
+        Self::Done,
+        Self::Superseded,
+        Self::Retried,
+        Self::Deferred,
+        Self::Parked,
+        Self::Dead,
+        Self::Released,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Superseded => "superseded",
+            Self::Retried => "retried",
+            Self::Deferred => "deferred",
+            Self::Parked => "parked",
+            Self::Dead => "dead",
+            Self::Released => "released",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Ended {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Model {
+    model: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Call {
+    model: String,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Info {
+    program: String,
+    version: &'static str,
+    model: String,
+}

@@ -1,0 +1,295 @@
+//! The files of `config/deploy`: that they can be read, and name only what there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use htm_tests::{Sandbox, TestDatabase};
+use serde_json::Value;
+
+use crate::Served;
+use crate::exposition::Scrape;
+use crate::metrics::scrape;
+use crate::promql::{Query, Selector};
+
+const PROGRAMS: [&str; 3] = ["htm", "embed-worker", "tag-worker"];
+
+/// Places, not configuration.
+const PLACES: [&str; 3] = ["HTM_HOME", "HTM_DATA_DIR", "HTM_POSTGRES_HOME"];
+
+#[tokio::test]
+async fn each_query_names_metrics_and_labels_that_exist() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let (embed, tag) =
+        (Served::ready(&sandbox, "embed-worker").await, Served::ready(&sandbox, "tag-worker").await);
+    let scrapes = [scrape(&embed).await, scrape(&tag).await];
+    let queries = [dashboard_queries(), alert_queries()].concat();
+    assert!(queries.len() > 15, "{queries:?}");
+    let mut named = BTreeSet::new();
+    for text in &queries {
+        let query = Query::read(text);
+        assert!(!query.selectors.is_empty(), "{text}");
+        for Selector { metric, labels: matchers } in &query.selectors {
+            let labels = of_both(&scrapes, |scrape| scrape.labels(metric));
+            assert!(!labels.is_empty(), "there is no {metric}: {text}");
+            for (label, exact) in matchers {
+                assert!(labels.contains(label.as_str()), "{metric} has no label {label}: {text}");
+                let values = of_both(&scrapes, |scrape| scrape.values(metric, label));
+                let known = exact.as_deref().is_none_or(|value| values.contains(value));
+                assert!(known, "{label} of {metric} is never {exact:?}: {text}");
+            }
+            named.insert(metric.clone());
+        }
+        for label in &query.groupings {
+            let has = |selector: &Selector| {
+                of_both(&scrapes, |scrape| scrape.labels(&selector.metric)).contains(label.as_str())
+            };
+            assert!(query.selectors.iter().all(has), "not all have the label {label}: {text}");
+        }
+    }
+    // And nothing that is measured is left out of sight.
+    for name in scrapes[0].names() {
+        let family = name.trim_end_matches("_count").trim_end_matches("_sum").trim_end_matches("_bucket");
+        assert!(named.iter().any(|named| named.starts_with(family)), "no panel and no alert shows {name}");
+    }
+}
+
+#[tokio::test]
+async fn each_command_is_one_that_the_programs_take() {
+    let sandbox = Sandbox::on("");
+    let commands: Vec<Vec<String>> =
+        [compose_commands(), kubernetes_commands(), systemd_commands(), image_commands()].concat();
+    let ours: Vec<_> = commands.iter().filter(|it| PROGRAMS.contains(&it[0].as_str())).collect();
+    assert!(ours.len() >= 9, "{commands:?}");
+    for command in ours {
+        let words: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+        let subcommand = words.iter().take_while(|word| !word.starts_with('-')).copied();
+        let arguments: Vec<&str> = subcommand.chain(["--help"]).collect();
+        let answer = sandbox.run(&command[0], &arguments, b"").await;
+        let help: BTreeSet<&str> =
+            answer.succeeds().split(|it: char| it.is_whitespace() || it == ',').collect();
+        for flag in words.iter().filter(|word| word.starts_with('-')) {
+            let flag = flag.split_once('=').map_or(*flag, |(flag, _)| flag);
+            assert!(help.contains(flag), "{command:?}: there is no {flag}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_variable_is_a_key() {
+    let shown = Sandbox::on("").htm(&["config", "show", "--json"]).await.json();
+    let variable =
+        |entry: &Value| format!("HTM_{}", entry["key"].as_str().unwrap().replace('.', "__").to_uppercase());
+    let mut known: BTreeSet<String> = shown.as_array().unwrap().iter().map(variable).collect();
+    known.extend(PLACES.map(str::to_owned));
+    let mut found = BTreeSet::new();
+    for file in files("") {
+        let text = fs::read_to_string(&file).unwrap();
+        let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        for word in words.filter(|word| word.starts_with("HTM_")) {
+            assert!(known.contains(word), "{}: {word} is no key", file.display());
+            found.insert(word.to_owned());
+        }
+    }
+    assert!(found.contains("HTM_DATABASE__URL") && found.contains("HTM_WORKER__LISTEN"), "{found:?}");
+}
+
+#[tokio::test]
+async fn each_worker_has_longer_to_stop_than_its_grace_time() {
+    let shown = Sandbox::on("").htm(&["config", "show", "--json"]).await.json();
+    let keys = shown.as_array().unwrap();
+    let grace = keys.iter().find(|entry| entry["key"] == "jobs.grace_ms").unwrap();
+    let grace: u64 = grace["value"].as_str().unwrap().parse::<u64>().unwrap() / 1_000;
+    let seconds = |value: &str| value.trim_end_matches('s').parse::<u64>().unwrap();
+    for program in ["embed-worker", "tag-worker"] {
+        let service = &compose()["services"][program];
+        assert!(seconds(service["stop_grace_period"].as_str().unwrap()) > grace, "{service}");
+        let unit = unit(&format!("htm-{program}@.service"));
+        assert!(seconds(&unit["Service"]["TimeoutStopSec"]) > grace, "{unit:?}");
+        assert_eq!(unit["Service"]["KillSignal"], "SIGTERM");
+        let pods = deployment(program);
+        let pod = &pods["spec"]["template"]["spec"];
+        assert!(pod["terminationGracePeriodSeconds"].as_u64().unwrap() > grace, "{pod}");
+    }
+}
+
+#[tokio::test]
+async fn the_health_check_of_compose_asks_the_worker() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let worker = Served::ready(&sandbox, "embed-worker").await;
+    let check = texts(&compose()["services"]["embed-worker"]["healthcheck"]["test"]);
+    assert_eq!(check[..3], ["CMD", "bash", "-c"]);
+    let port = worker.base.rsplit_once(':').unwrap().1;
+    sandbox.shell(&check[3].replace("9464", port)).await.succeeds();
+    sandbox.shell(&check[3].replace("9464", "1")).await.exits(1);
+    sandbox.shell(&check[3].replace("9464", port).replace("/readyz", "/nothing")).await.exits(1);
+}
+
+#[test]
+fn kubernetes_asks_the_port_that_the_worker_has() {
+    for program in ["embed-worker", "tag-worker"] {
+        let deployment = deployment(program);
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+        let port = container["ports"][0]["containerPort"].as_u64().unwrap();
+        assert_eq!(texts(&container["command"])[1..], ["--listen".into(), format!("0.0.0.0:{port}")]);
+        let annotations = &deployment["spec"]["template"]["metadata"]["annotations"];
+        assert_eq!(annotations["prometheus.io/port"], port.to_string());
+        for (probe, path) in [("livenessProbe", "/livez"), ("readinessProbe", "/readyz")] {
+            let get = &container[probe]["httpGet"];
+            assert_eq!(
+                (&get["path"], &get["port"]),
+                (&path.into(), &container["ports"][0]["name"]),
+                "{probe}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn kubernetes_scales_by_a_query_that_counts_due_jobs() {
+    let db = TestDatabase::new().await;
+    crate::remember(&db, 7).await;
+    let scaled = documents("kubernetes/scaling.yaml");
+    assert_eq!(scaled.len(), 2);
+    for object in scaled {
+        let name = object["spec"]["scaleTargetRef"]["name"].as_str().unwrap();
+        assert_eq!(deployment(name)["metadata"]["name"], name);
+        let trigger = &object["spec"]["triggers"][0]["metadata"];
+        let query = trigger["query"].as_str().unwrap().to_owned();
+        let due: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_one(&db.pool).await.unwrap();
+        assert_eq!(due, 7, "{name}");
+        assert!(trigger["targetQueryValue"].as_str().unwrap().parse::<u32>().unwrap() > 0);
+    }
+}
+
+#[test]
+fn every_yaml_file_is_read_and_kustomize_names_files_that_exist() {
+    for file in files("").iter().filter(|file| file.extension().is_some_and(|it| it == "yaml" || it == "yml"))
+    {
+        let documents = documents(file.to_str().unwrap());
+        assert!(documents.iter().all(Value::is_object), "{}", file.display());
+    }
+    for name in texts(&documents("kubernetes/kustomization.yaml")[0]["resources"]) {
+        assert!(root().join("kubernetes").join(&name).is_file(), "{name}");
+    }
+}
+
+fn dashboard_queries() -> Vec<String> {
+    let dashboard: Value = serde_json::from_str(&read("grafana/dashboard.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let variables = dashboard["templating"]["list"].as_array().unwrap();
+    for panel in panels {
+        assert_eq!(panel["datasource"]["uid"], "${datasource}", "{}", panel["title"]);
+    }
+    let asked =
+        variables.iter().filter(|variable| variable["type"] == "query").map(|variable| &variable["query"]);
+    targets.map(|target| &target["expr"]).chain(asked).map(text).collect()
+}
+
+fn alert_queries() -> Vec<String> {
+    let groups = documents("prometheus/alerts.yaml").remove(0);
+    let rules =
+        groups["groups"].as_array().unwrap().iter().flat_map(|group| group["rules"].as_array().unwrap());
+    rules.map(|rule| text(&rule["expr"])).collect()
+}
+
+fn compose() -> Value {
+    documents("compose.yaml").remove(0)
+}
+
+fn compose_commands() -> Vec<Vec<String>> {
+    let compose = compose();
+    let services = compose["services"].as_object().unwrap().values();
+    services.filter_map(|service| service.get("command")).map(texts).collect()
+}
+
+fn kubernetes_commands() -> Vec<Vec<String>> {
+    let all = files("kubernetes").into_iter().flat_map(|file| documents(file.to_str().unwrap()));
+    let containers = |object: Value| {
+        let list = object.pointer("/spec/template/spec/containers").and_then(Value::as_array).cloned();
+        list.unwrap_or_default()
+    };
+    all.flat_map(containers).map(|container| texts(&container["command"])).collect()
+}
+
+fn systemd_commands() -> Vec<Vec<String>> {
+    let units = files("systemd").into_iter().map(|file| unit(file.file_name().unwrap().to_str().unwrap()));
+    let command = |unit: BTreeMap<String, BTreeMap<String, String>>| {
+        let words = unit["Service"]["ExecStart"].split_whitespace();
+        words.map(|word| word.trim_start_matches("/usr/local/bin/").to_owned()).collect()
+    };
+    units.map(command).collect()
+}
+
+/// What the Dockerfile runs, and what its comments tell people to run.
+fn image_commands() -> Vec<Vec<String>> {
+    let text = read("Dockerfile");
+    let runs = text.lines().filter_map(|line| line.strip_prefix("CMD "));
+    let told = text.lines().filter_map(|line| line.strip_prefix("#   docker run ")?.split_once("htm:0.1.0 "));
+    let runs = runs.map(|list| serde_json::from_str::<Vec<String>>(list).unwrap());
+    runs.chain(told.map(|(_, line)| line.split(' ').map(str::to_owned).collect())).collect()
+}
+
+fn deployment(program: &str) -> Value {
+    documents(&format!("kubernetes/{program}.yaml")).remove(0)
+}
+
+/// A systemd unit: its sections with their keys.
+fn unit(name: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut sections = BTreeMap::<String, BTreeMap<String, String>>::new();
+    let mut section = String::new();
+    for line in
+        read(&format!("systemd/{name}")).lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+        } else {
+            let (key, value) = line.split_once('=').unwrap_or_else(|| panic!("{name}: {line}"));
+            let earlier = sections.entry(section.clone()).or_default().insert(key.into(), value.into());
+            assert_eq!(earlier, None, "{name}: {key} stands there twice");
+        }
+    }
+    assert_eq!(sections.keys().collect::<Vec<_>>(), ["Install", "Service", "Unit"], "{name}");
+    sections
+}
+
+fn of_both<'a>(
+    scrapes: &'a [Scrape; 2],
+    look: impl Fn(&'a Scrape) -> BTreeSet<&'a str>,
+) -> BTreeSet<&'a str> {
+    scrapes.iter().flat_map(look).collect()
+}
+
+fn documents(path: &str) -> Vec<Value> {
+    serde_saphyr::from_multiple(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().unwrap_or_else(|| panic!("no list: {value}")).iter().map(text).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("config/deploy")
+}
+
+/// Every file below a directory of `config/deploy`.
+fn files(dir: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root().join(dir)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(path.to_str().unwrap())) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
