@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use htm_core::{Confirmation, Error, Htm, Node, NodeStatus, StageState};
+use htm_core::{Confirmation, Error, Htm, Node, NodeStatus, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -12,13 +12,18 @@ use crate::error::CliError;
 use crate::output::{Output, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let node = with_htm(config, async |htm| match (args.node, &args.key) {
-        (Some(node), _) => Ok(Some(htm.get(node).await?)),
-        (None, Some(key)) => htm.get_by_key(args.namespace.as_deref(), key).await,
-        (None, None) => Ok(None),
+    let found = with_htm(config, async |htm| {
+        let node = match (args.node, &args.key) {
+            (Some(node), _) => Some(htm.get(node).await?),
+            (None, Some(key)) => htm.get_by_key(args.namespace.as_deref(), key).await?,
+            (None, None) => None,
+        };
+        let Some(node) = node else { return Ok(None) };
+        let stages = htm.status(node.id).await?.stages;
+        Ok(Some(Found { node, stages }))
     })
     .await?;
-    let Some(node) = node else {
+    let Some(found) = found else {
         let key = args.key.unwrap_or_default();
         return Err(CliError::Usage {
             code: "key_not_found",
@@ -26,7 +31,7 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
             hint: "name its namespace with --namespace, or look for it: `htm recall QUERY`".into(),
         });
     };
-    output.value(&node, || describe(&node));
+    output.value(&found, || describe(&found));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -51,6 +56,14 @@ pub(crate) async fn status(config: &Config, args: StatusArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
+/// A node with how far it is.
+#[derive(serde::Serialize)]
+struct Found {
+    #[serde(flatten)]
+    node: Node,
+    stages: Vec<StageStatus>,
+}
+
 async fn with_htm<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
@@ -61,7 +74,7 @@ async fn with_htm<T>(
     Ok(result?)
 }
 
-fn describe(node: &Node) -> String {
+fn describe(Found { node, stages }: &Found) -> String {
     let tags = node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<(&str, String)> = vec![
         ("node", node.id.to_string()),
@@ -77,6 +90,7 @@ fn describe(node: &Node) -> String {
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }
+    rows.extend(stages.iter().map(|stage| (stage.stage.as_str(), progress(&stage.state))));
     rows.retain(|(_, value)| !value.is_empty());
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -92,25 +106,7 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     let rows = status
         .stages
         .iter()
-        .map(|stage| {
-            let detail = match &stage.state {
-                StageState::Pending { attempts: 0, .. } => "waits for a worker".into(),
-                StageState::Pending { attempts, max_attempts, due_at, last_error } => format!(
-                    "attempt {attempts} of {max_attempts} failed: {}; again at {}",
-                    last_error.as_deref().unwrap_or("unknown"),
-                    due_at.map(|at| at.to_rfc3339()).unwrap_or_default()
-                ),
-                StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),
-                StageState::Done { model, outcome, after_ms, .. } => {
-                    format!("{outcome} by {model}, {after_ms:.0} ms after the write")
-                }
-                StageState::Dead { attempts, error } => {
-                    format!("dead letter after {attempts} attempts: {error}")
-                }
-                StageState::Stranded => "no job and no result: run `htm doctor`".into(),
-            };
-            vec![stage.stage.to_string(), stage.state.name().into(), plain(&detail)]
-        })
+        .map(|stage| vec![stage.stage.to_string(), stage.state.name().into(), plain(&progress(&stage.state))])
         .collect();
     format!(
         "node {} written at {}\n{}",
@@ -118,4 +114,22 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
         status.written_at.to_rfc3339(),
         table(&["stage", "state", ""], &[], rows)
     )
+}
+
+/// How far a stage is, in one sentence.
+fn progress(state: &StageState) -> String {
+    match state {
+        StageState::Pending { attempts: 0, .. } => "waits for a worker".into(),
+        StageState::Pending { attempts, max_attempts, due_at, last_error } => format!(
+            "attempt {attempts} of {max_attempts} failed: {}; again at {}",
+            last_error.as_deref().unwrap_or("unknown"),
+            due_at.map(|at| at.to_rfc3339()).unwrap_or_default()
+        ),
+        StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),
+        StageState::Done { model, outcome, after_ms, .. } => {
+            format!("{outcome} by {model}, {after_ms:.0} ms after the write")
+        }
+        StageState::Dead { attempts, error } => format!("dead letter after {attempts} attempts: {error}"),
+        StageState::Stranded => "no job and no result: run `htm doctor`".into(),
+    }
 }
