@@ -9,6 +9,7 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{embeddings, queues, workers};
 use htm_core::{Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
+use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
@@ -84,6 +85,7 @@ impl Handler for Scripted {
                 node: item.node,
                 revision: item.revision,
                 embedding: embedding.clone(),
+                parts: 1,
             })
             .collect();
         jobs::ack_embedded(pool, lease, &self.model, &results).await
@@ -100,7 +102,7 @@ async fn claim_as(db: &TestDatabase, worker: &str) -> (Lease, Vec<jobs::Claimed>
 }
 
 fn embedded(job: &jobs::Claimed, node: NodeId) -> Embedded {
-    Embedded { job: job.id.clone(), node, revision: 1, embedding: vec![0.5; 4] }
+    Embedded { job: job.id.clone(), node, revision: 1, embedding: vec![0.5; 4], parts: 1 }
 }
 
 async fn register(db: &TestDatabase) -> embeddings::RegisteredModel {
@@ -465,4 +467,25 @@ async fn an_idle_worker_is_woken_by_the_ping() {
     }
     stop.cancel();
     worker.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_long_text_says_in_how_many_parts_it_was_embedded() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let short = htm.remember(Memory::new("A short text.")).await.unwrap().node;
+    let long = htm.remember(Memory::new("One more sentence. ".repeat(100))).await.unwrap().node;
+    let settings = FakeSettings { window: Some(100), ..FakeSettings::default() };
+    let embedder = fake::embedder(settings).unwrap();
+    let handler = embed_worker::EmbedHandler::register(&db.pool, embedder).await.unwrap();
+    htm_worker::run(db.pool.clone(), handler, worker_options(true), CancellationToken::new()).await.unwrap();
+    for (node, expected) in [(short, "embedded"), (long, "embedded in 6 parts")] {
+        let status = htm.status(node).await.unwrap();
+        let StageState::Done { outcome, .. } = status.stage(Stage::Embed) else { panic!("{status:?}") };
+        assert_eq!(outcome, expected);
+    }
+    // It is one vector all the same, and the text is found by it.
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 2);
+    let query = RecallQuery::new("one more sentence").strategy(Strategy::Vector);
+    assert_eq!(htm.recall(&query).await.unwrap().hits[0].node.id, long);
 }

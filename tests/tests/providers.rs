@@ -7,6 +7,8 @@ mod embedding;
 mod http_embedding;
 #[path = "providers/http_tags.rs"]
 mod http_tags;
+#[path = "providers/long_texts.rs"]
+mod long_texts;
 #[path = "providers/mock.rs"]
 mod mock;
 #[path = "providers/tagging.rs"]

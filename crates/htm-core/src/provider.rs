@@ -19,16 +19,29 @@ pub trait Embedder: Send + Sync {
     /// The length of this model's vectors; asks the provider once when it is not configured.
     async fn dimensions(&self) -> Result<usize, ProviderError>;
 
-    /// One vector a text, in the order of `texts`; an empty slice gives an empty answer without a call.
+    /// One embedding a text, in the order of `texts`; an empty slice gives an empty answer without a call.
     ///
-    /// Each vector has [`dimensions`](Self::dimensions) finite components and unit length (the client
-    /// normalises, so that cosine similarity is the inner product whatever the provider does). An empty text
-    /// is embedded like any other. The call ends by the provider's deadline.
+    /// The whole text counts: one that is longer than the model's window is split at the ends of sentences,
+    /// else of words, each part is embedded, and the parts' mean, weighted by their tokens, is brought to unit
+    /// length. Nothing is cut off. An empty text is embedded like any other.
+    ///
+    /// A call makes one request, or several when a request could not hold the parts; each ends by the
+    /// provider's deadline.
     ///
     /// # Errors
     /// See [`ProviderErrorKind`]. An error says nothing about single texts: halve the batch to find the one
     /// that a [`ProviderErrorKind::BadInput`] is about.
-    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, ProviderError>;
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError>;
+}
+
+/// What a model makes of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// As many finite components as the model has dimensions, at unit length (the client normalises, so that
+    /// cosine similarity is the inner product whatever the provider does).
+    pub vector: Vec<f32>,
+    /// Into how many windows the text was split; 1: it fit.
+    pub parts: u32,
 }
 
 /// Proposes tags for texts.

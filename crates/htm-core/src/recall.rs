@@ -350,8 +350,8 @@ impl Htm {
         if let Some(vector) = self.query_embeddings().get(text).await {
             return Ok((model, vector));
         }
-        let mut vectors = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
-        let vector: Arc<[f32]> = vectors.pop().unwrap_or_default().into();
+        let mut embeddings = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
+        let vector: Arc<[f32]> = embeddings.pop().map(|query| query.vector).unwrap_or_default().into();
         if vector.len() != model.dimensions {
             return Err(crate::provider::ProviderError::new(
                 embedder.model(),

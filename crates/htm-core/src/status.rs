@@ -76,7 +76,7 @@ pub enum StageState {
     Done {
         /// By which model.
         model: String,
-        /// With what outcome, as `embedded` or `3 tags`.
+        /// With what outcome, as `embedded`, `embedded in 3 parts` or `3 tags`.
         outcome: String,
         /// When.
         at: DateTime<Utc>,

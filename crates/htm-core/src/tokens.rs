@@ -4,6 +4,10 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
+/// tiktoken's regular expressions overflow their stack, and it panics, at a run of some hundred thousand letters or
+/// spaces. Longer texts are counted in pieces of this many bytes: a token more for each cut at most, of thousands.
+const PIECE_BYTES: usize = 1 << 16;
+
 /// What counts the tokens of a text; stored with each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TokenEncoding {
@@ -20,8 +24,8 @@ impl TokenEncoding {
     /// How many tokens `text` has.
     pub fn count(self, text: &str) -> usize {
         match self {
-            Self::O200kBase => tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len(),
-            Self::Cl100kBase => tiktoken_rs::cl100k_base_singleton().encode_ordinary(text).len(),
+            Self::O200kBase => encode(tiktoken_rs::o200k_base_singleton(), text),
+            Self::Cl100kBase => encode(tiktoken_rs::cl100k_base_singleton(), text),
             Self::Estimate => text.chars().count().div_ceil(4),
         }
     }
@@ -34,6 +38,16 @@ impl TokenEncoding {
             Self::Estimate => "estimate",
         }
     }
+}
+
+fn encode(encoding: &tiktoken_rs::CoreBPE, mut text: &str) -> usize {
+    let mut tokens = 0;
+    while !text.is_empty() {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(PIECE_BYTES));
+        tokens += encoding.encode_ordinary(piece).len();
+        text = rest;
+    }
+    tokens
 }
 
 impl FromStr for TokenEncoding {
@@ -58,6 +72,16 @@ mod tests {
         assert_eq!(TokenEncoding::O200kBase.count("2 + 2 = 4"), 7);
         assert_eq!(TokenEncoding::Estimate.count("12345"), 2);
         assert_eq!(TokenEncoding::O200kBase.count(""), 0);
+    }
+
+    #[test]
+    fn the_longest_runs_are_counted() {
+        for run in [" ", "x", "=", "あ"] {
+            let text = run.repeat((1 << 20) / run.len());
+            for encoding in [TokenEncoding::O200kBase, TokenEncoding::Cl100kBase] {
+                assert!((1000..=1 << 20).contains(&encoding.count(&text)), "{run:?}");
+            }
+        }
     }
 
     #[test]

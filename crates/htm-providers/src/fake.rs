@@ -10,10 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::provider::{Embedder, ModelName, ProviderError, ProviderErrorKind, Purpose, TagExtractor};
+use htm_core::TokenEncoding;
+use htm_core::provider::{
+    Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, TagExtractor,
+};
 
 use crate::SettingsError;
 use crate::hash::fnv1a;
+use crate::pool::pool;
+use crate::split::Window;
 pub use tags::FakeTagger;
 use trouble::Trouble;
 
@@ -27,13 +32,15 @@ pub struct FakeSettings {
     pub model: String,
     /// The length of the vectors.
     pub dimensions: usize,
+    /// Tokens, of four characters each, that it reads at once. None: it reads any text at once.
+    pub window: Option<usize>,
     /// How long each call takes.
     pub latency: Duration,
 }
 
 impl Default for FakeSettings {
     fn default() -> Self {
-        Self { model: "bag-of-words".to_owned(), dimensions: 64, latency: Duration::ZERO }
+        Self { model: "bag-of-words".to_owned(), dimensions: 64, window: None, latency: Duration::ZERO }
     }
 }
 
@@ -72,6 +79,7 @@ pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn TagExtractor>, SettingsE
 pub struct FakeEmbedder {
     model: ModelName,
     dimensions: usize,
+    window: Option<Window>,
     trouble: Trouble,
 }
 
@@ -85,8 +93,7 @@ impl FakeEmbedder {
             let reason = "must be a length that a vector can have".to_owned();
             return Err(SettingsError::Value { setting: "fake.dimensions", reason });
         }
-        let model = ModelName::new("fake", settings.model);
-        Ok(Self { model, dimensions: settings.dimensions, trouble: Trouble::new(settings.latency) })
+        Ok(Self::build(settings))
     }
 
     /// One whose every call fails with `kind`.
@@ -119,12 +126,32 @@ impl FakeEmbedder {
     pub fn calls(&self) -> u64 {
         self.trouble.calls()
     }
+
+    fn build(settings: FakeSettings) -> Self {
+        Self {
+            model: ModelName::new("fake", settings.model),
+            dimensions: settings.dimensions,
+            window: settings.window.map(|tokens| Window::exact(tokens, TokenEncoding::Estimate)),
+            trouble: Trouble::new(settings.latency),
+        }
+    }
+
+    fn embedding(&self, text: &str) -> Embedding {
+        let Some(window) = self.window else {
+            return Embedding { vector: vector(text, self.dimensions), parts: 1 };
+        };
+        let parts = window.split(text);
+        let vectors: Vec<_> =
+            parts.iter().map(|part| (vector(part.text, self.dimensions), part.tokens)).collect();
+        // Parts that cancel each other are as a text without words.
+        pool(&vectors)
+            .unwrap_or_else(|| Embedding { vector: vector("", self.dimensions), parts: parts.len() as u32 })
+    }
 }
 
 impl Default for FakeEmbedder {
     fn default() -> Self {
-        let FakeSettings { model, dimensions, latency } = FakeSettings::default();
-        Self { model: ModelName::new("fake", model), dimensions, trouble: Trouble::new(latency) }
+        Self::build(FakeSettings::default())
     }
 }
 
@@ -138,12 +165,12 @@ impl Embedder for FakeEmbedder {
         Ok(self.dimensions)
     }
 
-    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>, ProviderError> {
+    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Embedding>, ProviderError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         self.trouble.meet(&self.model, texts).await?;
-        Ok(texts.iter().map(|text| vector(text, self.dimensions)).collect())
+        Ok(texts.iter().map(|text| self.embedding(text)).collect())
     }
 }
 

@@ -9,8 +9,8 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let embedder = fake::embedder(FakeSettings::default())?;
-//! let vectors = embedder.embed(&["the cat sat".to_owned()], Purpose::Document).await.unwrap();
-//! assert_eq!(vectors[0].len(), embedder.dimensions().await.unwrap());
+//! let embeddings = embedder.embed(&["the cat sat".to_owned()], Purpose::Document).await.unwrap();
+//! assert_eq!(embeddings[0].vector.len(), embedder.dimensions().await.unwrap());
 //! # Ok::<(), htm_providers::SettingsError>(())
 //! # }).unwrap();
 //! ```
@@ -40,12 +40,18 @@ pub mod local;
 pub mod ollama;
 #[cfg(feature = "openai")]
 pub mod openai;
+mod pool;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod prefix;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod prompt;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod requests;
 mod secret;
 mod settings;
+// Without HTTP only `fake` splits, and its count is exact.
+#[cfg_attr(not(any(feature = "ollama", feature = "openai")), allow(dead_code))]
+mod split;
 
 pub use secret::Secret;
 pub use settings::SettingsError;

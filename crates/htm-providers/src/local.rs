@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use htm_core::provider::{Embedder, ModelName, ProviderError, Purpose, TagExtractor};
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, TagExtractor};
 
 use crate::SettingsError;
 use model::Model;
@@ -111,7 +111,7 @@ impl Embedder for LocalEmbedder {
         Ok(self.model.dimensions())
     }
 
-    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>, ProviderError> {
+    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Embedding>, ProviderError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }

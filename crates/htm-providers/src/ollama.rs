@@ -22,7 +22,10 @@ pub struct OllamaSettings {
     pub model: String,
     /// The length of the vectors, to be checked. None: the first answer decides. Tags do not use it.
     pub dimensions: Option<usize>,
-    /// How long a call may take in all; the first after a pause includes loading the model.
+    /// Tokens that the model reads at once. None: by the model's name, else 512. Versions of Ollama around 0.13
+    /// break off at more than 512 tokens of nomic-embed-text, which has 2,048.
+    pub window: Option<usize>,
+    /// How long a request may take in all; the first after a pause includes loading the model.
     pub timeout: Duration,
     /// Put before each document. None: by the model's name (nomic-embed-text has one).
     pub document_prefix: Option<String>,
@@ -39,6 +42,7 @@ impl Default for OllamaSettings {
             api_key: Secret::default(),
             model: "nomic-embed-text".to_owned(),
             dimensions: None,
+            window: None,
             timeout: Duration::from_secs(120),
             document_prefix: None,
             query_prefix: None,

@@ -24,7 +24,10 @@ pub struct OpenAiSettings {
     /// The length of the vectors. If set it is asked for (text-embedding-3 and later shorten their vectors)
     /// and checked; else the model's own. Tags do not use it.
     pub dimensions: Option<usize>,
-    /// How long a call may take in all, connecting and reading included.
+    /// Tokens that the model reads at once. None: 8,191 for OpenAI's models, 512 for others (what llama.cpp's
+    /// server takes unless it is told otherwise).
+    pub window: Option<usize>,
+    /// How long a request may take in all, connecting and reading included.
     pub timeout: Duration,
     /// Put before each document. None: by the model's name (nomic-embed-text has one).
     pub document_prefix: Option<String>,
@@ -41,6 +44,7 @@ impl Default for OpenAiSettings {
             api_key: Secret::default(),
             model: "text-embedding-3-small".to_owned(),
             dimensions: None,
+            window: None,
             timeout: Duration::from_secs(60),
             document_prefix: None,
             query_prefix: None,

@@ -21,15 +21,12 @@ impl Prefixes {
         }
     }
 
-    /// `texts` as they are sent. An empty one becomes a space: OpenAI refuses an empty string, and with it
-    /// the whole batch.
-    pub(crate) fn apply(&self, texts: &[String], purpose: Purpose) -> Vec<String> {
-        let prefix = match purpose {
+    /// What stands before each text; may be empty.
+    pub(crate) fn of(&self, purpose: Purpose) -> &str {
+        match purpose {
             Purpose::Document => &self.document,
             Purpose::Query => &self.query,
-        };
-        let sent = texts.iter().map(|text| format!("{prefix}{text}"));
-        sent.map(|text| if text.is_empty() { " ".to_owned() } else { text }).collect()
+        }
     }
 }
 
@@ -39,14 +36,13 @@ mod tests {
 
     #[test]
     fn nomic_has_its_own_and_settings_win() {
-        let sent = |model: &str, document: Option<&str>, purpose| {
-            Prefixes::new(model, document.map(str::to_owned), None)
-                .apply(&["x".to_owned(), String::new()], purpose)
+        let of = |model: &str, document: Option<&str>, purpose| {
+            Prefixes::new(model, document.map(str::to_owned), None).of(purpose).to_owned()
         };
         let nomic = "nomic-embed-text:v1.5";
-        assert_eq!(sent(nomic, None, Purpose::Document), ["search_document: x", "search_document: "]);
-        assert_eq!(sent(nomic, None, Purpose::Query), ["search_query: x", "search_query: "]);
-        assert_eq!(sent(nomic, Some(""), Purpose::Document), ["x", " "]);
-        assert_eq!(sent("other", None, Purpose::Query), ["x", " "]);
+        assert_eq!(of(nomic, None, Purpose::Document), "search_document: ");
+        assert_eq!(of(nomic, None, Purpose::Query), "search_query: ");
+        assert_eq!(of(nomic, Some(""), Purpose::Document), "");
+        assert_eq!(of("other", None, Purpose::Query), "");
     }
 }

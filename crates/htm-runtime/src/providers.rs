@@ -20,18 +20,21 @@ use crate::paths::Paths;
 pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>, SettingsError> {
     let embedding = &config.embedding;
     let dimensions = (embedding.dimensions > 0).then_some(embedding.dimensions);
+    let window = (embedding.window > 0).then_some(embedding.window);
     let timeout = Duration::from_millis(embedding.timeout_ms);
     match embedding.provider {
         Provider::Local => local::embedder(local_settings(config, paths, embedding.model_name())),
         Provider::Fake => fake::embedder(FakeSettings {
             model: embedding.model_name().into(),
             dimensions: dimensions.unwrap_or(FakeSettings::default().dimensions),
+            window,
             ..FakeSettings::default()
         }),
         Provider::Ollama => ollama::embedder(OllamaSettings {
             base_url: config.ollama.base_url.clone(),
             model: embedding.model_name().into(),
             dimensions,
+            window,
             timeout,
             document_prefix: prefix(&embedding.document_prefix),
             query_prefix: prefix(&embedding.query_prefix),
@@ -42,6 +45,7 @@ pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>, Set
             api_key: Secret::new(config.openai.api_key.expose()),
             model: embedding.model_name().into(),
             dimensions,
+            window,
             timeout,
             document_prefix: prefix(&embedding.document_prefix),
             query_prefix: prefix(&embedding.query_prefix),

@@ -252,3 +252,23 @@ async fn a_reader_that_goes_away_is_no_error() {
         assert_eq!((answer.succeeds(), answer.stderr.as_str()), ("", ""), "{command}");
     }
 }
+
+#[tokio::test]
+async fn a_long_memory_says_in_how_many_parts_it_was_embedded() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.htm(&["remember", "--key", "long", &"One more sentence. ".repeat(100)]).await.succeeds();
+    let window = ["--drain", "--set", "embedding.window=100"];
+    sandbox.run("embed-worker", &window, b"").await.succeeds();
+    let got = sandbox.htm(&["get", "--key", "long", "--json"]).await.json();
+    let node = got["id"].to_string();
+    let status = sandbox.htm(&["status", &node, "--json"]).await.json();
+    for answer in [&got, &status] {
+        assert_eq!(answer["stages"][0]["outcome"], "embedded in 6 parts", "{answer}");
+        assert_eq!(answer["stages"][1]["state"], "pending", "{answer}");
+    }
+    for command in ["get", "status"] {
+        let said = sandbox.htm(&[command, &node]).await;
+        assert!(said.succeeds().contains("embedded in 6 parts by fake/"), "{said:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use htm_core::provider::{Embedder, Purpose};
+use htm_core::provider::{Embedder, Embedding, Purpose};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings};
 
@@ -10,7 +10,8 @@ use crate::mock::{Api, Vectors, serve};
 
 #[tokio::test]
 async fn fake_keeps_the_contract() {
-    keeps_the_contract(fake::embedder(FakeSettings::default()).unwrap()).await;
+    let settings = FakeSettings { window: Some(256), ..FakeSettings::default() };
+    keeps_the_contract(fake::embedder(settings).unwrap()).await;
 }
 
 #[tokio::test]
@@ -60,15 +61,17 @@ pub(crate) fn awkward_texts() -> Vec<String> {
 async fn keeps_the_contract(embedder: Arc<dyn Embedder>) {
     let dimensions = embedder.dimensions().await.unwrap();
     let embed = async |texts: &[String]| {
-        let vectors = embedder.embed(texts, Purpose::Document).await.unwrap();
-        assert_eq!(vectors.len(), texts.len());
-        for vector in &vectors {
+        let embeddings = embedder.embed(texts, Purpose::Document).await.unwrap();
+        assert_eq!(embeddings.len(), texts.len());
+        for (Embedding { vector, parts }, text) in embeddings.iter().zip(texts) {
+            // The long one is longer than every window.
+            assert_eq!(*parts > 1, text.len() > 50_000, "{parts} parts of {} bytes", text.len());
             assert_eq!(vector.len(), dimensions);
             assert!(vector.iter().all(|x| x.is_finite()));
             let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
             assert!((length - 1.0).abs() < 1e-4, "length {length}");
         }
-        vectors
+        embeddings
     };
 
     assert!(embed(&[]).await.is_empty());
@@ -87,10 +90,11 @@ async fn keeps_the_contract(embedder: Arc<dyn Embedder>) {
         let alone = embed(std::slice::from_ref(text)).await;
         same(&alone[0], together, &format!("an awkward text of {} bytes", text.len()));
     }
-    assert_eq!(embedder.embed(&batch[..1], Purpose::Query).await.unwrap()[0].len(), dimensions);
+    assert_eq!(embedder.embed(&batch[..1], Purpose::Query).await.unwrap()[0].vector.len(), dimensions);
 }
 
-fn same(a: &[f32], b: &[f32], what: &str) {
-    let far = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+fn same(a: &Embedding, b: &Embedding, what: &str) {
+    assert_eq!(a.parts, b.parts, "{what}");
+    let far = a.vector.iter().zip(&b.vector).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(far < 1e-4, "{what}: alone and in a batch are {far} apart");
 }

@@ -48,6 +48,16 @@ async fn each_status_has_its_kind() {
 }
 
 #[tokio::test]
+async fn a_proxys_page_is_the_servers_trouble_and_not_quoted() {
+    for api in APIS {
+        let page = ResponseTemplate::new(502).set_body_raw("<html><h1>Bad Gateway</h1></html>", "text/html");
+        let server = serve(page).await;
+        let error = failure(api, &server.uri(), 5_000).await;
+        assert_eq!((error.kind, error.message.as_str()), (ProviderErrorKind::Server, "HTTP 502 Bad Gateway"));
+    }
+}
+
+#[tokio::test]
 async fn a_rate_limit_says_how_long() {
     for (header, value, wait) in [
         ("Retry-After", "7", Duration::from_secs(7)),

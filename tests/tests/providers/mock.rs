@@ -28,10 +28,21 @@ pub(crate) enum Api {
 pub(crate) const APIS: [Api; 2] = [Api::OpenAi, Api::Ollama];
 
 impl Api {
-    /// The embedder at `url`, with `deadline_ms` a call.
+    /// The embedder at `url`, with `deadline_ms` a request.
     pub(crate) fn embedder(self, url: &str, deadline_ms: u64) -> Arc<dyn Embedder> {
+        self.embedder_of("mock-embed", None, url, deadline_ms)
+    }
+
+    /// The embedder of a model that reads `window` tokens at once.
+    pub(crate) fn embedder_of(
+        self,
+        model: &str,
+        window: Option<usize>,
+        url: &str,
+        deadline_ms: u64,
+    ) -> Arc<dyn Embedder> {
         let (api_key, timeout) = (Secret::new(KEY), Duration::from_millis(deadline_ms));
-        let model = "mock-embed".to_owned();
+        let model = model.to_owned();
         match self {
             Api::OpenAi => {
                 let base_url = format!("{url}/v1");
@@ -40,6 +51,7 @@ impl Api {
                     api_key,
                     timeout,
                     model,
+                    window,
                     ..OpenAiSettings::default()
                 })
             }
@@ -50,6 +62,7 @@ impl Api {
                     api_key,
                     timeout,
                     model,
+                    window,
                     ..OllamaSettings::default()
                 })
             }
@@ -133,7 +146,7 @@ impl Api {
     /// The texts of an embedding request, after checking that it has the documented shape.
     pub(crate) fn inputs(self, request: &Request) -> Vec<String> {
         let body: Value = request.body_json().unwrap();
-        assert_eq!(body["model"], "mock-embed");
+        assert!(["mock-embed", "text-embedding-3-small"].contains(&body["model"].as_str().unwrap()));
         assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
         match self {
             Api::OpenAi => {
@@ -186,12 +199,12 @@ impl Respond for Vectors {
 }
 
 /// The fake's vector of `text`. It never waits, so that one poll is enough: `Respond` is not async.
-fn fake_vector(text: &str) -> Vec<f32> {
+pub(crate) fn fake_vector(text: &str) -> Vec<f32> {
     let texts = [text.to_owned()];
     let fake = FakeEmbedder::default();
     let call = std::pin::pin!(fake.embed(&texts, Purpose::Document));
     match call.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer.unwrap().remove(0),
+        Poll::Ready(answer) => answer.unwrap().remove(0).vector,
         Poll::Pending => panic!("the fake waits"),
     }
 }

@@ -111,6 +111,8 @@ async fn the_gauges_tell_the_states_apart() {
          update apalis.jobs j
             set status   = case when n <= 1 then 'Running' when n <= 3 then 'Killed' when n = 4 then 'Done' else 'Pending' end,
                 lock_by  = case when n <= 1 then 'w' end,
+                lock_at  = case when n <= 1 then now() end,
+                done_at  = case when n between 2 and 4 then now() end,
                 priority = n % 3 - 1,
                 run_at   = now() + case when n between 8 and 10 then interval '1 hour'
                                         when n = 11 then interval '-90 seconds' else interval '-1 second' end,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use htm_core::Stage;
-use htm_core::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
+use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::store::embeddings::RegisteredModel;
 use htm_core::store::jobs::{self, Embedded, Lease};
 use htm_runtime::{RuntimeError, Session};
@@ -39,7 +39,7 @@ pub async fn handler(session: &Session) -> Result<EmbedHandler, RuntimeError> {
 
 #[async_trait]
 impl Handler for EmbedHandler {
-    type Output = Vec<f32>;
+    type Output = Embedding;
 
     fn stage(&self) -> Stage {
         Stage::Embed
@@ -53,15 +53,16 @@ impl Handler for EmbedHandler {
         self.model.label.clone()
     }
 
-    async fn work(&self, items: &[Item]) -> Result<Vec<Vec<f32>>, ProviderError> {
+    async fn work(&self, items: &[Item]) -> Result<Vec<Embedding>, ProviderError> {
         let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
-        let vectors = self.embedder.embed(&texts, Purpose::Document).await?;
-        match vectors.iter().find(|vector| vector.len() != self.model.dimensions) {
-            None => Ok(vectors),
-            Some(vector) => Err(ProviderError::new(
+        let embeddings = self.embedder.embed(&texts, Purpose::Document).await?;
+        let mut lengths = embeddings.iter().map(|embedding| embedding.vector.len());
+        match lengths.find(|length| *length != self.model.dimensions) {
+            None => Ok(embeddings),
+            Some(length) => Err(ProviderError::new(
                 &self.model.name,
                 ProviderErrorKind::BadResponse,
-                format!("gave {} dimensions where its store has {}", vector.len(), self.model.dimensions),
+                format!("gave {length} dimensions where its store has {}", self.model.dimensions),
             )),
         }
     }
@@ -70,7 +71,7 @@ impl Handler for EmbedHandler {
         &self,
         pool: &PgPool,
         lease: &Lease,
-        results: &[(Item, Vec<f32>)],
+        results: &[(Item, Embedding)],
     ) -> htm_core::Result<usize> {
         let results: Vec<Embedded> = results
             .iter()
@@ -78,7 +79,8 @@ impl Handler for EmbedHandler {
                 job: item.job.clone(),
                 node: item.node,
                 revision: item.revision,
-                embedding: embedding.clone(),
+                embedding: embedding.vector.clone(),
+                parts: embedding.parts,
             })
             .collect();
         jobs::ack_embedded(pool, lease, &self.model, &results).await

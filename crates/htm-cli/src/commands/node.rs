@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Confirmation, Error, Htm, Node, NodeStatus, StageState};
+use htm_core::{Confirmation, Error, Htm, Node, NodeStatus, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -13,13 +13,18 @@ use crate::error::CliError;
 use crate::output::{Output, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let node = with_htm(config, async |htm| match (args.node, &args.key) {
-        (Some(node), _) => Ok(Some(htm.get(node).await?)),
-        (None, Some(key)) => htm.get_by_key(args.namespace.as_deref(), key).await,
-        (None, None) => Ok(None),
+    let found = with_htm(config, async |htm| {
+        let node = match (args.node, &args.key) {
+            (Some(node), _) => Some(htm.get(node).await?),
+            (None, Some(key)) => htm.get_by_key(args.namespace.as_deref(), key).await?,
+            (None, None) => None,
+        };
+        let Some(node) = node else { return Ok(None) };
+        let stages = htm.status(node.id).await?.stages;
+        Ok(Some(Found { node, stages }))
     })
     .await?;
-    let Some(node) = node else {
+    let Some(found) = found else {
         let key = args.key.unwrap_or_default();
         return Err(CliError::Usage {
             code: "key_not_found",
@@ -27,7 +32,7 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
             hint: "name its namespace with --namespace, or look for it: `htm recall QUERY`".into(),
         });
     };
-    output.value(&node, || describe(&node));
+    output.value(&found, || describe(&found));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -52,6 +57,14 @@ pub(crate) async fn status(config: &Config, args: StatusArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
+/// A node with how far it is.
+#[derive(serde::Serialize)]
+struct Found {
+    #[serde(flatten)]
+    node: Node,
+    stages: Vec<StageStatus>,
+}
+
 async fn with_htm<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
@@ -62,7 +75,7 @@ async fn with_htm<T>(
     Ok(result?)
 }
 
-fn describe(node: &Node) -> String {
+fn describe(Found { node, stages }: &Found) -> String {
     let tags = node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<(&str, String)> = vec![
         ("node", node.id.to_string()),
@@ -78,6 +91,7 @@ fn describe(node: &Node) -> String {
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }
+    rows.extend(stages.iter().map(|stage| (stage.stage.as_str(), progress(&stage.state))));
     rows.retain(|(_, value)| !value.is_empty());
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -93,34 +107,7 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     let rows = status
         .stages
         .iter()
-        .map(|stage| {
-            let detail = match &stage.state {
-                StageState::Pending { attempts: 0, last_error: None, .. } => "waits for a worker".into(),
-                StageState::Pending { attempts: 0, last_error: Some(error), due_at, .. } => {
-                    format!(
-                        "put off: {error}; again at {}",
-                        due_at.map(|at| at.to_rfc3339()).unwrap_or_default()
-                    )
-                }
-                StageState::Pending { attempts, max_attempts, due_at, last_error } => format!(
-                    "attempt {attempts} of {max_attempts} failed: {}; again at {}",
-                    last_error.as_deref().unwrap_or("unknown"),
-                    due_at.map(|at| at.to_rfc3339()).unwrap_or_default()
-                ),
-                StageState::Parked { why, until, last_error } => {
-                    parked(why, *until, last_error.as_deref().unwrap_or("unknown"))
-                }
-                StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),
-                StageState::Done { model, outcome, after_ms, .. } => {
-                    format!("{outcome} by {model}, {after_ms:.0} ms after the write")
-                }
-                StageState::Dead { attempts, error } => {
-                    format!("dead letter after {attempts} attempts: {error}")
-                }
-                StageState::Stranded => "no job and no result: run `htm doctor`".into(),
-            };
-            vec![stage.stage.to_string(), stage.state.name().into(), plain(&detail)]
-        })
+        .map(|stage| vec![stage.stage.to_string(), stage.state.name().into(), plain(&progress(&stage.state))])
         .collect();
     format!(
         "node {} written at {}\n{}",
@@ -130,12 +117,32 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     )
 }
 
-fn parked(why: &str, until: Option<DateTime<Utc>>, last_error: &str) -> String {
-    match why {
-        "budget" => format!(
-            "its namespace's budget is spent; again at {}, or when the budget is raised (`htm providers budget`)",
-            until.map(|at| at.to_rfc3339()).unwrap_or_default()
+/// How far a stage is, in one sentence.
+fn progress(state: &StageState) -> String {
+    let time = |at: &Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339()).unwrap_or_default();
+    match state {
+        StageState::Pending { attempts: 0, last_error: None, .. } => "waits for a worker".into(),
+        StageState::Pending { attempts: 0, last_error: Some(error), due_at, .. } => {
+            format!("put off: {error}; again at {}", time(due_at))
+        }
+        StageState::Pending { attempts, max_attempts, due_at, last_error } => format!(
+            "attempt {attempts} of {max_attempts} failed: {}; again at {}",
+            last_error.as_deref().unwrap_or("unknown"),
+            time(due_at)
         ),
-        _ => format!("put off for too long: {last_error}; `htm jobs retry` when that is mended"),
+        StageState::Parked { why, until, .. } if why == "budget" => format!(
+            "its namespace's budget is spent; again at {}, or when the budget is raised (`htm providers budget`)",
+            time(until)
+        ),
+        StageState::Parked { last_error, .. } => format!(
+            "put off for too long: {}; `htm jobs retry` when that is mended",
+            last_error.as_deref().unwrap_or("unknown")
+        ),
+        StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),
+        StageState::Done { model, outcome, after_ms, .. } => {
+            format!("{outcome} by {model}, {after_ms:.0} ms after the write")
+        }
+        StageState::Dead { attempts, error } => format!("dead letter after {attempts} attempts: {error}"),
+        StageState::Stranded => "no job and no result: run `htm doctor`".into(),
     }
 }

@@ -81,6 +81,8 @@ pub struct Embedded {
     pub revision: i32,
     /// Unit length, of the model's dimensions.
     pub embedding: Vec<f32>,
+    /// Into how many windows the text was split; 1: it fit.
+    pub parts: u32,
 }
 
 /// Writes embeddings and ends their jobs, in one transaction; returns how many of the jobs were still held.
@@ -102,6 +104,7 @@ pub async fn ack_embedded(
         .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
         .bind(results.iter().map(|result| HalfVector::from_f32_slice(&result.embedding)).collect::<Vec<_>>())
         .bind(&model.label)
+        .bind(results.iter().map(|result| result.parts as i32).collect::<Vec<_>>())
         .fetch_all(pool)
         .await?;
     Ok(rows.len())

@@ -53,7 +53,7 @@ pub(crate) fn status(
         429 => RateLimited { retry_after: retry_after(headers, Utc::now()) },
         400 | 413 | 422 => BadInput,
         // Versions of Ollama and of llama.cpp's server answer 500 to a text that is too long for the model.
-        500 if says(body, "context length") || says(body, "input is too large") => BadInput,
+        500 if says(body, "context length") || says(body, "too large to process") => BadInput,
         500.. => Server,
         _ => BadResponse,
     };
@@ -110,6 +110,7 @@ mod tests {
             (429, r#"{"error":{"code":"insufficient_quota"}}"#, QuotaExceeded),
             (500, "", Server),
             (500, r#"{"error":"input length exceeds the context length"}"#, BadInput),
+            (500, r#"{"error":{"message":"input (596 tokens) is too large to process. …"}}"#, BadInput),
             (503, "", Server),
             (529, "", Server),
             (301, "", BadResponse),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
-use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -12,6 +12,7 @@ use super::bert::Bert;
 use super::weights::{Config, Weights};
 use super::windows::{Window, Windows, batches};
 use crate::SettingsError;
+use crate::pool::pool;
 
 /// The most tokens that a thread takes at once: enough that gemm's packing of the weights pays, few enough
 /// that what lies between two products stays near the core. `bench` on 2 cores of an EPYC:
@@ -54,15 +55,15 @@ impl Model {
     }
 
     /// [`embed_blocking`](Self::embed_blocking) on a thread of tokio's that may block.
-    pub(super) async fn embed(self: &Arc<Self>, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
+    pub(super) async fn embed(self: &Arc<Self>, texts: Vec<String>) -> Result<Vec<Embedding>, ProviderError> {
         let model = Arc::clone(self);
         let joined = tokio::task::spawn_blocking(move || model.embed_blocking(&texts)).await;
         joined.unwrap_or_else(|error| Err(self.failed(format!("inference ended early: {error}"))))
     }
 
-    /// One unit vector a text. A text longer than the model's window is the mean of its windows, weighted by
+    /// One embedding a text. A text longer than the model's window is the mean of its windows, weighted by
     /// their tokens: nothing is cut off.
-    pub(super) fn embed_blocking(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError> {
+    pub(super) fn embed_blocking(&self, texts: &[String]) -> Result<Vec<Embedding>, ProviderError> {
         self.threads.install(|| {
             let windows = self.windows.split(texts).map_err(|error| self.failed(error))?;
             let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
@@ -74,7 +75,14 @@ impl Model {
             // One batch at a time is taken by each thread, so that a slow one does not make the others wait.
             let pooled: Vec<Vec<Vec<f32>>> =
                 batches(&windows, budget).into_par_iter().with_max_len(1).map(|run| self.run(run)).collect();
-            Ok(self.joined(texts.len(), &windows, pooled.into_iter().flatten()))
+            let mut parts: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
+            for (window, vector) in windows.iter().zip(pooled.into_iter().flatten()) {
+                parts[window.text].push((vector, window.tokens.len()));
+            }
+            parts
+                .iter()
+                .map(|parts| pool(parts).ok_or_else(|| self.failed("a vector has length zero")))
+                .collect()
         })
     }
 
@@ -97,31 +105,7 @@ impl Model {
         self.bert.mean_pooled(&sequences)
     }
 
-    /// The vectors of each text's windows as one, at unit length.
-    fn joined(
-        &self,
-        texts: usize,
-        windows: &[Window],
-        pooled: impl Iterator<Item = Vec<f32>>,
-    ) -> Vec<Vec<f32>> {
-        let mut vectors = vec![vec![0.0; self.dimensions()]; texts];
-        for (window, pooled) in windows.iter().zip(pooled) {
-            let weight = window.tokens.len() as f32 / length(&pooled);
-            vectors[window.text].iter_mut().zip(&pooled).for_each(|(sum, x)| *sum += weight * x);
-        }
-        for vector in &mut vectors {
-            let length = length(vector);
-            vector.iter_mut().for_each(|x| *x /= length);
-        }
-        vectors
-    }
-
     fn failed(&self, message: impl Into<String>) -> ProviderError {
         ProviderError::new(&self.name, ProviderErrorKind::Server, message)
     }
-}
-
-/// The Euclidean length. It is not 0: a layer norm stands last, and the mean of its rows is 0 for no text.
-fn length(vector: &[f32]) -> f32 {
-    vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
 }

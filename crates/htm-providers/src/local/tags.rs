@@ -64,7 +64,7 @@ impl LocalTagger {
         let used: HashSet<&TagPath> = ontology.iter().take(MAX_IN_USE).collect();
         if self.term_vectors.get().is_none() {
             let texts = self.terms.iter().map(|term| format!("{}: {}", leaf(&term.path), term.description));
-            let vectors = self.model.embed(texts.collect()).await?.into_iter().map(Arc::from).collect();
+            let vectors = self.vectors(texts.collect()).await?.into_iter().map(Arc::from).collect();
             // Another call may have been first; its vectors are the same.
             let _ = self.term_vectors.set(vectors);
         }
@@ -86,6 +86,11 @@ impl LocalTagger {
         Ok(known)
     }
 
+    async fn vectors(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let embeddings = self.model.embed(texts).await?;
+        Ok(embeddings.into_iter().map(|embedding| embedding.vector).collect())
+    }
+
     async fn in_use_vectors(&self, paths: &[TagPath]) -> Result<Vec<Arc<[f32]>>, ProviderError> {
         let cache = || self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found: HashMap<&TagPath, Arc<[f32]>> = {
@@ -95,7 +100,7 @@ impl LocalTagger {
         let missing: Vec<&TagPath> = paths.iter().filter(|path| !found.contains_key(path)).collect();
         if !missing.is_empty() {
             let texts = missing.iter().map(|path| path.as_str().replace([':', '-'], " ")).collect();
-            let vectors = self.model.embed(texts).await?;
+            let vectors = self.vectors(texts).await?;
             let mut cache = cache();
             if cache.len() + missing.len() > MAX_CACHED {
                 cache.clear();
@@ -133,7 +138,7 @@ impl TagExtractor for LocalTagger {
             return Ok(Vec::new());
         }
         let known = self.known(ontology).await?;
-        let vectors = self.model.embed(texts.to_vec()).await?;
+        let vectors = self.vectors(texts.to_vec()).await?;
         let (threshold, max_tags) = (self.threshold, self.max_tags);
         let chosen = tokio::task::spawn_blocking(move || {
             vectors.iter().map(|vector| nearest(vector, &known, threshold, max_tags)).collect()

@@ -55,7 +55,7 @@ fn agrees_with_candle() {
     let ours = Model::shared(&dir, 2).unwrap().embed_blocking(&texts).unwrap();
     for (text, ours) in texts.iter().zip(&ours) {
         let theirs = reference(&dir, text);
-        let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let far = ours.vector.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(far < 2e-5, "{far} apart for a text of {} bytes", text.len());
     }
 }
@@ -65,7 +65,8 @@ fn meaning_is_near() {
     let Some(dir) = model_dir() else { return };
     let texts = owned(&["A man is eating food.", "Someone has a meal.", "The stock market fell sharply."]);
     let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts).unwrap();
-    assert!(dot(&vectors[0], &vectors[1]) > 0.5 && dot(&vectors[0], &vectors[2]) < 0.2);
+    let near = |a: usize, b: usize| dot(&vectors[a].vector, &vectors[b].vector);
+    assert!(near(0, 1) > 0.5 && near(0, 2) < 0.2);
 }
 
 #[test]
@@ -75,7 +76,10 @@ fn the_end_of_a_long_text_counts() {
     let texts = vec![filler.clone(), format!("{filler}{}", "Penguins swim in the cold sea. ".repeat(100))];
     let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts).unwrap();
     let query = &Model::shared(&dir, 0).unwrap().embed_blocking(&owned(&["penguins"])).unwrap()[0];
-    assert!(dot(query, &vectors[1]) > dot(query, &vectors[0]) + 0.2);
+    let near = |text: usize| dot(&query.vector, &vectors[text].vector);
+    assert!(near(1) > near(0) + 0.2);
+    // 256 word pieces a window, of which two are marks: 100 sentences of 12, then 100 more of 7.
+    assert_eq!((query.parts, vectors[0].parts, vectors[1].parts), (1, 5, 8));
 }
 
 #[test]
@@ -203,4 +207,47 @@ const SENTENCES: [(&str, &str); 44] = [
     ("Thanks, that's great.", ""),
     ("Yes, exactly.", ""),
     ("ok lol see you later", ""),
+];
+
+#[test]
+fn the_generous_count_is_never_short_of_word_pieces() {
+    let Some(dir) = model_dir() else { return };
+    let mut tokenizer = tokenizers::Tokenizer::from_file(dir.join("tokenizer.json")).unwrap();
+    tokenizer.with_truncation(None).unwrap().with_padding(None);
+    let sources = [
+        include_str!("kernels.rs"),
+        include_str!("../../../../migration/src/sql/schema_up.sql"),
+        include_str!("../../../../demo/memories.jsonl"),
+    ];
+    for text in sources.into_iter().chain(MANY_SCRIPTS).chain(sources[2].lines()) {
+        let pieces = tokenizer.encode(text, false).unwrap().len();
+        let count = crate::split::generous(text);
+        assert!(count >= pieces, "{count} for {pieces}: {text}");
+    }
+}
+
+/// Where o200k gives fewer tokens than BERT: scripts and marks that BERT takes one by one, and long words.
+const MANY_SCRIPTS: [&str; 22] = [
+    "Die Donaudampfschifffahrtsgesellschaft beschloss nach längerer Überlegung Straßenverkehrsordnungsänderungen; der Vorstandsvorsitzende hält die Wärmedämmung der Büroräume für überfällig.",
+    "L'été dernier, nous avons passé quelques semaines à la campagne, où les enfants découvraient chaque jour de nouvelles fleurs près de l'étang ; c'était merveilleux.",
+    "Epäjärjestelmällistyttämättömyydellänsäkäänköhän hän yritti selittää, miksi aliupseerioppilas myöhästyi.",
+    "Hôm qua chúng tôi đã quyết định chuyển toàn bộ cơ sở dữ liệu sang máy chủ mới vào cuối tuần này.",
+    "我们昨天决定把整个数据库迁移到新的服务器上，因为旧的磁盘空间已经不够用了，而且备份时间太长。",
+    "昨日の会議で、データベースを新しいサーバーに移行することを決定しました。古いディスクの容量が足りなくなったためです。",
+    "어제 회의에서 우리는 오래된 디스크의 용량이 부족하기 때문에 데이터베이스를 새로운 서버로 옮기기로 결정했습니다.",
+    "Вчера на совещании мы решили перенести всю базу данных на новый сервер, потому что на старом диске заканчивается место.",
+    "قررنا أمس في الاجتماع نقل قاعدة البيانات بأكملها إلى الخادم الجديد لأن مساحة القرص القديم لم تعد كافية.",
+    "אתמול בישיבה החלטנו להעביר את כל בסיס הנתונים לשרת החדש כי נגמר המקום בדיסק הישן.",
+    "कल की बैठक में हमने पूरे डेटाबेस को नए सर्वर पर ले जाने का निर्णय लिया क्योंकि पुरानी डिस्क में जगह कम हो गई है।",
+    "เมื่อวานนี้ในที่ประชุมเราตัดสินใจย้ายฐานข้อมูลทั้งหมดไปยังเซิร์ฟเวอร์ใหม่เพราะพื้นที่ดิสก์เก่าไม่พอ",
+    "Χθες στη συνάντηση αποφασίσαμε να μεταφέρουμε ολόκληρη τη βάση δεδομένων στον νέο διακομιστή.",
+    "🦀👩‍👩‍👧 ok 🎉🎉🎉 🇩🇪🇫🇷 👍🏽❤️‍🔥 🥳 😂😂😂 🚀✨",
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 550e8400-e29b-41d4-a716-446655440000",
+    "3.14159265358979 2.71828182845904 1234567890 9876543210 0.000123 -17.25e-9 192.168.100.254 2026-11-21T07:20:52Z",
+    "2026-11-21T07:20:52.123456Z ERROR worker::claim[4711]: attempt=3/25 err=\"Connection refused (os error 111)\"",
+    "https://example.com/a/b/c?utm_source=newsletter&id=8f14e45fceea167a5a36dedd4bea2543#section-2.1",
+    "===...=== ---- **** !!! ??? ${{ foo.bar }} && || <<>> ;;; ((())) [[]] {}{}{} ~~~ ### @@@ %%% ^^^",
+    ".a{margin:0;padding:0 1px;}.b>.c:not(:last-child)::after{content:\"\\201C\";}#d{background:rgba(0,0,0,.5)}",
+    "{\"a\":[1,2,3],\"b\":{\"c\":null,\"d\":true},\"e\":\"\\u00e9\",\"f\":[{\"g\":0.1},{\"h\":-2}]}",
+    "∀x∈ℝ: x² ≥ 0 ∧ ∃y ∫₀^∞ e^{-x²}dx = √π⁄2 ≈ 0.886 → ∑ᵢ αᵢβᵢ ≠ ∅",
 ];

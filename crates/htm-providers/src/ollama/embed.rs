@@ -3,18 +3,24 @@
 use std::sync::OnceLock;
 
 use async_trait::async_trait;
-use htm_core::provider::{Embedder, ModelName, ProviderError, Purpose};
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
 use ollama_rs::generation::embeddings::GenerateEmbeddingsResponse;
 use ollama_rs::generation::embeddings::request::{EmbeddingsInput, GenerateEmbeddingsRequest};
 
 use super::OllamaSettings;
 use crate::http::Http;
 use crate::prefix::Prefixes;
+use crate::requests::{Endpoint, Limits, embed};
+use crate::split::Window;
 use crate::{SettingsError, check};
+
+/// Ollama states none. These keep a request short enough for a slow machine to answer by its deadline.
+const LIMITS: Limits = Limits { inputs: 2048, tokens: 32_768 };
 
 pub(super) struct OllamaEmbedder {
     http: Http,
     dimensions: OnceLock<usize>,
+    window: Window,
     prefixes: Prefixes,
 }
 
@@ -24,10 +30,12 @@ impl OllamaEmbedder {
             let reason = "must be a length that a vector can have".to_owned();
             return Err(SettingsError::Value { setting: "dimensions", reason });
         }
+        let window = Window::generous(settings.window.unwrap_or_else(|| window(&settings.model)));
         let prefixes = Prefixes::new(&settings.model, settings.document_prefix, settings.query_prefix);
         Ok(Self {
             http,
             dimensions: settings.dimensions.map_or_else(OnceLock::new, OnceLock::from),
+            window,
             prefixes,
         })
     }
@@ -43,23 +51,57 @@ impl Embedder for OllamaEmbedder {
         if let Some(dimensions) = self.dimensions.get() {
             return Ok(*dimensions);
         }
-        let vectors = self.embed(&["dimensions".to_owned()], Purpose::Document).await?;
-        Ok(vectors.first().map_or(0, Vec::len))
+        let embeddings = self.embed(&["dimensions".to_owned()], Purpose::Document).await?;
+        Ok(embeddings.first().map_or(0, |embedding| embedding.vector.len()))
     }
 
-    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, ProviderError> {
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let input = EmbeddingsInput::Multiple(self.prefixes.apply(texts, purpose));
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError> {
+        embed(self, self.window, LIMITS, self.prefixes.of(purpose), texts).await
+    }
+}
+
+#[async_trait]
+impl Endpoint for OllamaEmbedder {
+    fn model(&self) -> &ModelName {
+        self.http.model()
+    }
+
+    async fn send(&self, inputs: Vec<String>, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let (model, count) = (self.http.model(), inputs.len());
         // Ollama's default cuts a text at the model's window and says nothing; an error can be acted upon.
-        let request = GenerateEmbeddingsRequest::new(self.model().name.clone(), input).truncate(false);
+        let request = GenerateEmbeddingsRequest::new(model.name.clone(), EmbeddingsInput::Multiple(inputs))
+            .truncate(false);
         let answer: GenerateEmbeddingsResponse = self.http.post("api/embed", &request, texts).await?;
-        let known = self.dimensions.get().copied();
-        let vectors = check::vectors(self.model(), texts.len(), known, answer.embeddings)?;
+        let vectors = check::vectors(model, count, self.dimensions.get().copied(), answer.embeddings)?;
         if let Some(first) = vectors.first() {
             self.dimensions.get_or_init(|| first.len());
         }
         Ok(vectors)
+    }
+}
+
+/// The tokens that Ollama gives a model: the lesser of `num_ctx` in its library's model file and of the context
+/// length that the weights state.
+fn window(model: &str) -> usize {
+    /// BERT's, and so the least that most models of the library have.
+    const DEFAULT: usize = 512;
+    let known = [("nomic-embed-text", 2048), ("mxbai-embed-large", 512), ("all-minilm", 256)];
+    known.iter().find(|(name, _)| model.contains(name)).map_or(DEFAULT, |(_, tokens)| *tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::window;
+
+    #[test]
+    fn known_models_have_their_window() {
+        for (model, tokens) in [
+            ("nomic-embed-text:v1.5", 2048),
+            ("all-minilm:l6-v2", 256),
+            ("mxbai-embed-large", 512),
+            ("own", 512),
+        ] {
+            assert_eq!(window(model), tokens, "{model}");
+        }
     }
 }

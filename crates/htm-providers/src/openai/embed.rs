@@ -4,18 +4,25 @@ use std::sync::OnceLock;
 
 use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, EncodingFormat};
 use async_trait::async_trait;
-use htm_core::provider::{Embedder, ModelName, ProviderError, ProviderErrorKind, Purpose};
+use htm_core::TokenEncoding;
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose};
 use serde::Deserialize;
 
 use super::OpenAiSettings;
 use crate::http::Http;
 use crate::prefix::Prefixes;
+use crate::requests::{Endpoint, Limits, embed};
+use crate::split::Window;
 use crate::{SettingsError, check};
+
+/// <https://platform.openai.com/docs/api-reference/embeddings/create>
+const LIMITS: Limits = Limits { inputs: 2048, tokens: 300_000 };
 
 pub(super) struct OpenAiEmbedder {
     http: Http,
     asked: Option<u32>,
     dimensions: OnceLock<usize>,
+    window: Window,
     prefixes: Prefixes,
 }
 
@@ -45,6 +52,7 @@ impl OpenAiEmbedder {
             http,
             asked,
             dimensions: settings.dimensions.map_or_else(OnceLock::new, OnceLock::from),
+            window: window(settings),
             prefixes,
         })
     }
@@ -79,27 +87,50 @@ impl Embedder for OpenAiEmbedder {
         if let Some(dimensions) = self.dimensions.get() {
             return Ok(*dimensions);
         }
-        let vectors = self.embed(&["dimensions".to_owned()], Purpose::Document).await?;
-        Ok(vectors.first().map_or(0, Vec::len))
+        let embeddings = self.embed(&["dimensions".to_owned()], Purpose::Document).await?;
+        Ok(embeddings.first().map_or(0, |embedding| embedding.vector.len()))
     }
 
-    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, ProviderError> {
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError> {
+        embed(self, self.window, LIMITS, self.prefixes.of(purpose), texts).await
+    }
+}
+
+#[async_trait]
+impl Endpoint for OpenAiEmbedder {
+    fn model(&self) -> &ModelName {
+        self.http.model()
+    }
+
+    async fn send(&self, inputs: Vec<String>, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let (model, count) = (self.http.model(), inputs.len());
         let request = CreateEmbeddingRequest {
-            model: self.model().name.clone(),
-            input: EmbeddingInput::StringArray(self.prefixes.apply(texts, purpose)),
+            model: model.name.clone(),
+            input: EmbeddingInput::StringArray(inputs),
             encoding_format: Some(EncodingFormat::Float),
             user: None,
             dimensions: self.asked,
         };
         let answer: Answer = self.http.post("embeddings", &request, texts).await?;
-        let vectors = self.ordered(answer.data, texts.len())?;
-        let vectors = check::vectors(self.model(), texts.len(), self.dimensions.get().copied(), vectors)?;
+        let vectors = self.ordered(answer.data, count)?;
+        let vectors = check::vectors(model, count, self.dimensions.get().copied(), vectors)?;
         if let Some(first) = vectors.first() {
             self.dimensions.get_or_init(|| first.len());
         }
         Ok(vectors)
+    }
+}
+
+/// OpenAI's embedding models count in cl100k_base and take 8,191 tokens (the cookbook, "Embedding texts that are
+/// longer than the model's maximum context length"). What else speaks this API counts in its own way.
+fn window(settings: &OpenAiSettings) -> Window {
+    /// llama.cpp's server takes no input longer than its physical batch, 512 tokens unless `--ubatch-size` says
+    /// otherwise (<https://github.com/ggml-org/llama.cpp/pull/7389>); it is BERT's window too.
+    const OTHERS: usize = 512;
+    // By more than `text-embedding-`: LM Studio puts that before every embedding model's name.
+    let openai = ["text-embedding-3-", "text-embedding-ada-002"];
+    match openai.iter().any(|name| settings.model.starts_with(name)) {
+        true => Window::exact(settings.window.unwrap_or(8191), TokenEncoding::Cl100kBase),
+        false => Window::generous(settings.window.unwrap_or(OTHERS)),
     }
 }

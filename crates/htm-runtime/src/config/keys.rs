@@ -57,6 +57,7 @@ pub(super) const KEYS: &[Key] = &[
     key("embedding.provider", Rule::OneOf(Provider::WORDS)),
     key("embedding.model", Rule::Text),
     key("embedding.dimensions", Rule::Whole(0..=4000)),
+    key("embedding.window", Rule::Whole(0..=1_000_000)),
     key("embedding.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("embedding.document_prefix", Rule::Text),
     key("embedding.query_prefix", Rule::Text),

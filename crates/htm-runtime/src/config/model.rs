@@ -89,6 +89,8 @@ pub struct Embedding {
     pub model: String,
     /// 0: ask the provider.
     pub dimensions: usize,
+    /// 0: the model's own.
+    pub window: usize,
     pub timeout_ms: u64,
     /// `auto`: the model's own.
     pub document_prefix: String,

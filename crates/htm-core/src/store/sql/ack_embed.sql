@@ -5,6 +5,7 @@
 --
 -- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids
 -- $4 bigint[] nodes   $5 int[] revisions   $6 halfvec[] embeddings   $7 text model
+-- $8 int[] windows that each text was split into
 --
 -- Index: jobs_pkey, nodes_pk
 with held as (
@@ -14,11 +15,11 @@ with held as (
        for update
 ), result as (
     select r.*, h.attempts
-      from unnest($3::text[], $4::bigint[], $5::int[], $6::halfvec[])
-        as r(job, node, revision, embedding)
+      from unnest($3::text[], $4::bigint[], $5::int[], $6::halfvec[], $8::int[])
+        as r(job, node, revision, embedding, parts)
       join held h on h.id = r.job
 ), node as (
-    select n.id, n.namespace, n.created_at, r.revision, r.embedding, r.attempts
+    select n.id, n.namespace, n.created_at, r.revision, r.embedding, r.parts, r.attempts
       from htm.nodes n
       join result r on r.node = n.id and r.revision = n.revision
      where n.deleted_at is null
@@ -31,7 +32,9 @@ with held as (
      where e.revision <= excluded.revision
 ), completed as (
     insert into htm.completions (node_id, revision, stage, model, outcome, worker, attempt)
-    select id, revision, 'embed', $7, 'embedded', $1, attempts from node
+    select id, revision, 'embed', $7,
+           case parts when 1 then 'embedded' else format('embedded in %s parts', parts) end, $1, attempts
+      from node
     on conflict (node_id, revision, stage, model) do nothing
 )
 update apalis.jobs j

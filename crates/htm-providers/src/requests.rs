@@ -1,0 +1,231 @@
+//! Texts as requests: split to the model's window, packed to the provider's limits, sent, pooled.
+
+use async_trait::async_trait;
+use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
+
+use crate::pool::pool;
+use crate::split::{Part, Window};
+
+/// A part of so few tokens fits every model: one that is refused is refused for what it says.
+const SHORT_TOKENS: usize = 64;
+
+/// What one request may carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) inputs: usize,
+    /// Of all inputs together; an input that is longer by itself goes alone.
+    pub(crate) tokens: usize,
+}
+
+/// A provider's call that embeds.
+#[async_trait]
+pub(crate) trait Endpoint: Sync {
+    /// Which model answers.
+    fn model(&self) -> &ModelName;
+
+    /// One vector an input, in order, of the model's dimensions and not of length zero. `texts` are what no
+    /// error may quote.
+    async fn send(&self, inputs: Vec<String>, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError>;
+}
+
+/// One embedding a text, in order; each part is sent with `prefix` before it.
+pub(crate) async fn embed(
+    endpoint: &dyn Endpoint,
+    window: Window,
+    limits: Limits,
+    prefix: &str,
+    texts: &[String],
+) -> Result<Vec<Embedding>, ProviderError> {
+    let window = window.without(prefix);
+    let parts = texts
+        .iter()
+        .enumerate()
+        .flat_map(|(of, text)| window.split(text).into_iter().map(move |part| Input { of, part }));
+    let mut vectors: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
+    // The next one last.
+    let mut waiting: Vec<Vec<Input<'_>>> = pack(parts, prefix.len(), limits);
+    waiting.reverse();
+    while let Some(inputs) = waiting.pop() {
+        let sent = inputs.iter().map(|input| input.sent(prefix)).collect();
+        match endpoint.send(sent, texts).await {
+            Ok(answer) => {
+                for (input, vector) in inputs.iter().zip(answer) {
+                    vectors[input.of].push((vector, input.part.tokens));
+                }
+            }
+            // Which of several texts is refused, the caller finds out by halving the batch.
+            Err(error) if error.kind == ProviderErrorKind::BadInput && texts.len() == 1 => {
+                let (first, second) = halve(&inputs, &window).ok_or(error)?;
+                waiting.extend([second, first]);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let zero = || {
+        let message = "the vectors of a text's parts cancel each other";
+        ProviderError::new(endpoint.model(), ProviderErrorKind::BadResponse, message)
+    };
+    vectors.iter().map(|parts| pool(parts).ok_or_else(zero)).collect()
+}
+
+/// A part and the place of its text.
+#[derive(Clone, Debug, PartialEq)]
+struct Input<'a> {
+    of: usize,
+    part: Part<'a>,
+}
+
+impl Input<'_> {
+    /// An empty text becomes a space: OpenAI refuses an empty string, and with it the whole batch.
+    fn sent(&self, prefix: &str) -> String {
+        match (prefix, self.part.text) {
+            ("", "") => " ".to_owned(),
+            (prefix, text) => format!("{prefix}{text}"),
+        }
+    }
+}
+
+/// `inputs` in as few requests as hold them, in order; each input has `more` tokens than its part.
+fn pack<'a>(inputs: impl Iterator<Item = Input<'a>>, more: usize, limits: Limits) -> Vec<Vec<Input<'a>>> {
+    let mut requests: Vec<Vec<Input<'a>>> = Vec::new();
+    let mut tokens = 0;
+    for input in inputs {
+        let needed = input.part.tokens + more;
+        tokens += needed;
+        match requests.last_mut() {
+            Some(request) if request.len() < limits.inputs && tokens <= limits.tokens => request.push(input),
+            _ => {
+                tokens = needed;
+                requests.push(vec![input]);
+            }
+        }
+    }
+    requests
+}
+
+/// A refused request as two smaller ones; none if it is a lone part that is short already.
+fn halve<'a>(inputs: &[Input<'a>], window: &Window) -> Option<(Vec<Input<'a>>, Vec<Input<'a>>)> {
+    match inputs {
+        [Input { of, part }] => {
+            let halves = (part.tokens > SHORT_TOKENS).then(|| window.divide(part, 2)).flatten()?;
+            let (first, second) = halves.split_first()?;
+            let alone = |part: &Part<'a>| vec![Input { of: *of, part: part.clone() }];
+            Some((alone(first), second.iter().flat_map(alone).collect()))
+        }
+        inputs => {
+            let (first, second) = inputs.split_at(inputs.len() / 2);
+            Some((first.to_vec(), second.to_vec()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use htm_core::TokenEncoding;
+
+    use super::*;
+
+    /// Embeds a text as (its bytes, 1); refuses inputs of more than `room` bytes.
+    struct Bytes {
+        model: ModelName,
+        room: usize,
+        sent: Mutex<Vec<Vec<String>>>,
+    }
+
+    impl Bytes {
+        fn new(room: usize) -> Self {
+            Self { model: ModelName::new("test", "bytes"), room, sent: Mutex::default() }
+        }
+    }
+
+    #[async_trait]
+    impl Endpoint for Bytes {
+        fn model(&self) -> &ModelName {
+            &self.model
+        }
+
+        async fn send(&self, inputs: Vec<String>, _: &[String]) -> Result<Vec<Vec<f32>>, ProviderError> {
+            let refused = inputs.iter().any(|input| input.len() > self.room);
+            let vectors = inputs.iter().map(|input| vec![input.len() as f32, 1.0]).collect();
+            self.sent.lock().unwrap().push(inputs);
+            match refused {
+                true => Err(ProviderError::new(&self.model, ProviderErrorKind::BadInput, "too long")),
+                false => Ok(vectors),
+            }
+        }
+    }
+
+    async fn parts(
+        endpoint: &Bytes,
+        limits: Limits,
+        prefix: &str,
+        texts: &[&str],
+    ) -> Result<Vec<u32>, ProviderError> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let window = Window::exact(100, TokenEncoding::Estimate);
+        let embeddings = embed(endpoint, window, limits, prefix, &texts).await?;
+        Ok(embeddings.iter().map(|embedding| embedding.parts).collect())
+    }
+
+    const WIDE: Limits = Limits { inputs: 2048, tokens: 300_000 };
+
+    #[tokio::test]
+    async fn texts_keep_their_order_and_nothing_is_lost() {
+        let endpoint = Bytes::new(usize::MAX);
+        let long = "Some words to read. ".repeat(100);
+        let counts = parts(&endpoint, WIDE, "", &["", &long, "short"]).await.unwrap();
+        assert_eq!((counts[0], counts[2]), (1, 1));
+        let sent = endpoint.sent.lock().unwrap();
+        assert_eq!((sent.len(), sent[0].len()), (1, 2 + counts[1] as usize));
+        assert_eq!((sent[0][0].as_str(), sent[0].last().unwrap().as_str()), (" ", "short"));
+        assert_eq!(sent[0][1..=counts[1] as usize].concat(), long);
+    }
+
+    #[tokio::test]
+    async fn requests_keep_to_their_limits() {
+        for limits in [Limits { inputs: 3, ..WIDE }, Limits { tokens: 250, ..WIDE }] {
+            let endpoint = Bytes::new(usize::MAX);
+            let long = "Some words to read. ".repeat(100);
+            let counts = parts(&endpoint, limits, "", &["short", &long]).await.unwrap();
+            let sent = endpoint.sent.lock().unwrap();
+            let keeps = |inputs: &Vec<String>| {
+                let tokens: usize = inputs.iter().map(|input| TokenEncoding::Estimate.count(input)).sum();
+                inputs.len() <= limits.inputs && tokens <= limits.tokens
+            };
+            assert!(sent.len() > 1 && sent.iter().all(keeps), "{sent:?}");
+            assert_eq!(sent.concat().len(), 1 + counts[1] as usize);
+        }
+        // A part that is over the limit by itself goes alone.
+        let endpoint = Bytes::new(usize::MAX);
+        parts(&endpoint, Limits { tokens: 1, ..WIDE }, "", &["one", "two"]).await.unwrap();
+        assert_eq!(endpoint.sent.lock().unwrap().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_refused_part_is_halved_until_it_fits() {
+        let endpoint = Bytes::new(300);
+        let text = "Some words to read. ".repeat(19);
+        let counts = parts(&endpoint, WIDE, "p: ", &[&text]).await.unwrap();
+        assert_eq!(counts, [2]);
+        let sent = endpoint.sent.lock().unwrap();
+        assert_eq!(sent.len(), 3);
+        let halves = sent[1..].concat();
+        assert_eq!(halves.iter().map(|half| half.strip_prefix("p: ").unwrap()).collect::<String>(), text);
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_when_short_is_refused() {
+        let endpoint = Bytes::new(0);
+        let text = "Some words to read. ".repeat(100);
+        let error = parts(&endpoint, WIDE, "", &[&text]).await.unwrap_err();
+        assert_eq!(error.kind, ProviderErrorKind::BadInput);
+        let calls = endpoint.sent.lock().unwrap().len();
+        assert!(calls < 12, "{calls}");
+        // Of several texts it is for the caller to find the one.
+        let endpoint = Bytes::new(200);
+        parts(&endpoint, WIDE, "", &["short", &text]).await.unwrap_err();
+        assert_eq!(endpoint.sent.lock().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,212 @@
+//! A text that is longer than a model's window, in parts that are not.
+
+use std::ops::Range;
+
+use htm_core::TokenEncoding;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Tokens that most tokenizers put around a text: `[CLS]` and `[SEP]`, or the ends of a sentence.
+const MARKS: usize = 2;
+
+/// How much of a text a model reads at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// 1 or more.
+    tokens: usize,
+    counter: Counter,
+}
+
+/// How the tokens of a text are counted.
+#[derive(Clone, Copy, Debug)]
+enum Counter {
+    /// By the model's own encoding.
+    Exact(TokenEncoding),
+    /// By an encoding that is not the model's, with room for what the model's would give more.
+    Generous,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part<'a> {
+    pub(crate) text: &'a str,
+    /// At least as many as it has: its bytes, where those fit already.
+    pub(crate) tokens: usize,
+}
+
+impl Window {
+    /// A window of a model whose encoding is known.
+    pub(crate) fn exact(tokens: usize, encoding: TokenEncoding) -> Self {
+        Self { tokens: tokens.max(1), counter: Counter::Exact(encoding) }
+    }
+
+    /// A window of a model whose tokenizer is not at hand.
+    pub(crate) fn generous(tokens: usize) -> Self {
+        Self { tokens: tokens.saturating_sub(MARKS).max(1), counter: Counter::Generous }
+    }
+
+    /// This window, with room for a `prefix` before each part: a token a byte, so that it needs no vocabulary.
+    pub(crate) fn without(self, prefix: &str) -> Self {
+        Self { tokens: self.tokens.saturating_sub(prefix.len()).max(1), ..self }
+    }
+
+    /// `text` in parts that fit, of about the same size, cut at the ends of sentences, else of words, else
+    /// between characters; joined, they are `text`. A single character that does not fit stands alone.
+    pub(crate) fn split<'a>(&self, text: &'a str) -> Vec<Part<'a>> {
+        // No tokenizer gives more tokens than bytes; most texts need no count, and no vocabulary.
+        if text.len() <= self.tokens {
+            return vec![Part { text, tokens: text.len() }];
+        }
+        let mut parts = Vec::new();
+        let mut waiting = vec![self.part(text)];
+        while let Some(part) = waiting.pop() {
+            if part.tokens <= self.tokens {
+                parts.push(part);
+                continue;
+            }
+            // A fifth is left for the cuts, which lie up to an eighth of a part beside an even division's.
+            let room = self.tokens - self.tokens / 5;
+            match self.divide(&part, part.tokens.div_ceil(room)) {
+                Some(smaller) => waiting.extend(smaller.into_iter().rev()),
+                None => parts.push(part),
+            }
+        }
+        parts
+    }
+
+    /// `part` in `count` parts (2 or more) of about the same size, or in fewer when it has not the characters;
+    /// none for a single character.
+    pub(crate) fn divide<'a>(&self, part: &Part<'a>, count: usize) -> Option<Vec<Part<'a>>> {
+        let text = part.text;
+        let reach = text.len() / count / 8;
+        let mut ends: Vec<usize> =
+            (1..count).filter_map(|index| cut(text, text.len() * index / count, reach)).collect();
+        ends.push(text.len());
+        ends.sort_unstable();
+        ends.dedup();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let parts: Vec<_> = starts.zip(&ends).map(|(start, end)| self.part(&text[start..*end])).collect();
+        (parts.len() > 1).then_some(parts)
+    }
+
+    fn part<'a>(&self, text: &'a str) -> Part<'a> {
+        Part { text, tokens: self.count(text) }
+    }
+
+    fn count(&self, text: &str) -> usize {
+        match self.counter {
+            Counter::Exact(encoding) => encoding.count(text),
+            Counter::Generous => generous(text),
+        }
+    }
+}
+
+/// At least as many tokens as a model with a smaller vocabulary gives, mostly: o200k's, one more for each
+/// character that is neither an ASCII letter nor white space, and a fifth of it all; never more than bytes.
+///
+/// Against BERT's 30,522 word pieces (all-MiniLM, nomic-embed-text, mxbai-embed-large): o200k alone is short by
+/// up to 3.3 times (Russian, Arabic; punctuation 2.1, French 1.7, code 1.3), for it merges what BERT takes
+/// character by character. With the characters it is short by 1.18 at most (French), hence the fifth.
+pub(crate) fn generous(text: &str) -> usize {
+    let others = text.chars().filter(|c| !c.is_ascii_alphabetic() && !c.is_whitespace()).count();
+    ((TokenEncoding::O200kBase.count(text) + others) * 6 / 5).min(text.len())
+}
+
+/// The best place to cut `text`, at most `reach` bytes (but a character) from `target`: the end of a sentence,
+/// else of a word, else of a grapheme, else of a character; the nearest of those. None in a single character.
+fn cut(text: &str, target: usize, reach: usize) -> Option<usize> {
+    // Far enough to see the characters on both sides.
+    let reach = reach.max(4);
+    let near: Range<usize> = text.floor_char_boundary(target.saturating_sub(reach))
+        ..text.ceil_char_boundary((target + reach).min(text.len()));
+    let inside = &text[near.clone()];
+    let nearest = |places: &mut dyn Iterator<Item = usize>| {
+        let places = places.filter(|place| *place > 0).map(|place| near.start + place);
+        places.min_by_key(|place| place.abs_diff(target))
+    };
+    nearest(&mut inside.split_sentence_bound_indices().map(|(at, _)| at))
+        .or_else(|| nearest(&mut inside.split_word_bound_indices().map(|(at, _)| at)))
+        .or_else(|| nearest(&mut inside.grapheme_indices(true).map(|(at, _)| at)))
+        .or_else(|| nearest(&mut inside.char_indices().map(|(at, _)| at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(parts: &[Part<'_>]) -> Vec<String> {
+        parts.iter().map(|part| part.text.to_owned()).collect()
+    }
+
+    #[test]
+    fn what_fits_is_one_part() {
+        for window in [Window::exact(8, TokenEncoding::Cl100kBase), Window::generous(10)] {
+            for text in ["", "a", "eight by", "one two"] {
+                assert_eq!(texts(&window.split(text)), [text]);
+            }
+        }
+        // More bytes than tokens: it is counted.
+        let window = Window::exact(8, TokenEncoding::Cl100kBase);
+        let text = "the committee met in the morning";
+        assert_eq!(window.split(text), [Part { text, tokens: 6 }]);
+    }
+
+    #[test]
+    fn cuts_are_at_sentences_then_words_then_characters() {
+        let window = Window::exact(200, TokenEncoding::Estimate);
+        let sentences = "The committee met. ".repeat(200);
+        let parts = window.split(&sentences);
+        assert!(parts.len() > 4 && parts.iter().all(|part| part.text.ends_with(". ")), "{parts:?}");
+        let words = "committee ".repeat(400);
+        let parts = window.split(&words);
+        let whole = |part: &Part<'_>| part.text.split_whitespace().all(|word| word == "committee");
+        assert!(parts.len() > 4 && parts.iter().all(whole), "{parts:?}");
+        let families = "👩‍👩‍👧".repeat(800);
+        let parts = window.split(&families);
+        assert!(parts.len() > 4 && parts.iter().all(|part| part.text.starts_with('👩')), "{parts:?}");
+    }
+
+    #[test]
+    fn a_prefix_takes_its_room() {
+        let window = Window::exact(20, TokenEncoding::Estimate).without("search_document: ");
+        assert_eq!(window.tokens, 3);
+        // What leaves none is no reason to hang.
+        assert_eq!(Window::generous(2).without("a long one").split("ab").len(), 1);
+        assert_eq!(Window::generous(2).without("a long one").split("a: b").len(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_every_part_fits(
+            text in prop_oneof!["\\PC{0,300}", "[a-z .]{0,600}", "[あ-ん。🦀]{0,200}", "(x|\\.|\n| ){0,400}"],
+            tokens in 1_usize..60,
+            generous in any::<bool>(),
+        ) {
+            let window = if generous {
+                Window::generous(tokens)
+            } else {
+                Window::exact(tokens, TokenEncoding::Cl100kBase)
+            };
+            let parts = window.split(&text);
+            prop_assert_eq!(parts.iter().map(|part| part.text).collect::<String>(), text.clone());
+            prop_assert!(text.is_empty() || parts.iter().all(|part| !part.text.is_empty()));
+            for part in &parts {
+                let alone = part.text.chars().count() <= 1;
+                prop_assert!(alone || window.count(part.text) <= window.tokens, "{:?} of {:?}", part, window);
+            }
+        }
+
+        #[test]
+        fn a_half_is_smaller(text in "\\PC{0,40}") {
+            let window = Window::generous(512);
+            match window.divide(&window.part(&text), 2) {
+                None => prop_assert!(text.chars().count() <= 1),
+                Some(halves) => {
+                    prop_assert_eq!(texts(&halves).concat(), text.as_str());
+                    prop_assert!(halves.len() == 2 && halves.iter().all(|half| !half.text.is_empty()));
+                }
+            }
+        }
+    }
+}
