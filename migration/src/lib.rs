@@ -23,6 +23,14 @@ pub const LATEST: u32 = 2;
 /// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`] before anything is changed; a
 /// database error leaves the migrations before the failing one applied.
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
+    up_to(options, LATEST).await
+}
+
+/// As [`up`], to the schema of an older program. A database that is further already stays as it is.
+///
+/// # Errors
+/// As [`up`].
+pub async fn up_to(options: &PgConnectOptions, version: u32) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     check_server(&mut lock.connection).await?;
     let result: Result<(), MigrationError> = async {
@@ -33,7 +41,10 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
         )
         .execute(&pool)
         .await?;
-        Migrator::up(&connection(&pool), None).await?;
+        let missing = version.saturating_sub(self::version(&mut lock.connection).await?);
+        if missing > 0 {
+            Migrator::up(&connection(&pool), Some(missing)).await?;
+        }
         pool.close().await;
         Ok(())
     }
@@ -80,6 +91,17 @@ pub async fn version(connection: &mut PgConnection) -> Result<u32, sqlx::Error> 
     let count: i64 =
         sqlx::query_scalar("select count(*) from htm.seaql_migrations").fetch_one(connection).await?;
     Ok(count as u32)
+}
+
+/// The oldest program, by the [`LATEST`] that it was built with, that may work on the database: a program of the
+/// version before goes on while the fleet is upgraded. Only of a database that has a newer version than this program.
+///
+/// # Errors
+/// A database error.
+pub async fn oldest_program(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
+    let oldest: i32 =
+        sqlx::query_scalar("select oldest_program from htm.compatibility").fetch_one(connection).await?;
+    Ok(oldest.unsigned_abs())
 }
 
 /// Why a migration did not happen.

@@ -58,8 +58,8 @@ impl Session {
         let pool = PgPoolOptions::new()
             .max_connections(config.database.max_connections)
             .acquire_timeout(timeout)
-            .connect_lazy_with(options);
-        if found != htm_migration::LATEST {
+            .connect_lazy_with(options.clone());
+        if found != htm_migration::LATEST && !serves_older(&options, found, timeout).await? {
             return Err(htm_core::Error::SchemaVersion { found, wanted: htm_migration::LATEST }.into());
         }
         Ok(Self { config: config.clone(), paths, pool, server })
@@ -213,6 +213,32 @@ async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32, R
     let version = htm_migration::version(&mut connection).await?;
     connection.close().await?;
     Ok(version)
+}
+
+/// Whether a newer schema says that this program may work on it: a fleet is upgraded database first, and what is not
+/// upgraded yet goes on, and may be started again.
+async fn serves_older(
+    options: &PgConnectOptions,
+    found: u32,
+    timeout: Duration,
+) -> Result<bool, RuntimeError> {
+    if found < htm_migration::LATEST {
+        return Ok(false);
+    }
+    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
+    let mut connection = connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??;
+    let oldest = htm_migration::oldest_program(&mut connection).await?;
+    connection.close().await?;
+    let serves = oldest <= htm_migration::LATEST;
+    if serves {
+        let wanted = htm_migration::LATEST;
+        tracing::warn!(
+            found,
+            wanted,
+            "the database is ahead of this program, and serves it still; upgrade it"
+        );
+    }
+    Ok(serves)
 }
 
 /// Settings that every connection of the pool has.

@@ -1,0 +1,43 @@
+-- Writes embeddings, completions and the jobs' end in one statement, for the jobs that the worker still holds.
+--
+-- A node that was edited or forgotten meanwhile gets nothing: its job ends as superseded.
+-- {{store}} is the model's table, htm.embeddings_<id>.
+--
+-- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids
+-- $4 bigint[] nodes   $5 int[] revisions   $6 halfvec[] embeddings   $7 text model
+--
+-- Index: jobs_pkey, nodes_pk
+with held as (
+    select id, attempts from apalis.jobs
+     where id = any ($3::text[]) and status = 'Running' and lock_by = $1 and lock_at = $2
+     order by id
+       for update
+), result as (
+    select r.*, h.attempts
+      from unnest($3::text[], $4::bigint[], $5::int[], $6::halfvec[])
+        as r(job, node, revision, embedding)
+      join held h on h.id = r.job
+), node as (
+    select n.id, n.namespace, n.created_at, r.revision, r.embedding, r.attempts
+      from htm.nodes n
+      join result r on r.node = n.id and r.revision = n.revision
+     where n.deleted_at is null
+       for share of n
+), stored as (
+    insert into {{store}} as e (node_id, namespace, created_at, revision, embedding)
+    select id, namespace, created_at, revision, embedding from node
+    on conflict (node_id) do update
+       set revision = excluded.revision, embedding = excluded.embedding, created_at = excluded.created_at
+     where e.revision <= excluded.revision
+), completed as (
+    insert into htm.completions (node_id, revision, stage, model, outcome, worker, attempt)
+    select id, revision, 'embed', $7, 'embedded', $1, attempts from node
+    on conflict (node_id, revision, stage, model) do nothing
+)
+update apalis.jobs j
+   set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
+       last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'embedded' end)
+  from result r
+  left join node n on n.id = r.node
+ where j.id = r.job
+returning j.id, n.id is not null as written

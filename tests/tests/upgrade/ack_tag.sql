@@ -1,0 +1,56 @@
+-- Writes tag assignments, completions and the jobs' end in one statement, for the jobs that the worker still holds.
+--
+-- A node that was edited or forgotten meanwhile gets nothing. What a model said of an older revision is replaced,
+-- a manual tag never is. The tags' rows are registered before.
+--
+-- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
+-- $6 text model    $7 text prompt version   $8 text origin
+-- $9 text[] tag: its job   $10 text[] tag: path   $11 real[] tag: confidence or null
+--
+-- Index: jobs_pkey, nodes_pk, tags_namespace_path_key
+with held as (
+    select id, attempts from apalis.jobs
+     where id = any ($3::text[]) and status = 'Running' and lock_by = $1 and lock_at = $2
+     order by id
+       for update
+), result as (
+    select r.*, h.attempts
+      from unnest($3::text[], $4::bigint[], $5::int[]) as r(job, node, revision)
+      join held h on h.id = r.job
+), node as (
+    select n.id, n.namespace, r.job, r.revision, r.attempts
+      from htm.nodes n
+      join result r on r.node = n.id and r.revision = n.revision
+     where n.deleted_at is null
+       for share of n
+), proposed as (
+    select distinct on (n.id, t.id) n.id as node_id, t.id as tag_id, g.confidence
+      from unnest($9::text[], $10::text[], $11::real[]) as g(job, path, confidence)
+      join node n on n.job = g.job
+      join htm.tags t on t.namespace = n.namespace and t.path = g.path
+     order by n.id, t.id, g.confidence desc nulls last
+), outdated as (
+    delete from htm.node_tags nt
+     using node n
+     where nt.node_id = n.id and nt.origin = $8 and nt.origin <> 'manual'
+       and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
+), assigned as (
+    insert into htm.node_tags as nt (node_id, tag_id, origin, model, prompt_version, confidence)
+    select node_id, tag_id, $8, $6, $7, confidence from proposed
+    on conflict (node_id, tag_id) do update
+       set model = excluded.model, prompt_version = excluded.prompt_version, confidence = excluded.confidence
+     where nt.origin = excluded.origin
+), completed as (
+    insert into htm.completions (node_id, revision, stage, model, version, outcome, worker, attempt)
+    select n.id, n.revision, 'tag', $6, $7,
+           (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts
+      from node n
+    on conflict (node_id, revision, stage, model) do nothing
+)
+update apalis.jobs j
+   set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
+       last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'tagged' end)
+  from result r
+  left join node n on n.job = r.job
+ where j.id = r.job
+returning j.id, n.id is not null as written

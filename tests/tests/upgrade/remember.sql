@@ -1,0 +1,49 @@
+-- Writes nodes and their jobs in one statement.
+--
+-- An item whose key is taken, or whose robot is not registered, is left out: the caller sees which `ord` did not
+-- come back and asks why.
+--
+-- $1  text[]        namespaces            $2  text[]   robot names          $3  text[]  keys or null
+-- $4  text[]        contents              $5  bytea[]  SHA-256 of each      $6  text[]  speakers or null
+-- $7  text[]        sessions or null      $8  int[]    seqs or null         $9  text[]  sources or null
+-- $10 text[]        types or null         $11 real[]   importances          $12 int[]   token counts
+-- $13 text          token encoding        $14 text[]   languages            $15 jsonb[] metadata
+-- $16 timestamptz[] times or null = now   $17 text[]   job ids, embed       $18 text[]  job ids, tag
+-- $19 text          embedding model       $20 text     tag model            $21 int     max attempts
+-- $22 int           priority
+--
+-- Index: robots_namespace_name_key, nodes_namespace_key_key
+with item as materialized (
+    -- The id is drawn first: it ties what was inserted to what was asked for.
+    select nextval('htm.nodes_id_seq') as id, r.id as robot_id, u.*
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::int[],
+                  $9::text[], $10::text[], $11::real[], $12::int[], $14::text[], $15::jsonb[],
+                  $16::timestamptz[], $17::text[], $18::text[]) with ordinality
+        as u(namespace, robot, key, content, content_hash, speaker, session, seq,
+             source, type, importance, token_count, language, metadata,
+             created_at, embed_job, tag_job, ord)
+      join htm.robots r on r.namespace = u.namespace and r.name = u.robot
+), node as (
+    insert into htm.nodes (id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
+                           importance, token_count, token_encoding, language, metadata, created_at)
+    overriding system value
+    select id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
+           importance, token_count, $13, language, metadata, coalesce(created_at, now())
+      from item
+     order by ord -- of two items with one key the first goes in
+    on conflict (namespace, key) where key is not null and deleted_at is null do nothing
+    returning id, namespace, revision
+), job as (
+    insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
+                             metadata, idempotency_key)
+    select j.id, 'htm.' || j.stage,
+           convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
+           'Pending', 0, $21, now(), $22,
+           hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
+           concat_ws('/', n.id, n.revision, 0, j.model)
+      from node n
+      join item i on i.id = n.id
+     cross join lateral (values ('embed', i.embed_job, $19::text), ('tag', i.tag_job, $20::text)) j(stage, id, model)
+    on conflict (job_type, idempotency_key) do nothing
+)
+select i.ord, n.id from node n join item i on i.id = n.id
