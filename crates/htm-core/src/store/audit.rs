@@ -8,6 +8,9 @@ use crate::error::Result;
 use crate::htm::Settings;
 use crate::id::NodeId;
 
+/// Stranded stages that are mended by one statement.
+const CHUNK: usize = 1_000;
+
 /// What an audit found.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Audit {
@@ -89,17 +92,21 @@ pub async fn run(pool: &PgPool) -> Result<Audit> {
 /// edited since the audit gets none.
 ///
 /// # Errors
-/// A database error.
+/// A database error; what was enqueued before it stays.
 pub async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
-    let enqueued = sqlx::query(include_str!("sql/repair_nodes.sql"))
-        .bind(stranded.iter().map(|it| it.node).collect::<Vec<_>>())
-        .bind(stranded.iter().map(|it| it.revision).collect::<Vec<_>>())
-        .bind(stranded.iter().map(|it| it.stage.as_str()).collect::<Vec<_>>())
-        .bind(settings.embedding_model.to_string())
-        .bind(settings.tag_model.to_string())
-        .bind(settings.max_attempts as i32)
-        .execute(pool)
-        .await?;
+    let mut enqueued = 0;
+    for chunk in stranded.chunks(CHUNK) {
+        let inserted = sqlx::query(include_str!("sql/repair_nodes.sql"))
+            .bind(chunk.iter().map(|it| it.node).collect::<Vec<_>>())
+            .bind(chunk.iter().map(|it| it.revision).collect::<Vec<_>>())
+            .bind(chunk.iter().map(|it| it.stage.as_str()).collect::<Vec<_>>())
+            .bind(settings.embedding_model.to_string())
+            .bind(settings.tag_model.to_string())
+            .bind(settings.max_attempts as i32)
+            .execute(pool)
+            .await?;
+        enqueued += inserted.rows_affected();
+    }
     jobs::ping(&mut *pool.acquire().await?).await?;
-    Ok(enqueued.rows_affected())
+    Ok(enqueued)
 }

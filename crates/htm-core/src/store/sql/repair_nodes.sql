@@ -21,9 +21,9 @@ select apalis.generate_ulid(), t.queue,
   from unnest($1::bigint[], $2::int[], $3::text[]) as lacking(node, revision, stage)
   join htm.nodes n on n.id = lacking.node and n.revision = lacking.revision and n.deleted_at is null
   join target t on t.stage = lacking.stage
- cross join lateral (select g as free from generate_series(0, 1000) g
+ cross join lateral (select g as free from (select generate_series(0, 1000) as g) series -- made one by one
                       where not exists (select from apalis.jobs j
                                          where j.job_type = t.queue
                                            and j.idempotency_key = concat_ws('/', n.id, n.revision, g, t.model))
-                      order by g limit 1) generation
+                      limit 1) generation
 on conflict (job_type, idempotency_key) do nothing
