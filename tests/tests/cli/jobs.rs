@@ -3,7 +3,7 @@
 use htm_core::store::jobs::{self, Claimed, Embedded, Lease};
 use htm_core::store::{embeddings, workers};
 use htm_core::{NodeId, Stage, provider::ModelName};
-use htm_tests::{Answer, Sandbox, TestDatabase, drain};
+use htm_tests::{Answer, Sandbox, TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
@@ -136,7 +136,9 @@ async fn a_retried_job_is_as_new() {
     for id in [dead, parked] {
         let job = show(&sandbox, &id).await;
         assert_eq!((&job["state"], &job["attempts"]), (&json!("due"), &json!(0)), "{job}");
-        assert_eq!((&job["parked"], &job["ended_at"]), (&Value::Null, &Value::Null), "{job}");
+        for gone in ["parked", "ended_at", "last_error"] {
+            assert_eq!(job[gone], Value::Null, "{job}");
+        }
     }
     let answer = sandbox.htm(&["jobs", "retry", "--state", "waiting", "--json"]).await.json();
     assert_eq!(answer, json!({ "retried": 1, "outdated": 0 }));
@@ -280,4 +282,21 @@ async fn several_jobs_are_cancelled_with_a_yes_only() {
     let only = ["jobs", "cancel", "--node", &keep, "--queue", "htm.tag"];
     assert_eq!(sandbox.htm(&only).await.succeeds(), "1 job cancelled\n");
     assert_eq!(sandbox.htm(&only).await.succeeds(), "0 jobs cancelled\n");
+}
+
+#[tokio::test]
+async fn a_retry_wakes_a_worker_that_waits_for_its_poll() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db).set("HTM_JOBS__POLL_MS", "60000");
+    sandbox.remember(&["tried in vain"]).await;
+    sql(&db, "update apalis.jobs set status = 'Killed', done_at = now()").await;
+    let _worker = sandbox.start("tag-worker", &[]);
+    let listening = "select count(*) from pg_stat_activity
+                      where datname = current_database() and query ilike 'listen %'";
+    wait_until(|| async { db.count(listening).await == 1 }).await;
+    let started = std::time::Instant::now();
+    assert_eq!(sandbox.htm(&["jobs", "retry", "--queue", "htm.tag"]).await.succeeds(), "1 job due again\n");
+    let done = "select count(*) from apalis.jobs where status = 'Done'";
+    wait_until(|| async { db.count(done).await == 1 }).await;
+    assert!(started.elapsed().as_secs() < 30);
 }

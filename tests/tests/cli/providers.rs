@@ -95,7 +95,21 @@ async fn a_breaker_is_shown_and_closed_and_the_workers_go_on() {
     assert!(started.elapsed().as_secs() < 30);
     let listed = sandbox.htm(&["providers", "--json"]).await.json();
     assert_eq!((&listed[0]["breaker"], &listed[0]["failures"]), (&json!("closed"), &json!(0)));
-    sandbox.htm(&["providers", "reset", "fake/limited"]).await.succeeds();
+    // One that was put off until the limit ends does not wait for that any more.
+    sandbox.remember(&["put off"]).await;
+    run(
+        &db,
+        "update apalis.jobs set run_at = now() + interval '1 hour', metadata = metadata || hstore('deferred_since', now()::text)
+          where job_type = 'htm.tag' and metadata -> 'node' = '2'",
+    )
+    .await;
+    let answer = sandbox.htm(&["providers", "reset", "fake/limited", "--json"]).await.json();
+    assert_eq!(answer, json!({ "model": "fake/limited", "breaker": "closed", "hastened": 1 }));
+    assert_eq!(
+        db.count("select count(*) from apalis.jobs where run_at > now() or metadata ? 'deferred_since'")
+            .await,
+        0
+    );
     assert_eq!(db.count("select count(*) from htm.providers where resume_at is not null").await, 0);
     let answer = sandbox.htm(&["providers", "reset", "fake/nothing"]).await;
     let said = answer.fails(2, "provider_unknown");

@@ -117,7 +117,7 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
                 StageState::Dead { attempts, error } => {
                     format!("dead letter after {attempts} attempts: {error}")
                 }
-                StageState::Stranded => "no job and no result: run `htm doctor`".into(),
+                StageState::Stranded => "no job and no result: `htm jobs audit`".into(),
             };
             vec![stage.stage.to_string(), stage.state.name().into(), plain(&detail)]
         })

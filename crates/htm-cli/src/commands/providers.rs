@@ -29,9 +29,13 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
         }
         ProvidersCommand::Set(args) => set(session, &args, output).await?,
         ProvidersCommand::Reset { model } => {
-            providers::reset(pool, &model).await?;
-            output.value(&serde_json::json!({ "model": model, "breaker": "closed" }), || {
-                format!("{}: the breaker is closed; the next call is made at once", plain(&model))
+            let hastened = providers::reset(pool, &model).await?;
+            let answer = serde_json::json!({ "model": model, "breaker": "closed", "hastened": hastened });
+            output.value(&answer, || {
+                let model = plain(&model);
+                format!(
+                    "{model}: the breaker is closed; jobs that were put off and are due again: {hastened}"
+                )
             });
         }
         ProvidersCommand::Budget { namespace, tokens_per_day: Limit(tokens) } => {

@@ -110,11 +110,13 @@ pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Re
     Ok(())
 }
 
-/// Closes a model's breaker, forgets its Retry-After, and wakes the workers: the next call is made at once.
+/// Closes a model's breaker, forgets its Retry-After, and wakes the workers: the next call is made at once. Jobs that
+/// were put off for the provider's sake are due again; returns how many.
 ///
 /// # Errors
 /// `provider_unknown` when nothing is recorded of the model, or a database error.
-pub async fn reset(pool: &PgPool, model: &str) -> Result<()> {
+pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
+    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let updated = sqlx::query(
         "update htm.providers
             set breaker = 'closed', failures = 0, openings = 0, reason = null, retry_at = null, resume_at = null,
@@ -122,13 +124,25 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<()> {
           where model = $1",
     )
     .bind(model)
-    .execute(pool)
+    .execute(&mut *tx)
     .await?;
     if updated.rows_affected() == 0 {
+        tx.rollback().await?;
         let known = list(pool).await?.into_iter().map(|provider| provider.model).collect();
         return Err(Error::ProviderUnknown { model: model.into(), known });
     }
-    Ok(jobs::ping(&mut *pool.acquire().await?).await?)
+    // A model that embeds has a queue of its own; any other tags.
+    let hastened = sqlx::query(
+        "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'deferred_since')
+          where job_type = coalesce((select queue from htm.embedding_models where label = $1), 'htm.tag')
+            and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'",
+    )
+    .bind(model)
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    jobs::ping(&mut *pool.acquire().await?).await?;
+    Ok(hastened.rows_affected())
 }
 
 /// What a namespace may spend, and has.

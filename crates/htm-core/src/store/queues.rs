@@ -8,6 +8,9 @@ use sqlx::PgPool;
 use super::jobs;
 use crate::error::{Error, Result};
 
+/// A thousand years: PostgreSQL's times have a first one.
+const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
+
 /// How many jobs of a queue are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct QueueDepth {
@@ -176,7 +179,7 @@ pub async fn prune_dead(pool: &PgPool, older_than: Duration, limit: usize) -> Re
 
 async fn prune_by(pool: &PgPool, sql: &'static str, older_than: Duration, limit: usize) -> Result<usize> {
     let deleted = sqlx::query(sql)
-        .bind(i64::try_from(older_than.as_millis()).unwrap_or(i64::MAX))
+        .bind(older_than.min(LONGEST_AGE).as_millis() as i64)
         .bind(limit as i64)
         .execute(pool)
         .await?;

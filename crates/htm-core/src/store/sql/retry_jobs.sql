@@ -18,7 +18,7 @@ with chosen as (
        for update
 ), retried as (
     update apalis.jobs j
-       set status = 'Pending', run_at = now(), attempts = 0, done_at = null,
+       set status = 'Pending', run_at = now(), attempts = 0, done_at = null, last_result = null,
            metadata = delete(j.metadata, array['parked', 'deferred_since'])
       from chosen c
      where j.id = c.id and c.wanted
