@@ -1,5 +1,7 @@
 //! The binary `htm`, as a person or a script meets it.
 
+#[path = "cli/audit.rs"]
+mod audit;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/configuration.rs"]
@@ -12,5 +14,27 @@ mod doctor;
 mod help;
 #[path = "cli/import.rs"]
 mod import;
+#[path = "cli/jobs.rs"]
+mod jobs;
 #[path = "cli/memories.rs"]
 mod memories;
+#[path = "cli/providers.rs"]
+mod providers;
+#[path = "cli/queues.rs"]
+mod queues;
+
+/// What people read, without ids, times and ages, which differ from run to run; as wide as it was.
+fn filtered(text: &str) -> String {
+    let is_age = |word: &str| {
+        word.strip_suffix(['s', 'm', 'h', 'd'])
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let word = |word: &str| match word.len() {
+        26 if word.starts_with("01") => format!("{:26}", "[id]"),
+        20.. if word.starts_with("20") && word.contains('T') => format!("{:20}", "[time]"),
+        _ if is_age(word) => word.replace(|it: char| it.is_ascii_digit(), "#"),
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ").trim_end().to_owned();
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}

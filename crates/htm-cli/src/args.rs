@@ -1,11 +1,17 @@
 //! What the command line takes.
 
+mod jobs;
+mod providers;
+
 use std::path::PathBuf;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Parser, Subcommand};
 use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
+
+pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 
 /// The memory that agents keep
 #[derive(Parser)]
@@ -52,6 +58,13 @@ the processes embed-worker and tag-worker."
     Up(ServiceArgs),
     /// Show the whole of HTM at work on a collection of memories
     Demo(DemoArgs),
+    /// The jobs that embed and tag: look at them, do them again, pause them, audit them
+    #[command(subcommand)]
+    Jobs(JobsCommand),
+    /// List the workers
+    Workers,
+    /// The models that are asked: their limits, how they do, and what namespaces may spend
+    Providers(ProvidersArgs),
     /// The database
     #[command(subcommand)]
     Db(DbCommand),

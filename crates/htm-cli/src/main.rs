@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod duration;
 mod error;
 mod output;
 
@@ -51,6 +52,9 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Import(args) => commands::import::run(config, args, output).await,
         Command::Up(args) => commands::up::run(config, args, output).await,
         Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,
+        Command::Jobs(command) => commands::jobs::run(config, command, output).await,
+        Command::Workers => commands::workers::run(config, output).await,
+        Command::Providers(args) => commands::providers::run(config, args, output).await,
         Command::Db(command) => commands::db::run(config, command, output).await,
         Command::Config(_) => commands::config::show(&loaded, output),
         Command::Doctor => commands::doctor::run(config, output).await,

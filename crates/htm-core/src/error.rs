@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::id::NodeId;
+use crate::job::JobState;
 use crate::provider::ProviderError;
 use crate::tag::InvalidTag;
 
@@ -122,6 +123,52 @@ pub enum Error {
         /// The node.
         node: NodeId,
     },
+    /// No such job (or its row was pruned).
+    #[error("there is no job {job}")]
+    JobNotFound {
+        /// The id asked for.
+        job: String,
+    },
+    /// A job is in a state in which this cannot be done to it.
+    #[error("job {job} is {state}: it cannot be {verb}")]
+    JobUnfit {
+        /// The job.
+        job: String,
+        /// What it is.
+        state: JobState,
+        /// `retried` or `cancelled`.
+        verb: &'static str,
+    },
+    /// Jobs of such a state cannot be chosen for this.
+    #[error("jobs that are {state} cannot be {verb}")]
+    StateUnfit {
+        /// The state asked for.
+        state: JobState,
+        /// `retried` or `cancelled`.
+        verb: &'static str,
+    },
+    /// Several jobs would be cancelled, and nobody has said so.
+    #[error("cancelling {count} jobs was not confirmed")]
+    CancelNotConfirmed {
+        /// How many.
+        count: u64,
+    },
+    /// No queue of that name.
+    #[error("there is no queue `{queue}`")]
+    QueueUnknown {
+        /// The name given.
+        queue: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Nothing is recorded of a provider's model.
+    #[error("nothing is recorded of a model `{model}`")]
+    ProviderUnknown {
+        /// The label given.
+        model: String,
+        /// Those of which something is.
+        known: Vec<String>,
+    },
     /// `wait_for` gave up.
     #[error("node {node} is not through stage `{stage}` after {waited_ms} ms: it is {state}")]
     WaitTimeout {
@@ -217,6 +264,11 @@ impl Error {
             Self::LanguageUnknown { .. } => "language_unknown",
             Self::NodeNotFound { .. } => "node_not_found",
             Self::NotConfirmed { .. } => "not_confirmed",
+            Self::JobNotFound { .. } => "job_not_found",
+            Self::JobUnfit { .. } | Self::StateUnfit { .. } => "job_state_unfit",
+            Self::CancelNotConfirmed { .. } => "not_confirmed",
+            Self::QueueUnknown { .. } => "queue_unknown",
+            Self::ProviderUnknown { .. } => "provider_unknown",
             Self::WaitTimeout { .. } => "wait_timeout",
             Self::StageDead { .. } => "stage_dead",
             Self::EmbedderMissing => "embedder_missing",
@@ -258,6 +310,20 @@ impl Error {
             Self::LanguageUnknown { .. } => "use `simple`, or one that `select cfgname from pg_ts_config` lists".into(),
             Self::NodeNotFound { .. } => "look for it: `htm recall QUERY`".into(),
             Self::NotConfirmed { node } => format!("say so: `htm forget {node} --yes`"),
+            Self::JobNotFound { .. } => "see those that there are: `htm jobs list`, and `--state done` for the done".into(),
+            Self::JobUnfit { job, state: JobState::Running, .. } => {
+                format!("wait for its end, or `htm jobs cancel {job}` first")
+            }
+            Self::JobUnfit { job, state: JobState::Dead, .. } => format!("to do it again: `htm jobs retry {job}`"),
+            Self::JobUnfit { job, .. } => format!("nothing is left to do; see `htm jobs show {job}`"),
+            Self::StateUnfit { verb: "retried", .. } => "use one of: dead, parked, waiting, due".into(),
+            Self::StateUnfit { .. } => "use one of: due, waiting, parked, running".into(),
+            Self::CancelNotConfirmed { .. } => "look at them with `htm jobs list`, then say so with `--yes`".into(),
+            Self::QueueUnknown { known, .. } => format!("use one of: {}", known.join(", ")),
+            Self::ProviderUnknown { known, .. } if known.is_empty() => {
+                "nothing is limited and nothing has failed; see `htm providers`".into()
+            }
+            Self::ProviderUnknown { known, .. } => format!("use one of: {}", known.join(", ")),
             Self::WaitTimeout { .. } => "see whether a worker runs: `htm doctor`".into(),
             Self::StageDead { node, .. } => format!("see the whole story: `htm status {node}`"),
             Self::EmbedderMissing => "set embedding.provider, or recall with strategy `fulltext`".into(),

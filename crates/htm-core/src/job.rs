@@ -59,6 +59,72 @@ impl FromStr for Stage {
     }
 }
 
+/// What a job is, for people. The row knows four states; a waiting job differs by why it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// It can be claimed.
+    Due,
+    /// It can be claimed later: a delay between attempts.
+    Waiting,
+    /// It waits for a budget, or was put off for too long and waits for somebody.
+    Parked,
+    /// A worker holds it.
+    Running,
+    /// Its result is written, or there was nothing to write.
+    Done,
+    /// A dead letter.
+    Dead,
+}
+
+impl JobState {
+    /// All of them, in the order of a job's life.
+    pub const ALL: [JobState; 6] = [
+        JobState::Due,
+        JobState::Waiting,
+        JobState::Parked,
+        JobState::Running,
+        JobState::Done,
+        JobState::Dead,
+    ];
+
+    /// As people and programs write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            JobState::Due => "due",
+            JobState::Waiting => "waiting",
+            JobState::Parked => "parked",
+            JobState::Running => "running",
+            JobState::Done => "done",
+            JobState::Dead => "dead",
+        }
+    }
+}
+
+impl fmt::Display for JobState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for JobState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        JobState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+            format!("`{text}` is not a state; use one of: due, waiting, parked, running, done, dead")
+        })
+    }
+}
+
+impl TryFrom<String> for JobState {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
 /// What a job of either queue carries, as JSON in `apalis.jobs.job`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Payload {

@@ -11,7 +11,7 @@ use crate::tag::TagPath;
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 /// The most tags that may be given with a node.
 pub(crate) const MAX_TAGS: usize = 1_000;
-const MAX_NAME_BYTES: usize = 128;
+pub(crate) const MAX_NAME_BYTES: usize = 128;
 const MAX_KEY_BYTES: usize = 512;
 
 /// A text and what is known about it. Only the text is needed.

@@ -1,11 +1,15 @@
 //! All queries of HTM: plain rows through sea-orm, the rest as SQL files named by what they do.
 
+pub mod audit;
 pub mod embeddings;
 pub(crate) mod entity;
 pub mod gauges;
 pub mod governor;
+pub mod job_control;
+pub mod job_list;
 pub mod jobs;
 pub mod nodes;
+pub mod providers;
 pub mod queues;
 pub(crate) mod recall;
 pub mod server;

@@ -29,7 +29,7 @@ pub fn init(level: Level, format: LogFormat, role: Role) -> Result<(), Telemetry
     let filter = match env::var("RUST_LOG") {
         Ok(directives) if !directives.trim().is_empty() => EnvFilter::try_new(&directives)
             .map_err(|source| TelemetryError::BadFilter { directives, source })?,
-        _ => EnvFilter::new(directives(level)),
+        _ => EnvFilter::new(directives(level, role)),
     };
     let terminal = io::stderr().is_terminal();
     let builder = tracing_subscriber::fmt()
@@ -99,7 +99,7 @@ fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {
 }
 
 /// Libraries at `debug` would log every statement and every request.
-fn directives(level: Level) -> String {
+fn directives(level: Level, role: Role) -> String {
     const OURS: [&str; 9] = [
         "htm",
         "htm_core",
@@ -113,6 +113,8 @@ fn directives(level: Level) -> String {
     ];
     let name = level.as_str();
     match level {
+        // A command waits for its own statements: that one takes its time (an audit) is no news to whoever sees it.
+        Level::Warn if role == Role::Command => "warn,sqlx::query=error".to_owned(),
         Level::Error | Level::Warn => name.to_owned(),
         // apalis says again what the worker has said.
         Level::Info => "info,apalis_core=warn".to_owned(),
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn debug_is_for_our_own_crates() {
-        let directives = directives(Level::Debug);
+        let directives = directives(Level::Debug, Role::Command);
         assert!(directives.starts_with("info,") && directives.contains("htm_core=debug"), "{directives}");
         assert!(EnvFilter::try_new(directives).is_ok());
     }

@@ -72,6 +72,40 @@ async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     assert!(said.contains("2 stages of nodes have neither a result nor a job"), "{said}");
+    assert!(said.contains("see which: `htm jobs audit`"), "{said}");
+}
+
+#[tokio::test]
+async fn what_an_operator_or_a_breaker_holds_back_is_told_with_the_way_on() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
+    wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 2 }).await;
+    for queue in ["htm.embed", "htm.tag"] {
+        sandbox.htm(&["jobs", "pause", queue, "--reason", "a move"]).await.succeeds();
+    }
+    sandbox.remember(&["held back"]).await;
+    sqlx::raw_sql(
+        "insert into htm.providers (model, breaker, reason, retry_at)
+         values ('fake/fake-64', 'open', 'no answer', now() + interval '1 hour');
+         update apalis.jobs set metadata = metadata || hstore('parked', 'budget') where job_type = 'htm.tag';
+         update apalis.jobs set status = 'Killed', done_at = now() where job_type = 'htm.embed'",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = answer.succeeds();
+    for part in [
+        "htm.embed is paused: a move\n         help: go on: `htm jobs resume htm.embed`",
+        "htm.tag: 1 jobs are parked",
+        "help: see why: `htm jobs list --queue htm.tag --state parked`",
+        "1 dead letters; 1 workers\n         help: see why: `htm jobs list --queue htm.embed --state dead`",
+        "fake/fake-64 is not asked at the moment: no answer",
+        "`htm providers reset fake/fake-64`",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn promise_02_no_work_is_lost_while_workers_are_killed_for_a_minute() {
     let mut random = fastrand(7);
     while Instant::now() < end {
         while workers.len() < 4 {
-            let program = if workers.len() % 2 == 0 { "embed-worker" } else { "tag-worker" };
+            let program = if workers.len().is_multiple_of(2) { "embed-worker" } else { "tag-worker" };
             workers.push(sandbox.start(program, &["--batch", "8"]));
         }
         tokio::time::sleep(Duration::from_millis(100 + random() % 900)).await;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::Stage;
 use htm_core::fault::Fault;
-use htm_core::store::{queues, server, workers};
+use htm_core::store::{providers, queues, server, workers};
 use htm_runtime::config::Config;
 use htm_runtime::{RuntimeError, Session};
 use serde::Serialize;
@@ -85,27 +85,20 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     if let Err(error) = session.tagger() {
         findings.push(from_error("the tag provider", &error));
     }
-    let alive: Vec<_> = workers::list(pool).await?.into_iter().filter(|worker| worker.alive).collect();
-    for stage in Stage::ALL {
-        let depth = queues::depth(pool, stage.queue()).await?;
-        let serving = alive.iter().filter(|worker| worker.queue == stage.queue()).count();
-        let text = format!(
-            "{}: {} waiting, {} running, {} done, {} dead letters; {serving} workers",
-            stage.queue(),
-            depth.pending,
-            depth.running,
-            depth.done,
-            depth.dead
-        );
-        findings.push(if depth.open() > 0 && serving == 0 {
-            let help = format!("start one: `{stage}-worker`, or `htm up`");
-            Finding { state: State::Error, what: format!("{text}: nobody works on it"), help: Some(help) }
-        } else if depth.dead > 0 {
-            warning(text, "see why: `htm status NODE` of a node that lacks its result")
-        } else {
-            ok(text)
-        });
+    look_at_queues(session, findings).await?;
+    for provider in
+        providers::list(pool).await?.iter().filter(|it| it.breaker != "closed" || it.held_ms.is_some())
+    {
+        let reason = provider.reason.as_deref().unwrap_or("no reason recorded");
+        findings.push(warning(
+            format!("{} is not asked at the moment: {reason}", provider.model),
+            format!(
+                "see `htm providers`; when the cause is mended: `htm providers reset {}`",
+                provider.model
+            ),
+        ));
     }
+    let alive: Vec<_> = workers::list(pool).await?.into_iter().filter(|worker| worker.alive).collect();
     for worker in &alive {
         let version = worker.detail.split(' ').nth(1).unwrap_or_default();
         if version != env!("CARGO_PKG_VERSION") {
@@ -123,10 +116,49 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     findings.push(if stranded == 0 {
         ok("no node is stranded: each has its result, a job, or a dead letter")
     } else {
-        let help = "this is a bug; keep the database and report it".to_owned();
+        let help = "see which: `htm jobs audit`, with `--repair` to mend it; this is a bug, please report it"
+            .to_owned();
         let what = format!("{stranded} stages of nodes have neither a result nor a job nor a dead letter");
         Finding { state: State::Error, what, help: Some(help) }
     });
+    Ok(())
+}
+
+async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
+    let tag_model = session.htm().settings().tag_model.to_string();
+    for queue in queues::stats(session.pool(), &tag_model).await? {
+        let name = &queue.queue;
+        let waiting = queue.due + queue.waiting;
+        let text = format!(
+            "{name}: {waiting} waiting, {} running, {} done, {} dead letters; {} workers",
+            queue.running, queue.done, queue.dead, queue.workers
+        );
+        findings.push(if waiting + queue.running > 0 && queue.workers == 0 {
+            let program = if *name == Stage::Tag.queue() { "tag-worker" } else { "embed-worker" };
+            let help = format!("start one: `{program}`, or `htm up`");
+            Finding { state: State::Error, what: format!("{text}: nobody works on it"), help: Some(help) }
+        } else if queue.dead > 0 {
+            let help = format!(
+                "see why: `htm jobs list --queue {name} --state dead`; again: `htm jobs retry --all-dead`"
+            );
+            warning(text, help)
+        } else {
+            ok(text)
+        });
+        if let Some(reason) = &queue.paused {
+            findings.push(warning(
+                format!("{name} is paused: {reason}"),
+                format!("go on: `htm jobs resume {name}`"),
+            ));
+        }
+        if queue.parked > 0 {
+            let what = format!(
+                "{name}: {} jobs are parked, for a budget or because they were put off for long",
+                queue.parked
+            );
+            findings.push(warning(what, format!("see why: `htm jobs list --queue {name} --state parked`")));
+        }
+    }
     Ok(())
 }
 

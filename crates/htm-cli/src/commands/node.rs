@@ -143,6 +143,6 @@ fn progress(state: &StageState) -> String {
             format!("{outcome} by {model}, {after_ms:.0} ms after the write")
         }
         StageState::Dead { attempts, error } => format!("dead letter after {attempts} attempts: {error}"),
-        StageState::Stranded => "no job and no result: run `htm doctor`".into(),
+        StageState::Stranded => "no job and no result: `htm jobs audit`".into(),
     }
 }

@@ -1,8 +1,15 @@
-//! Queues: how deep they are, and whether anything is lost.
+//! Queues: how deep they are, whether they are paused, what is pruned from them, and whether anything is lost.
 
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use crate::error::Result;
+use super::jobs;
+use crate::error::{Error, Result};
+
+/// A thousand years: PostgreSQL's times have a first one.
+const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
 
 /// How many jobs of a queue are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -62,4 +69,127 @@ pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
 /// A database error.
 pub async fn count_stranded(pool: &PgPool) -> Result<i64> {
     Ok(sqlx::query_scalar("select count(*) from htm.stranded").fetch_one(pool).await?)
+}
+
+/// A queue as an operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct QueueStats {
+    /// Its name.
+    pub queue: String,
+    /// The label of the model that its jobs are for; none before one is registered.
+    pub model: Option<String>,
+    /// Why it is paused, if it is.
+    pub paused: Option<String>,
+    /// Since when.
+    pub paused_at: Option<DateTime<Utc>>,
+    /// Why its model's provider is left alone at the moment, if it is: nothing is claimed.
+    pub held: Option<String>,
+    /// Until when.
+    pub held_until: Option<DateTime<Utc>>,
+    /// Jobs that can be claimed.
+    pub due: i64,
+    /// Jobs that wait for their next attempt.
+    pub waiting: i64,
+    /// Jobs that wait for a budget or for somebody.
+    pub parked: i64,
+    /// Jobs that are held by a worker.
+    pub running: i64,
+    /// Jobs that are done, and not pruned yet.
+    pub done: i64,
+    /// Dead letters.
+    pub dead: i64,
+    /// How many of the jobs that are not ended are backfill.
+    pub backfill: i64,
+    /// How long the longest due job has been due, milliseconds.
+    pub oldest_due_ms: Option<i64>,
+    /// Workers alive.
+    pub workers: i64,
+}
+
+/// Every queue that has jobs or whose model is registered. `tag_model` is the label of the model that tags by the
+/// caller's configuration, for as long as no worker says which. Reads every job.
+///
+/// # Errors
+/// A database error.
+pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
+    Ok(sqlx::query_as(include_str!("sql/queue_stats.sql")).bind(tag_model).fetch_all(pool).await?)
+}
+
+/// Pauses a queue: nothing is claimed from it until [`resume`]. What runs goes on. Pausing again renews the reason.
+///
+/// # Errors
+/// `queue_unknown`, or a database error.
+pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
+    ensure_known(pool, queue).await?;
+    sqlx::query(
+        "insert into htm.paused_queues (queue, reason) values ($1, $2)
+         on conflict (queue) do update set reason = excluded.reason",
+    )
+    .bind(queue)
+    .bind(reason)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Ends a pause and wakes the workers; false when the queue was not paused.
+///
+/// # Errors
+/// `queue_unknown`, or a database error.
+pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
+    let deleted =
+        sqlx::query("delete from htm.paused_queues where queue = $1").bind(queue).execute(pool).await?;
+    if deleted.rows_affected() == 0 {
+        ensure_known(pool, queue).await?;
+        return Ok(false);
+    }
+    jobs::ping(&mut *pool.acquire().await?).await?;
+    Ok(true)
+}
+
+/// The queues: one for tags, one a registered model.
+///
+/// # Errors
+/// A database error.
+pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models order by 1",
+    )
+    .fetch_all(pool)
+    .await?)
+}
+
+/// Deletes at most `limit` jobs that have been done for longer than `older_than`; returns how many. Their completions
+/// stay.
+///
+/// # Errors
+/// A database error.
+pub async fn prune(pool: &PgPool, older_than: Duration, limit: usize) -> Result<usize> {
+    prune_by(pool, include_str!("sql/prune_done.sql"), older_than, limit).await
+}
+
+/// Deletes at most `limit` dead letters that are older than `older_than` and that nothing hangs on any more; returns
+/// how many. One that says why a live node lacks its result stays.
+///
+/// # Errors
+/// A database error.
+pub async fn prune_dead(pool: &PgPool, older_than: Duration, limit: usize) -> Result<usize> {
+    prune_by(pool, include_str!("sql/prune_dead.sql"), older_than, limit).await
+}
+
+async fn prune_by(pool: &PgPool, sql: &'static str, older_than: Duration, limit: usize) -> Result<usize> {
+    let deleted = sqlx::query(sql)
+        .bind(older_than.min(LONGEST_AGE).as_millis() as i64)
+        .bind(limit as i64)
+        .execute(pool)
+        .await?;
+    Ok(deleted.rows_affected() as usize)
+}
+
+async fn ensure_known(pool: &PgPool, queue: &str) -> Result<()> {
+    let known = names(pool).await?;
+    if known.iter().any(|name| name == queue) {
+        return Ok(());
+    }
+    Err(Error::QueueUnknown { queue: queue.into(), known })
 }

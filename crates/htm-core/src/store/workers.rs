@@ -26,14 +26,23 @@ pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, le
     .bind(lease_ms as i64)
     .execute(pool)
     .await?;
-    sqlx::query(
+    prune(pool).await?;
+    Ok(())
+}
+
+/// Removes workers that have not been seen for a day and hold nothing; returns how many.
+///
+/// # Errors
+/// A database error.
+pub async fn prune(pool: &PgPool) -> Result<usize> {
+    let deleted = sqlx::query(
         "delete from apalis.workers w
           where w.storage_name = 'htm' and w.last_seen < now() - interval '1 day'
             and not exists (select from apalis.jobs j where j.lock_by = w.id)",
     )
     .execute(pool)
     .await?;
-    Ok(())
+    Ok(deleted.rows_affected() as usize)
 }
 
 /// Says that the worker lives, which renews the lease of every job that it holds; false if its row is gone.
@@ -66,8 +75,12 @@ pub struct Worker {
     pub queue: String,
     /// Its program, version and model.
     pub detail: String,
+    /// When it was registered.
+    pub started_at: Option<DateTime<Utc>>,
     /// Its last heartbeat.
     pub last_seen: DateTime<Utc>,
+    /// How long ago that was, milliseconds.
+    pub unseen_ms: i64,
     /// Whether that was within the lease.
     pub alive: bool,
     /// How many jobs it holds.
@@ -80,7 +93,8 @@ pub struct Worker {
 /// A database error.
 pub async fn list(pool: &PgPool) -> Result<Vec<Worker>> {
     Ok(sqlx::query_as(
-        "select w.id, w.worker_type as queue, w.layers as detail, w.last_seen,
+        "select w.id, w.worker_type as queue, w.layers as detail, w.started_at, w.last_seen,
+                (extract(epoch from now() - w.last_seen) * 1000)::bigint as unseen_ms,
                 w.last_seen >= now() - l.lease_ms * interval '1 millisecond' as alive,
                 (select count(*) from apalis.jobs j where j.lock_by = w.id and j.status = 'Running') as jobs
            from apalis.workers w join htm.worker_leases l on l.worker = w.id

@@ -1,0 +1,96 @@
+//! What `htm providers` takes.
+
+use clap::{ArgGroup, Args, Subcommand};
+use htm_core::store::providers::{Change, LimitChanges};
+
+#[derive(Args)]
+#[command(
+    after_help = "A model is named by its label, as `htm jobs stats` shows it: provider/name. Limits are shared by \
+every worker that asks the model.
+
+Examples:
+  htm providers
+  htm providers set openai/text-embedding-3-small --requests-per-minute 3000
+  htm providers set ollama/nomic-embed-text --concurrent 2 --tokens-per-minute none
+  htm providers reset openai/text-embedding-3-small
+  htm providers budget atlas --tokens-per-day 2000000"
+)]
+pub(crate) struct ProvidersArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ProvidersCommand>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ProvidersCommand {
+    /// List the models that have limits or have failed (the default)
+    List,
+    /// Change a model's limits
+    Set(SetArgs),
+    /// Close a model's breaker, and do not wait for what it asked for (Retry-After)
+    Reset {
+        /// The model's label
+        model: String,
+    },
+    /// Set what a namespace may spend a day, at all providers together
+    Budget {
+        /// The namespace
+        namespace: String,
+        /// Tokens a day (UTC), or none
+        #[arg(long, value_name = "N|none", value_parser = parse_limit::<0>)]
+        tokens_per_day: Limit,
+    },
+    /// List the namespaces' budgets
+    Budgets,
+}
+
+/// At least one of them is changed.
+const LIMITS: [&str; 3] = ["requests_per_minute", "tokens_per_minute", "concurrent"];
+
+#[derive(Args)]
+#[command(group(ArgGroup::new("limits").required(true).multiple(true).args(LIMITS)))]
+pub(crate) struct SetArgs {
+    /// The model's label
+    pub(crate) model: String,
+    /// The most requests in a minute, or none
+    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
+    requests_per_minute: Option<Limit>,
+    /// The most tokens in a minute, or none
+    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
+    tokens_per_minute: Option<Limit>,
+    /// The most calls at the same time, or none
+    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
+    concurrent: Option<Limit>,
+}
+
+impl SetArgs {
+    pub(crate) fn changes(&self) -> LimitChanges {
+        let change = |limit: Option<Limit>| {
+            limit.map_or(Change::Keep, |Limit(limit)| {
+                // The parser has seen to it that it fits.
+                Change::To(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
+            })
+        };
+        LimitChanges {
+            requests_per_minute: change(self.requests_per_minute),
+            tokens_per_minute: change(self.tokens_per_minute),
+            concurrent_calls: change(self.concurrent),
+        }
+    }
+}
+
+/// A number, or none for no limit. A type of its own: clap takes an `Option` for an argument that may be left out.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit(pub(crate) Option<i64>);
+
+fn parse_limit<const LEAST: i64>(text: &str) -> Result<Limit, String> {
+    if text == "none" {
+        return Ok(Limit(None));
+    }
+    match text.parse() {
+        Ok(limit) if (LEAST..=MOST).contains(&limit) => Ok(Limit(Some(limit))),
+        _ => Err(format!("write a whole number from {LEAST} to {MOST}, or none")),
+    }
+}
+
+/// The largest limit: that of the narrowest column.
+const MOST: i64 = i32::MAX as i64;

@@ -1,0 +1,74 @@
+//! `htm jobs audit`.
+
+use std::process::ExitCode;
+
+use htm_core::fault::Fault;
+use htm_core::store::audit::{self, Audit};
+use htm_runtime::Session;
+
+use super::jobs;
+use crate::error::CliError;
+use crate::output::{Output, one_line, table};
+
+/// Lines that people are shown; programs get all.
+const SHOWN: usize = 50;
+
+pub(super) async fn run(session: &Session, repair: bool, output: &Output) -> Result<ExitCode, CliError> {
+    let pool = session.pool();
+    let found = audit::run(pool).await?;
+    let repaired = match repair && !found.stranded.is_empty() {
+        true => audit::repair(pool, &found.stranded, session.htm().settings()).await?,
+        false => 0,
+    };
+    let mut answer = serde_json::json!(found);
+    answer["repaired"] = repaired.into();
+    output.value(&answer, || describe(&found, repair.then_some(repaired)));
+    // What was edited or forgotten since the audit needs no job: what is left to mend is for the next audit to say.
+    let mended = repair && found.states_guarded;
+    Ok(match found.is_clean() || mended {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(Fault::Permanent.exit_code()),
+    })
+}
+
+fn describe(found: &Audit, repaired: Option<u64>) -> String {
+    let mut lines = vec![format!("{} stranded", found.stranded.len())];
+    if !found.stranded.is_empty() {
+        let rows = found.stranded.iter().take(SHOWN).map(|it| {
+            vec![
+                it.node.to_string(),
+                it.stage.clone(),
+                one_line(&it.namespace, 24),
+                it.revision.to_string(),
+                it.why.clone(),
+            ]
+        });
+        lines.push(table(&["node", "stage", "namespace", "revision", "why"], &[0, 3], rows.collect()));
+        if found.stranded.len() > SHOWN {
+            lines.push(format!("… and {} more (--json shows all)", found.stranded.len() - SHOWN));
+        }
+        lines.push(match repaired {
+            Some(repaired) => format!("enqueued {}", jobs(i64::try_from(repaired).unwrap_or(i64::MAX))),
+            None => "mend it: `htm jobs audit --repair`; what lost it is a bug, please report it".into(),
+        });
+    }
+    if !found.states_guarded {
+        lines.push(
+            "the table apalis.jobs has lost its constraint jobs_htm_state_possible: jobs may be in a state that cannot be"
+                .into(),
+        );
+    }
+    if found.awaiting_rescue > 0 {
+        lines.push(format!(
+            "held by lost workers, for any worker to take back: {}",
+            jobs(found.awaiting_rescue)
+        ));
+    }
+    if found.dead_letters > 0 {
+        lines.push(format!(
+            "dead letters, which say why: {} (`htm jobs list --state dead`)",
+            jobs(found.dead_letters)
+        ));
+    }
+    lines.join("\n")
+}

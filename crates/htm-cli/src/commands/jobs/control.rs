@@ -1,0 +1,37 @@
+//! `htm jobs retry` and `cancel`.
+
+use htm_core::Confirmation;
+use htm_core::store::job_control;
+use htm_core::store::job_list::Selection;
+use sqlx::PgPool;
+
+use super::jobs;
+use crate::args::{CancelArgs, FilterArgs, RetryArgs};
+use crate::error::CliError;
+use crate::output::Output;
+
+pub(super) async fn retry(pool: &PgPool, args: RetryArgs, output: &Output) -> Result<(), CliError> {
+    // --all-dead is what a filter without a state means.
+    let retried = job_control::retry(pool, &selection(args.ids, args.filter)).await?;
+    output.value(&retried, || {
+        let mut said = format!("{} due again", jobs(retried.retried));
+        if retried.outdated > 0 {
+            said += &format!("; {} left: the node was forgotten or edited since", jobs(retried.outdated));
+        }
+        said
+    });
+    Ok(())
+}
+
+pub(super) async fn cancel(pool: &PgPool, args: CancelArgs, output: &Output) -> Result<(), CliError> {
+    let confirmation = if args.yes { Confirmation::Confirmed } else { Confirmation::Missing };
+    let cancelled = job_control::cancel(pool, &selection(args.ids, args.filter), confirmation).await?;
+    output.value(&serde_json::json!({ "cancelled": cancelled }), || {
+        format!("{} cancelled", jobs(i64::try_from(cancelled).unwrap_or(i64::MAX)))
+    });
+    Ok(())
+}
+
+fn selection(ids: Vec<String>, filter: FilterArgs) -> Selection {
+    if ids.is_empty() { Selection::Filter(filter.into()) } else { Selection::Ids(ids) }
+}

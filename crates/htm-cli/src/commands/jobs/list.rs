@@ -1,0 +1,87 @@
+//! `htm jobs list` and `show`.
+
+use chrono::{DateTime, Utc};
+use htm_core::job::JobState;
+use htm_core::store::job_list::{self, Job};
+use sqlx::PgPool;
+
+use crate::args::ListArgs;
+use crate::duration::rough;
+use crate::error::CliError;
+use crate::output::{Output, one_line, table};
+
+pub(super) async fn list(pool: &PgPool, args: ListArgs, output: &Output) -> Result<(), CliError> {
+    let listed = job_list::list(pool, &args.filter.into(), args.limit).await?;
+    output.value(&listed, || if listed.is_empty() { "no such job".into() } else { in_table(&listed) });
+    Ok(())
+}
+
+pub(super) async fn show(pool: &PgPool, ids: &[String], output: &Output) -> Result<(), CliError> {
+    let shown = job_list::show(pool, ids).await?;
+    output.value(&shown, || shown.iter().map(whole).collect::<Vec<_>>().join("\n\n"));
+    Ok(())
+}
+
+fn in_table(listed: &[Job]) -> String {
+    let rows = listed.iter().map(|job| {
+        vec![
+            job.id.clone(),
+            job.queue.clone(),
+            job.state.to_string(),
+            when(job),
+            job.node.map(|node| node.to_string()).unwrap_or_default(),
+            one_line(job.namespace.as_deref().unwrap_or_default(), 24),
+            format!("{}/{}", job.attempts, job.max_attempts),
+            one_line(job.last_error.as_deref().unwrap_or_default(), 80),
+        ]
+    });
+    let header = ["id", "queue", "state", "when", "node", "namespace", "attempts", "last error"];
+    table(&header, &[4, 6], rows.collect())
+}
+
+/// Since when the job is what it is, or when it will be due.
+fn when(job: &Job) -> String {
+    let ago = |at: DateTime<Utc>| format!("{} ago", rough((job.read_at - at).num_milliseconds()));
+    match job.state {
+        JobState::Due => ago(job.due_at),
+        JobState::Waiting => format!("in {}", rough((job.due_at - job.read_at).num_milliseconds())),
+        JobState::Parked => job.parked.as_deref().map(|why| format!("by {why}")).unwrap_or_default(),
+        JobState::Running => job.held_since.map(ago).unwrap_or_default(),
+        JobState::Done | JobState::Dead => job.ended_at.map(ago).unwrap_or_default(),
+    }
+}
+
+fn whole(job: &Job) -> String {
+    let time = |at: Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339()).unwrap_or_default();
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let parked = job.parked.as_deref().map(|why| match why {
+        "budget" => {
+            "budget: its namespace has spent what it may a day; `htm providers budget` raises that".into()
+        }
+        "age" => "age: it was put off for too long; `htm jobs retry` when the cause is mended".into(),
+        why => why.to_owned(),
+    });
+    let mut rows = vec![
+        ("job", job.id.clone()),
+        ("queue", job.queue.clone()),
+        ("state", job.state.to_string()),
+        ("parked", parked.unwrap_or_default()),
+        ("node", job.node.map(|node| node.to_string()).unwrap_or_default()),
+        ("revision", job.revision.map(|revision| revision.to_string()).unwrap_or_default()),
+        ("namespace", text(&job.namespace)),
+        ("payload", job.payload_text()),
+        ("attempts", format!("{} of {}", job.attempts, job.max_attempts)),
+        ("last error", text(&job.last_error)),
+        ("outcome", text(&job.outcome)),
+        ("due", time(Some(job.due_at))),
+        ("put off since", time(job.deferred_since)),
+        ("held by", text(&job.held_by)),
+        ("held since", time(job.held_since)),
+        ("ended", time(job.ended_at)),
+        ("priority", job.priority.to_string()),
+        ("key", text(&job.key)),
+    ];
+    rows.retain(|(_, value)| !value.is_empty());
+    let line = |(name, value): &(&str, String)| format!("{name:13}  {}", one_line(value, usize::MAX));
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}

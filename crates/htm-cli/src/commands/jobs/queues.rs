@@ -1,0 +1,113 @@
+//! `htm jobs stats`, `pause`, `resume`, `prune`.
+
+use std::time::Duration;
+
+use htm_core::job::JobState;
+use htm_core::store::queues::{self, QueueStats};
+use htm_core::store::workers;
+use htm_runtime::Session;
+use sqlx::PgPool;
+
+use super::jobs;
+use crate::args::PruneArgs;
+use crate::duration::rough;
+use crate::error::CliError;
+use crate::output::{Output, one_line, table};
+
+/// Jobs deleted in one statement: short enough to be in nobody's way.
+const CHUNK: usize = 5_000;
+/// How long done jobs are kept when nobody says.
+const KEEP_DONE: Duration = Duration::from_secs(7 * 86_400);
+
+pub(super) async fn stats(session: &Session, output: &Output) -> Result<(), CliError> {
+    let tag_model = session.htm().settings().tag_model.to_string();
+    let stats = queues::stats(session.pool(), &tag_model).await?;
+    output.value(&stats, || describe(&stats));
+    Ok(())
+}
+
+pub(super) async fn pause(pool: &PgPool, queue: &str, reason: &str, output: &Output) -> Result<(), CliError> {
+    queues::pause(pool, queue, reason).await?;
+    let running = queues::depth(pool, queue).await?.running;
+    output.value(&serde_json::json!({ "queue": queue, "paused": reason, "running": running }), || {
+        let goes_on = match running {
+            0 => "nothing runs".into(),
+            1 => "the job that runs goes on".into(),
+            count => format!("the {count} jobs that run go on"),
+        };
+        format!("{queue} is paused: nothing more is claimed from it; {goes_on}")
+    });
+    Ok(())
+}
+
+pub(super) async fn resume(pool: &PgPool, queue: &str, output: &Output) -> Result<(), CliError> {
+    let was_paused = queues::resume(pool, queue).await?;
+    output.value(&serde_json::json!({ "queue": queue, "was_paused": was_paused }), || {
+        format!("{queue} {}", if was_paused { "goes on" } else { "was not paused" })
+    });
+    Ok(())
+}
+
+pub(super) async fn prune(pool: &PgPool, args: PruneArgs, output: &Output) -> Result<(), CliError> {
+    if args.dead && !args.yes {
+        return Err(CliError::Usage {
+            code: "not_confirmed",
+            what: "pruning deletes dead letters, and that was not confirmed".into(),
+            hint: "look at them with `htm jobs list --state dead`, then say so with `--yes`".into(),
+        });
+    }
+    let older_than = args.older_than.unwrap_or(KEEP_DONE);
+    let mut pruned = 0;
+    loop {
+        let deleted = if args.dead {
+            queues::prune_dead(pool, older_than, CHUNK).await?
+        } else {
+            queues::prune(pool, older_than, CHUNK).await?
+        };
+        pruned += deleted as i64;
+        if deleted < CHUNK {
+            break;
+        }
+    }
+    let workers = workers::prune(pool).await?;
+    output.value(&serde_json::json!({ "pruned": pruned, "workers": workers }), || {
+        let were = if pruned == 1 { "was" } else { "were" };
+        let ended = if args.dead { JobState::Dead } else { JobState::Done };
+        format!("pruned {} that {were} {ended}, and {workers} workers long gone", jobs(pruned))
+    });
+    Ok(())
+}
+
+fn describe(stats: &[QueueStats]) -> String {
+    let rows = stats.iter().map(|queue| {
+        let mut row = vec![
+            queue.queue.clone(),
+            queue.model.clone().unwrap_or_else(|| "none yet".into()),
+            queue.workers.to_string(),
+        ];
+        let counts =
+            [queue.due, queue.waiting, queue.parked, queue.running, queue.done, queue.dead, queue.backfill];
+        row.extend(counts.map(|count| count.to_string()));
+        row.push(queue.oldest_due_ms.map(rough).unwrap_or_default());
+        row.push(state(queue));
+        row
+    });
+    let header = [
+        "queue", "model", "workers", "due", "waiting", "parked", "running", "done", "dead", "backfill",
+        "oldest", "state",
+    ];
+    table(&header, &[2, 3, 4, 5, 6, 7, 8, 9, 10], rows.collect())
+}
+
+fn state(queue: &QueueStats) -> String {
+    if let Some(reason) = &queue.paused {
+        return one_line(&format!("paused: {reason}"), 100);
+    }
+    match queue.held_until {
+        Some(until) => {
+            let reason = queue.held.as_deref().unwrap_or("no reason recorded");
+            format!("provider held until {}: {}", until.format("%FT%TZ"), one_line(reason, 60))
+        }
+        None => "running".into(),
+    }
+}

@@ -1,0 +1,159 @@
+//! `htm providers …`.
+
+use std::process::ExitCode;
+
+use htm_core::store::providers::{self, Budget, Provider};
+use htm_core::store::{embeddings, workers};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+use sqlx::PgPool;
+
+use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
+use crate::error::CliError;
+use crate::output::{Output, one_line, plain, table};
+
+pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let session = Session::open(config).await?;
+    let command = args.command.unwrap_or(ProvidersCommand::List);
+    let result = dispatch(&session, command, output).await;
+    session.close().await;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output) -> Result<(), CliError> {
+    let pool = session.pool();
+    match command {
+        ProvidersCommand::List => {
+            let listed = providers::list(pool).await?;
+            output.value(&listed, || describe(&listed));
+        }
+        ProvidersCommand::Set(args) => set(session, &args, output).await?,
+        ProvidersCommand::Reset { model } => {
+            let hastened = providers::reset(pool, &model).await?;
+            let answer = serde_json::json!({ "model": model, "breaker": "closed", "hastened": hastened });
+            output.value(&answer, || {
+                let model = plain(&model);
+                format!(
+                    "{model}: the breaker is closed; jobs that were put off and are due again: {hastened}"
+                )
+            });
+        }
+        ProvidersCommand::Budget { namespace, tokens_per_day: Limit(tokens) } => {
+            budget(pool, &namespace, tokens, output).await?;
+        }
+        ProvidersCommand::Budgets => {
+            let listed = providers::budgets(pool).await?;
+            output.value(&listed, || describe_budgets(&listed));
+        }
+    }
+    Ok(())
+}
+
+async fn set(session: &Session, args: &SetArgs, output: &Output) -> Result<(), CliError> {
+    let pool = session.pool();
+    providers::set_limits(pool, &args.model, args.changes()).await?;
+    let known = known_models(session).await?;
+    let is_known = known.contains(&args.model);
+    let listed = providers::list(pool).await?;
+    let found: Vec<Provider> = listed.into_iter().filter(|provider| provider.model == args.model).collect();
+    output.value(&serde_json::json!({ "provider": found.first(), "known": is_known }), || {
+        let warning = format!(
+            "\nwarning: no model of this label is registered, configured here or asked by a worker; those are: {}",
+            known.join(", ")
+        );
+        describe(&found) + if is_known { "" } else { &warning }
+    });
+    Ok(())
+}
+
+async fn budget(
+    pool: &PgPool,
+    namespace: &str,
+    tokens: Option<i64>,
+    output: &Output,
+) -> Result<(), CliError> {
+    let unparked = providers::set_budget(pool, namespace, tokens).await?;
+    let answer =
+        serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
+    output.value(&answer, || {
+        let may = match tokens {
+            Some(tokens) => format!("may spend {tokens} tokens a day"),
+            None => "may spend any number of tokens".into(),
+        };
+        let unparked = match unparked {
+            0 => String::new(),
+            1 => "; 1 parked job is due again".into(),
+            count => format!("; {count} parked jobs are due again"),
+        };
+        format!("{} {may}{unparked}", plain(namespace))
+    });
+    Ok(())
+}
+
+/// The labels of models that somebody asks or may ask.
+async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
+    let htm = session.htm();
+    let settings = htm.settings();
+    let mut known = vec![settings.embedding_model.to_string(), settings.tag_model.to_string()];
+    known.extend(embeddings::models(session.pool()).await?.into_iter().map(|model| model.label));
+    let workers = workers::list(session.pool()).await?;
+    known.extend(workers.iter().filter_map(|worker| worker.detail.split(' ').nth(2)).map(Into::into));
+    known.sort();
+    known.dedup();
+    Ok(known)
+}
+
+fn describe(listed: &[Provider]) -> String {
+    if listed.is_empty() {
+        return "no model is limited, and none has failed".into();
+    }
+    let rows = listed.iter().map(|provider| {
+        let limit = |limit: Option<i32>| limit.map_or("none".into(), |limit| limit.to_string());
+        vec![
+            plain(&provider.model),
+            limit(provider.requests_per_minute),
+            limit(provider.tokens_per_minute),
+            limit(provider.concurrent_calls),
+            provider.calls.to_string(),
+            breaker(provider),
+            provider.failures.to_string(),
+            provider.resume_at.map(|at| at.format("%FT%TZ").to_string()).unwrap_or_default(),
+            one_line(provider.reason.as_deref().unwrap_or_default(), 80),
+        ]
+    });
+    let header = [
+        "model",
+        "requests/min",
+        "tokens/min",
+        "concurrent",
+        "calls",
+        "breaker",
+        "failures",
+        "resume at",
+        "reason",
+    ];
+    table(&header, &[1, 2, 3, 4, 6], rows.collect())
+}
+
+fn breaker(provider: &Provider) -> String {
+    match (provider.breaker.as_str(), provider.retry_at) {
+        ("open", Some(until)) => format!("open until {}", until.format("%FT%TZ")),
+        ("half_open", _) => "half open".into(),
+        (breaker, _) => breaker.to_owned(),
+    }
+}
+
+fn describe_budgets(listed: &[Budget]) -> String {
+    if listed.is_empty() {
+        return "no namespace has a budget".into();
+    }
+    let rows = listed.iter().map(|budget| {
+        vec![
+            plain(&budget.namespace),
+            budget.tokens_used.to_string(),
+            budget.tokens_per_day.to_string(),
+            budget.parked.to_string(),
+        ]
+    });
+    table(&["namespace", "used today", "tokens/day", "parked jobs"], &[1, 2, 3], rows.collect())
+}

@@ -1,0 +1,38 @@
+//! `htm workers`.
+
+use std::process::ExitCode;
+
+use htm_core::store::workers::{self, Worker};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::duration::rough;
+use crate::error::CliError;
+use crate::output::{Output, plain, table};
+
+pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
+    let session = Session::open(config).await?;
+    let result = workers::list(session.pool()).await;
+    session.close().await;
+    let listed = result?;
+    output.value(&listed, || {
+        if listed.is_empty() {
+            return "no worker; start some: `embed-worker` and `tag-worker`, or `htm up`".into();
+        }
+        let header = ["worker", "queue", "program", "started", "seen", "state", "jobs"];
+        table(&header, &[6], listed.iter().map(row).collect())
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(worker: &Worker) -> Vec<String> {
+    vec![
+        plain(&worker.id),
+        worker.queue.clone(),
+        plain(&worker.detail),
+        worker.started_at.map(|at| at.format("%FT%TZ").to_string()).unwrap_or_default(),
+        format!("{} ago", rough(worker.unseen_ms)),
+        if worker.alive { "alive" } else { "lost" }.into(),
+        worker.jobs.to_string(),
+    ]
+}

@@ -1,0 +1,99 @@
+//! What an operator does to jobs: again, or not at all.
+
+use sqlx::{PgConnection, PgPool};
+
+use super::job_list::{Selection, bind, chosen};
+use super::jobs;
+use crate::error::{Error, Result};
+use crate::forget::Confirmation;
+use crate::job::JobState;
+
+/// What a retry did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Retried {
+    /// Jobs that are due again.
+    pub retried: i64,
+    /// Jobs left as they are, because their node was forgotten or edited since.
+    pub outdated: i64,
+}
+
+/// Makes jobs that wait, are parked or dead due again, as if they had never been tried, and wakes the workers. A filter
+/// without a state means the dead letters.
+///
+/// # Errors
+/// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
+pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
+    let mut selection = selection.clone();
+    if let Selection::Filter(filter) = &mut selection {
+        let state = *filter.state.get_or_insert(JobState::Dead);
+        if matches!(state, JobState::Running | JobState::Done) {
+            return Err(Error::StateUnfit { state, verb: "retried" });
+        }
+    }
+    let mut tx = begin(pool).await?;
+    refuse(&mut tx, &selection, "retried", &[("Running", JobState::Running), ("Done", JobState::Done)])
+        .await?;
+    let sql = chosen(include_str!("sql/retry_jobs.sql"));
+    let retried: Retried =
+        bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), &selection).fetch_one(&mut *tx).await?;
+    tx.commit().await?;
+    if retried.retried > 0 {
+        jobs::ping(&mut *pool.acquire().await?).await?;
+    }
+    Ok(retried)
+}
+
+/// Makes dead letters of jobs that wait or run; returns how many. Whatever the holder of one still writes finds no row.
+///
+/// # Errors
+/// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
+/// [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
+pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
+    if let Selection::Filter(filter) = selection
+        && let Some(state @ (JobState::Done | JobState::Dead)) = filter.state
+    {
+        return Err(Error::StateUnfit { state, verb: "cancelled" });
+    }
+    let mut tx = begin(pool).await?;
+    refuse(&mut tx, selection, "cancelled", &[("Done", JobState::Done), ("Killed", JobState::Dead)]).await?;
+    let sql = chosen(include_str!("sql/cancel_jobs.sql"));
+    let cancelled: Vec<(String,)> =
+        bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), selection).fetch_all(&mut *tx).await?;
+    let count = cancelled.len() as u64;
+    if count > 1 && confirmation == Confirmation::Missing {
+        // Dropping the transaction undoes it.
+        return Err(Error::CancelNotConfirmed { count });
+    }
+    tx.commit().await?;
+    Ok(count)
+}
+
+/// A million jobs take longer than a statement of the application may.
+async fn begin(pool: &PgPool) -> Result<sqlx::Transaction<'static, sqlx::Postgres>> {
+    Ok(pool.begin_with("begin; set local statement_timeout = 0").await?)
+}
+
+/// Locks the jobs that are named, and refuses all of them when one is missing or in an unfit state.
+async fn refuse(
+    connection: &mut PgConnection,
+    selection: &Selection,
+    verb: &'static str,
+    unfit: &[(&str, JobState)],
+) -> Result<()> {
+    let Selection::Ids(ids) = selection else { return Ok(()) };
+    let found: Vec<(String, String)> = sqlx::query_as(
+        "select id, status from apalis.jobs where id = any ($1) and job_type like 'htm.%' order by id for update",
+    )
+    .bind(ids)
+    .fetch_all(connection)
+    .await?;
+    if let Some(missing) = ids.iter().find(|id| !found.iter().any(|(found, _)| found == *id)) {
+        return Err(Error::JobNotFound { job: missing.clone() });
+    }
+    for (id, status) in found {
+        if let Some((_, state)) = unfit.iter().find(|(unfit, _)| *unfit == status) {
+            return Err(Error::JobUnfit { job: id, state: *state, verb });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Providers' models: their limits, shared by the fleet, and how they do. And what namespaces may spend.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+
+use super::jobs;
+use crate::error::{Error, Result};
+use crate::memory::{MAX_NAME_BYTES, validate_name};
+
+/// A model of a provider, as an operator sees it. One that has no limit and never failed has no row.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Provider {
+    /// The model's label.
+    pub model: String,
+    /// The most requests that the fleet may send in a minute; none: any number.
+    pub requests_per_minute: Option<i32>,
+    /// The most tokens that it may send in a minute.
+    pub tokens_per_minute: Option<i32>,
+    /// The most calls at the same time.
+    pub concurrent_calls: Option<i32>,
+    /// Calls under way; they are only counted where their number is limited.
+    pub calls: i64,
+    /// `closed`, `open` (no calls) or `half_open` (one call, on trial).
+    pub breaker: String,
+    /// Calls that failed in a row.
+    pub failures: i32,
+    /// Why the last one did.
+    pub reason: Option<String>,
+    /// Open: when one call may be tried. Half open: when that trial is given up.
+    pub retry_at: Option<DateTime<Utc>>,
+    /// By the provider's Retry-After: no call before. It may have passed.
+    pub resume_at: Option<DateTime<Utc>>,
+    /// How long nothing is claimed yet, milliseconds; none: it is asked.
+    pub held_ms: Option<i64>,
+}
+
+/// A change of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// As it was.
+    #[default]
+    Keep,
+    /// To this, or to no limit.
+    To(Option<T>),
+}
+
+impl<T> Change<T> {
+    /// Whether it is one, and to what.
+    fn parts(self) -> (bool, Option<T>) {
+        match self {
+            Change::Keep => (false, None),
+            Change::To(value) => (true, value),
+        }
+    }
+}
+
+/// Changes of a model's limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitChanges {
+    /// Requests a minute, at least 1.
+    pub requests_per_minute: Change<i32>,
+    /// Tokens a minute, at least 1.
+    pub tokens_per_minute: Change<i32>,
+    /// Calls at the same time, at least 1.
+    pub concurrent_calls: Change<i32>,
+}
+
+/// The models that have limits or have failed.
+///
+/// # Errors
+/// A database error.
+pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
+    Ok(sqlx::query_as(
+        "select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
+                (extract(epoch from nullif(greatest(p.retry_at, p.resume_at, now()), now()) - now()) * 1000)::bigint
+                    as held_ms
+           from htm.providers p
+          order by p.model",
+    )
+    .fetch_all(pool)
+    .await?)
+}
+
+/// Changes limits of a model, whether anybody has asked it yet or not. Its buckets are full afterwards.
+///
+/// # Errors
+/// A database error, also for a limit below 1.
+pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Result<()> {
+    let (change_requests, requests) = changes.requests_per_minute.parts();
+    let (change_tokens, tokens) = changes.tokens_per_minute.parts();
+    let (change_calls, calls) = changes.concurrent_calls.parts();
+    sqlx::query(
+        "insert into htm.providers as p (model, requests_per_minute, tokens_per_minute, concurrent_calls)
+         values ($1, $3, $5, $7)
+         on conflict (model) do update
+            set requests_per_minute = case when $2 then $3 else p.requests_per_minute end,
+                tokens_per_minute = case when $4 then $5 else p.tokens_per_minute end,
+                concurrent_calls = case when $6 then $7 else p.concurrent_calls end,
+                levels_at = null, changed_at = now()",
+    )
+    .bind(model)
+    .bind(change_requests)
+    .bind(requests)
+    .bind(change_tokens)
+    .bind(tokens)
+    .bind(change_calls)
+    .bind(calls)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Closes a model's breaker, forgets its Retry-After, and wakes the workers: the next call is made at once. Jobs that
+/// were put off for the provider's sake are due again; returns how many.
+///
+/// # Errors
+/// `provider_unknown` when nothing is recorded of the model, or a database error.
+pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
+    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+    let updated = sqlx::query(
+        "update htm.providers
+            set breaker = 'closed', failures = 0, openings = 0, reason = null, retry_at = null, resume_at = null,
+                changed_at = now()
+          where model = $1",
+    )
+    .bind(model)
+    .execute(&mut *tx)
+    .await?;
+    if updated.rows_affected() == 0 {
+        tx.rollback().await?;
+        let known = list(pool).await?.into_iter().map(|provider| provider.model).collect();
+        return Err(Error::ProviderUnknown { model: model.into(), known });
+    }
+    // A model that embeds has a queue of its own; any other tags.
+    let hastened = sqlx::query(
+        "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'deferred_since')
+          where job_type = coalesce((select queue from htm.embedding_models where label = $1), 'htm.tag')
+            and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'",
+    )
+    .bind(model)
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    jobs::ping(&mut *pool.acquire().await?).await?;
+    Ok(hastened.rows_affected())
+}
+
+/// What a namespace may spend, and has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Budget {
+    /// The namespace.
+    pub namespace: String,
+    /// Tokens a day (UTC), at all providers together.
+    pub tokens_per_day: i64,
+    /// Tokens spent today.
+    pub tokens_used: i64,
+    /// Jobs that wait for tomorrow's budget.
+    pub parked: i64,
+}
+
+/// The namespaces that have a budget.
+///
+/// # Errors
+/// A database error.
+pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
+    Ok(sqlx::query_as(
+        "select b.namespace, b.tokens_per_day,
+                case when b.day = (now() at time zone 'utc')::date then b.tokens_used else 0 end as tokens_used,
+                (select count(*) from apalis.jobs j
+                  where j.job_type like 'htm.%' and j.status = 'Pending' and j.status <> 'Done'
+                    and j.metadata -> 'namespace' = b.namespace collate \"default\" -- the index's
+                    and j.metadata -> 'parked' = 'budget') as parked
+           from htm.budgets b
+          order by b.namespace",
+    )
+    .fetch_all(pool)
+    .await?)
+}
+
+/// Sets what a namespace may spend a day; none: anything. Jobs that were parked for want of a budget are due at once,
+/// unless it was lowered; returns how many.
+///
+/// # Errors
+/// `namespace_invalid`, or a database error, also for a budget below 0.
+pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
+    validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+    let mut tx = pool.begin().await?;
+    let before: Option<i64> =
+        sqlx::query_scalar("select tokens_per_day from htm.budgets where namespace = $1 for update")
+            .bind(namespace)
+            .fetch_optional(&mut *tx)
+            .await?;
+    let sql = match tokens_per_day {
+        None => "delete from htm.budgets where namespace = $1 and $2::bigint is null",
+        Some(_) => {
+            "insert into htm.budgets (namespace, tokens_per_day) values ($1, $2)
+             on conflict (namespace) do update set tokens_per_day = excluded.tokens_per_day"
+        }
+    };
+    sqlx::query(sql).bind(namespace).bind(tokens_per_day).execute(&mut *tx).await?;
+    let lowered = tokens_per_day.is_some_and(|after| before.is_some_and(|before| after <= before));
+    let unparked = if lowered { 0 } else { unpark(&mut tx, namespace).await? };
+    tx.commit().await?;
+    if unparked > 0 {
+        jobs::ping(&mut *pool.acquire().await?).await?;
+    }
+    Ok(unparked)
+}
+
+async fn unpark(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<u64> {
+    let updated = sqlx::query(
+        "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'parked')
+          where job_type like 'htm.%' and status = 'Pending' and status <> 'Done'
+            and metadata -> 'namespace' = $1 and metadata -> 'parked' = 'budget'",
+    )
+    .bind(namespace)
+    .execute(connection)
+    .await?;
+    Ok(updated.rows_affected())
+}

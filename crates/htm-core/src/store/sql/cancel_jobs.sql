@@ -1,0 +1,22 @@
+-- Makes dead letters of jobs that wait or run. One that runs loses its lease: what its worker writes finds no row.
+-- The condition is chosen_jobs.sql.
+--
+-- $1 text[] ids or null    $2 text queue or null    $3 text state or null   $4 text namespace or null
+-- $5 bigint node or null   $6 text a part of the error or null
+--
+-- Index: jobs_pkey, jobs_htm_open_idx, idx_apalis_jobs_fetch_partial
+with chosen as (
+    select j.id
+      from apalis.jobs j
+     where {{chosen}}
+       and j.status in ('Pending', 'Running')
+     order by j.id
+       for update
+)
+update apalis.jobs j
+   set status = 'Killed', done_at = now(), lock_by = null, lock_at = null,
+       last_result = jsonb_build_object('Err', 'cancelled by an operator'),
+       metadata = delete(j.metadata, array['parked', 'deferred_since'])
+  from chosen c
+ where j.id = c.id
+returning j.id

@@ -1,0 +1,31 @@
+-- Jobs with everything that is known of them: dead letters first, then the parked, then those that have failed, then
+-- the rest; the newest of each first. The condition is chosen_jobs.sql.
+--
+-- $1 text[] ids or null        $2 text queue or null    $3 text state or null   $4 text namespace or null
+-- $5 bigint node or null       $6 text a part of the error or null              $7 bigint how many
+--
+-- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, idx_apalis_jobs_fetch_partial
+select j.id, j.job_type as queue,
+       case when j.status = 'Running' then 'running'
+            when j.status = 'Done' then 'done'
+            when j.status <> 'Pending' then 'dead'
+            when j.metadata ? 'parked' then 'parked'
+            when j.run_at > now() then 'waiting'
+            else 'due' end as state,
+       j.metadata -> 'namespace' as namespace,
+       substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
+       substring(j.metadata -> 'revision' from '^\d{1,9}$')::int as revision,
+       j.attempts, j.max_attempts, j.last_result ->> 'Err' as last_error, j.last_result ->> 'Ok' as outcome,
+       j.run_at as due_at, j.lock_by as held_by, j.lock_at as held_since, j.done_at as ended_at,
+       coalesce(j.priority, 0) as priority, j.idempotency_key as key, j.metadata -> 'parked' as parked,
+       (j.metadata -> 'deferred_since')::timestamptz as deferred_since,
+       j.job as payload, now() as read_at
+  from apalis.jobs j
+ where {{chosen}}
+ order by case when j.status = 'Killed' then 1
+               when j.status = 'Done' then 5
+               when j.metadata ? 'parked' then 2
+               when j.last_result ? 'Err' then 3
+               else 4 end,
+          coalesce(j.done_at, j.lock_at, j.run_at) desc, j.id desc
+ limit $7

@@ -1,0 +1,41 @@
+-- Every queue that has jobs or whose model is registered: what it holds, what holds it back, who works on it.
+-- Reads every job once: at a million, under a second.
+--
+-- $1 text the model that tags, as long as no worker says which
+--
+-- Index: none for the jobs; idx_apalis_workers_worker_type
+with known as (
+    select queue, label as model from htm.embedding_models
+    union all
+    select 'htm.embed', null where not exists (select from htm.embedding_models where queue = 'htm.embed')
+    union all
+    select 'htm.tag', coalesce((select split_part(layers, ' ', 3) from apalis.workers
+                                 where worker_type = 'htm.tag' order by last_seen desc limit 1), $1::text)
+), counted as (
+    select job_type as queue,
+           count(*) filter (where status = 'Pending') as pending,
+           count(*) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as due,
+           count(*) filter (where status = 'Pending' and metadata ? 'parked') as parked,
+           count(*) filter (where status = 'Running') as running,
+           count(*) filter (where status = 'Done') as done,
+           count(*) filter (where status = 'Killed') as dead,
+           count(*) filter (where status in ('Pending', 'Running') and priority < 0) as backfill,
+           min(run_at) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as oldest
+      from apalis.jobs
+     where job_type like 'htm.%'
+     group by job_type
+)
+select queue, k.model,
+       s.reason as paused, s.paused_at,
+       p.reason as held, greatest(p.retry_at, p.resume_at) as held_until,
+       coalesce(c.due, 0) as due, coalesce(c.pending - c.due - c.parked, 0) as waiting,
+       coalesce(c.parked, 0) as parked, coalesce(c.running, 0) as running, coalesce(c.done, 0) as done,
+       coalesce(c.dead, 0) as dead, coalesce(c.backfill, 0) as backfill,
+       (extract(epoch from now() - c.oldest) * 1000)::bigint as oldest_due_ms,
+       (select count(*) from apalis.workers w join htm.worker_leases l on l.worker = w.id
+         where w.worker_type = queue and w.last_seen >= now() - l.lease_ms * interval '1 millisecond') as workers
+  from known k
+  full join counted c using (queue)
+  left join htm.paused_queues s using (queue)
+  left join htm.providers p on p.model = k.model and greatest(p.retry_at, p.resume_at) > now()
+ order by queue

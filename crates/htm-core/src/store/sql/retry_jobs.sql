@@ -1,0 +1,27 @@
+-- Makes jobs due again as if they were new. Those whose node was forgotten or edited since are left as they are: there
+-- is nothing to do for them. The condition is chosen_jobs.sql.
+--
+-- $1 text[] ids or null    $2 text queue or null    $3 text state or null   $4 text namespace or null
+-- $5 bigint node or null   $6 text a part of the error or null
+--
+-- Returns how many were made due and how many were left. What ran or is done meanwhile is neither.
+-- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk
+with chosen as (
+    select j.id, exists (select from htm.nodes n
+                          where n.id = substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint
+                            and n.revision = substring(j.metadata -> 'revision' from '^\d{1,9}$')::int
+                            and n.deleted_at is null) as wanted
+      from apalis.jobs j
+     where {{chosen}}
+       and j.status in ('Pending', 'Killed')
+     order by j.id
+       for update
+), retried as (
+    update apalis.jobs j
+       set status = 'Pending', run_at = now(), attempts = 0, done_at = null, last_result = null,
+           metadata = delete(j.metadata, array['parked', 'deferred_since'])
+      from chosen c
+     where j.id = c.id and c.wanted
+    returning j.id
+)
+select (select count(*) from retried) as retried, (select count(*) from chosen where not wanted) as outdated
