@@ -28,6 +28,7 @@ pub fn worker_options(drain: bool) -> Options {
         lease: Duration::from_secs(30),
         poll: Duration::from_millis(50),
         sweep: Duration::from_millis(200),
+        keep_done: Duration::from_secs(3600),
         backoff: Backoff { base: Duration::from_millis(10), cap: Duration::from_millis(100) },
         patience: Duration::from_secs(3600),
         grace: Duration::from_secs(5),

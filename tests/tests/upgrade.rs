@@ -2,7 +2,7 @@
 //! version before, as its programs send them.
 
 use htm_core::provider::ModelName;
-use htm_core::store::{queues, workers};
+use htm_core::store::{jobs, queues, workers};
 use htm_core::{Htm, Memory, Settings, Stage};
 use htm_migration as migration;
 use htm_tests::{Sandbox, TestDatabase, wait_until};
@@ -64,7 +64,7 @@ async fn what_the_version_before_does_to_jobs_that_fail_is_understood() {
     let old = PreviousWorker::start(&db.pool).await;
     // One waits, one is a dead letter, one is given back.
     let (claimed_at, jobs) = old.claim("htm.embed", 3).await.unwrap();
-    let ids: Vec<&str> = jobs.iter().map(|(id, ..)| id.as_str()).collect();
+    let ids: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
     let failed: Vec<(String, bool)> = sqlx::query_as(include_str!("upgrade/fail_jobs.sql"))
         .bind("previous")
         .bind(claimed_at)
@@ -215,40 +215,33 @@ struct PreviousWorker {
     pool: PgPool,
 }
 
-/// Id, payload and attempt of a job.
-type Claimed = (String, Vec<u8>, i32);
-
 impl PreviousWorker {
     async fn start(pool: &PgPool) -> Self {
         workers::register(pool, "htm.embed", "previous", "embed-worker 0.0.9 fake", 60_000).await.unwrap();
         Self { pool: pool.clone() }
     }
 
-    async fn claim(&self, queue: &str, limit: i64) -> Option<(DateTime<Utc>, Vec<Claimed>)> {
-        let rows: Vec<(String, Vec<u8>, i32, i32, DateTime<Utc>)> =
-            sqlx::query_as(include_str!("upgrade/claim_jobs.sql"))
-                .bind(queue)
-                .bind("previous")
-                .bind(limit)
-                .fetch_all(&self.pool)
-                .await
-                .unwrap();
-        let claimed_at = rows.first()?.4;
-        Some((
-            claimed_at,
-            rows.into_iter().map(|(id, payload, attempt, ..)| (id, payload, attempt)).collect(),
-        ))
+    async fn claim(&self, queue: &str, limit: i64) -> Option<(DateTime<Utc>, Vec<jobs::Claimed>)> {
+        let rows: Vec<jobs::Claimed> = sqlx::query_as(include_str!("upgrade/claim_jobs.sql"))
+            .bind(queue)
+            .bind("previous")
+            .bind(limit)
+            .fetch_all(&self.pool)
+            .await
+            .unwrap();
+        let claimed_at = rows.first()?.claimed_at;
+        Some((claimed_at, rows))
     }
 
     async fn embed_some(&self) {
         let Some((claimed_at, jobs)) = self.claim("htm.embed", 3).await else { return };
-        let nodes: Vec<i64> = jobs.iter().map(|(_, payload, _)| node_of(payload)).collect();
+        let nodes: Vec<i64> = jobs.iter().map(|job| node_of(&job.payload)).collect();
         let vector = HalfVector::from_f32_slice(&[0.125; DIMENSIONS]);
         let sql = include_str!("upgrade/ack_embed.sql").replace("{{store}}", "htm.embeddings_1");
         let acked: Vec<(String, bool)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
             .bind("previous")
             .bind(claimed_at)
-            .bind(jobs.iter().map(|(id, ..)| id.as_str()).collect::<Vec<_>>())
+            .bind(jobs.iter().map(|job| job.id.as_str()).collect::<Vec<_>>())
             .bind(&nodes)
             .bind(vec![1_i32; nodes.len()])
             .bind(vec![vector; nodes.len()])
@@ -261,11 +254,11 @@ impl PreviousWorker {
 
     async fn tag_some(&self) {
         let Some((claimed_at, jobs)) = self.claim("htm.tag", 2).await else { return };
-        let nodes: Vec<i64> = jobs.iter().map(|(_, payload, _)| node_of(payload)).collect();
+        let nodes: Vec<i64> = jobs.iter().map(|job| node_of(&job.payload)).collect();
         let acked: Vec<(String, bool)> = sqlx::query_as(include_str!("upgrade/ack_tag.sql"))
             .bind("previous")
             .bind(claimed_at)
-            .bind(jobs.iter().map(|(id, ..)| id.as_str()).collect::<Vec<_>>())
+            .bind(jobs.iter().map(|job| job.id.as_str()).collect::<Vec<_>>())
             .bind(&nodes)
             .bind(vec![1_i32; nodes.len()])
             .bind("fake/tags")

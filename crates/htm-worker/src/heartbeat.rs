@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::store::{jobs, statistics, workers};
+use htm_core::store::{jobs, queues, statistics, workers};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -11,6 +11,9 @@ use crate::monitor::Monitor;
 
 /// How often the statistics of full text are looked after.
 const STATISTICS: Duration = Duration::from_secs(10);
+
+/// Rows of done jobs deleted in one statement.
+const PRUNE: usize = 5_000;
 
 /// What the heartbeat needs.
 pub(crate) struct Heartbeat {
@@ -20,12 +23,14 @@ pub(crate) struct Heartbeat {
     pub(crate) detail: String,
     pub(crate) lease: Duration,
     pub(crate) sweep: Duration,
+    /// How long the rows of done jobs are kept.
+    pub(crate) keep_done: Duration,
     pub(crate) monitor: Arc<Monitor>,
 }
 
 impl Heartbeat {
-    /// Renews the lease three times in its length, rescues lost jobs, refreshes statistics; until it is dropped. The
-    /// three run side by side: a slow sweep does not hold up the renewal.
+    /// Renews the lease three times in its length, rescues lost jobs, prunes done ones, refreshes statistics; until it
+    /// is dropped. All run side by side: a slow sweep does not hold up the renewal.
     pub(crate) async fn run(self) {
         tokio::join!(
             every(self.lease / 3, || async {
@@ -34,6 +39,7 @@ impl Heartbeat {
                 result
             }),
             every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.rescue()),
+            every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.prune()),
             every(STATISTICS, || async { statistics::refresh_due(&self.pool).await.map(drop) }),
         );
     }
@@ -51,6 +57,11 @@ impl Heartbeat {
         if rescued > 0 {
             tracing::warn!(rescued, "took back the jobs of lost workers");
         }
+        Ok(())
+    }
+
+    async fn prune(&self) -> htm_core::Result<()> {
+        while queues::prune(&self.pool, self.keep_done, PRUNE).await? == PRUNE {}
         Ok(())
     }
 }

@@ -153,6 +153,7 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         lease: jobs.lease(),
         poll: jobs.poll(),
         sweep: jobs.sweep(),
+        keep_done: Duration::from_millis(jobs.keep_done_ms),
         backoff: Backoff {
             base: Duration::from_millis(jobs.backoff_base_ms),
             cap: Duration::from_millis(jobs.backoff_cap_ms),

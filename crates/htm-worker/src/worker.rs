@@ -47,6 +47,8 @@ pub struct Options {
     pub poll: Duration,
     /// How often lost jobs are looked for.
     pub sweep: Duration,
+    /// How long the rows of done jobs are kept; their completions stay for ever.
+    pub keep_done: Duration,
     /// Between the attempts of a job.
     pub backoff: Backoff,
     /// How long a job may be put off without charge (a rate limit, a refused key) before it is parked.
@@ -110,6 +112,7 @@ pub async fn run<H: Handler>(
         detail,
         lease: options.lease,
         sweep: options.sweep,
+        keep_done: options.keep_done,
         monitor: monitor.clone(),
     };
     // Whatever way this function ends, the tasks end with it.

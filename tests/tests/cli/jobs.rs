@@ -253,6 +253,7 @@ async fn a_cancelled_job_is_out_of_its_holders_hands() {
         node: node.parse::<NodeId>().unwrap(),
         revision: 1,
         embedding: vec![0.125; 64],
+        parts: 1,
     };
     assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, std::slice::from_ref(&late)).await.unwrap(), 0);
     // Nor does the holder come back by a retry: it is another claim's.

@@ -98,12 +98,12 @@ async fn promise_14_an_edit_and_a_forget_during_embedding_win() {
             returning id, namespace, revision)
         insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata,
                                  idempotency_key)
-        select apalis.generate_ulid(), 'htm.embed',
+        select apalis.generate_ulid(), 'htm.' || stage,
                convert_to(json_build_object('v', 1, 'node', id, 'revision', revision)::text, 'UTF8'),
                'Pending', 0, 25, now(), 0,
                hstore(array['namespace', namespace, 'node', id::text, 'revision', revision::text]),
-               id || '/2/0/openai/mock'
-          from edited";
+               id || '/2/0/' || stage
+          from edited cross join (values ('embed'), ('tag')) s(stage)";
     sqlx::query(edit).bind(nodes[1]).execute(&db.pool).await.unwrap();
     until_done(&db.pool, Stage::Embed).await;
     let revisions: Vec<(i64, i32)> =

@@ -1,0 +1,366 @@
+//! The job's states and transitions (ARCHITECTURE.md draws them) as a model in Rust, and PostgreSQL driven beside it by
+//! whatever workers and operators may do, in any order: after each step both agree.
+
+use std::collections::BTreeMap;
+
+use htm_core::provider::ModelName;
+use htm_core::store::embeddings::{self, RegisteredModel};
+use htm_core::store::job_control::{cancel, retry};
+use htm_core::store::job_list::Selection;
+use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
+use htm_core::store::{queues, workers};
+use htm_core::{Confirmation, Htm, Memory, NodeId};
+use htm_tests::TestDatabase;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+const QUEUE: &str = "htm.embed";
+const WORKERS: usize = 3;
+const MAX_ATTEMPTS: i32 = 3;
+
+/// What may happen next. Numbers choose among what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Remember,
+    Forget(usize),
+    Claim {
+        worker: usize,
+        limit: usize,
+    },
+    Renew(usize),
+    /// The worker is not seen for longer than its lease.
+    Vanish(usize),
+    Rescue,
+    /// By a claim of long ago as well as of just now.
+    Ack {
+        claim: usize,
+    },
+    Fail {
+        claim: usize,
+        how: u8,
+    },
+    Release(usize),
+    Cancel(usize),
+    Retry(usize),
+    Prune,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Pending,
+    Running(Lease),
+    Done,
+    Dead,
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    node: NodeId,
+    state: State,
+    attempts: i32,
+}
+
+/// What ought to be.
+#[derive(Default)]
+struct Model {
+    jobs: BTreeMap<String, Job>,
+    /// Every claim ever made: its lease and its jobs.
+    claims: Vec<(Lease, Vec<String>)>,
+    written: BTreeMap<NodeId, usize>,
+    forgotten: Vec<NodeId>,
+    seen: [bool; WORKERS],
+}
+
+struct World {
+    db: TestDatabase,
+    htm: Htm,
+    embedding: RegisteredModel,
+    model: Model,
+}
+
+#[test]
+fn any_interleaving_keeps_the_contract() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (db, embedding) = runtime.block_on(async {
+        let db = TestDatabase::new().await;
+        let embedding = embeddings::register_model(&db.pool, &ModelName::new("fake", "m"), 4).await.unwrap();
+        (db, embedding)
+    });
+    let settings = htm_core::Settings {
+        embedding_model: embedding.name.clone(),
+        max_attempts: MAX_ATTEMPTS as u32,
+        ..htm_core::Settings::default()
+    };
+    let htm = {
+        let _inside = runtime.enter();
+        Htm::with_pool(db.pool.clone(), settings, None)
+    };
+    let mut world = World { db, htm, embedding, model: Model::default() };
+    let mut runner = TestRunner::new(Config { cases: 48, max_shrink_iters: 200, ..Config::default() });
+    let world = std::cell::RefCell::new(&mut world);
+    let result = runner.run(&proptest::collection::vec(step(), 1..60), |steps| {
+        let mut world = world.borrow_mut();
+        runtime.block_on(async {
+            world.reset().await;
+            for step in steps {
+                world.take(&step).await;
+                world.compare(&step).await?;
+            }
+            Ok(())
+        })
+    });
+    result.unwrap();
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let worker = 0..WORKERS;
+    let any = 0..1_000_usize;
+    prop_oneof![
+        3 => Just(Step::Remember),
+        1 => any.clone().prop_map(Step::Forget),
+        5 => (worker.clone(), 1..4_usize).prop_map(|(worker, limit)| Step::Claim { worker, limit }),
+        1 => worker.clone().prop_map(Step::Renew),
+        2 => worker.clone().prop_map(Step::Vanish),
+        3 => Just(Step::Rescue),
+        5 => any.clone().prop_map(|claim| Step::Ack { claim }),
+        3 => (any.clone(), 0..4_u8).prop_map(|(claim, how)| Step::Fail { claim, how }),
+        1 => worker.prop_map(Step::Release),
+        1 => any.clone().prop_map(Step::Cancel),
+        2 => any.prop_map(Step::Retry),
+        1 => Just(Step::Prune),
+    ]
+}
+
+impl World {
+    async fn reset(&mut self) {
+        let clean = "delete from apalis.jobs; delete from apalis.workers; delete from htm.completions;
+                     delete from htm.embeddings_1; delete from htm.nodes";
+        sqlx::raw_sql(clean).execute(&self.db.pool).await.unwrap();
+        self.model = Model { seen: [true; WORKERS], ..Model::default() };
+        for worker in 0..WORKERS {
+            workers::register(&self.db.pool, QUEUE, &name(worker), "test", 30_000).await.unwrap();
+        }
+    }
+
+    /// Does the step in both worlds.
+    async fn take(&mut self, step: &Step) {
+        let pool = &self.db.pool;
+        match step {
+            Step::Remember => {
+                let node = self.htm.remember(Memory::new("something")).await.unwrap().node;
+                let id: String = sqlx::query_scalar(
+                    "select id from apalis.jobs where job_type = $1 and metadata -> 'node' = $2::text",
+                )
+                .bind(QUEUE)
+                .bind(node.to_string())
+                .fetch_one(pool)
+                .await
+                .unwrap();
+                self.model.jobs.insert(id, Job { node, state: State::Pending, attempts: 0 });
+            }
+            Step::Forget(choice) => {
+                let Some(node) = pick(self.model.jobs.values().map(|job| job.node), *choice) else { return };
+                if self.model.forgotten.contains(&node) {
+                    return;
+                }
+                self.htm.forget(node, Confirmation::Confirmed).await.unwrap();
+                self.model.forgotten.push(node);
+                self.model.jobs.retain(|_, job| {
+                    job.node != node || matches!(job.state, State::Running(_) | State::Done)
+                });
+            }
+            Step::Claim { worker, limit } => {
+                let pending =
+                    self.model.jobs.values().filter(|job| job.state == State::Pending).count().min(*limit);
+                let claimed =
+                    jobs::claim(pool, QUEUE, &self.embedding.label, &name(*worker), *limit).await.unwrap();
+                let ids: Vec<String> =
+                    claimed.iter().flat_map(|(_, jobs)| jobs.iter().map(|job| job.id.clone())).collect();
+                assert_eq!(ids.len(), pending, "as many as there are, up to the limit");
+                let Some((lease, claimed)) = claimed else { return };
+                for claimed in claimed {
+                    let job = self.model.jobs.get_mut(&claimed.id).expect("a job of the model");
+                    assert_eq!(job.state, State::Pending, "only what waits is claimed");
+                    job.attempts += 1;
+                    assert_eq!(claimed.attempt, job.attempts);
+                    job.state = State::Running(lease.clone());
+                }
+                self.model.claims.push((lease, ids));
+            }
+            Step::Renew(worker) => {
+                assert!(workers::heartbeat(pool, &name(*worker)).await.unwrap());
+                self.model.seen[*worker] = true;
+            }
+            Step::Vanish(worker) => {
+                sqlx::query("update apalis.workers set last_seen = now() - interval '1 hour' where id = $1")
+                    .bind(name(*worker))
+                    .execute(pool)
+                    .await
+                    .unwrap();
+                self.model.seen[*worker] = false;
+            }
+            Step::Rescue => {
+                jobs::rescue(pool).await.unwrap();
+                let seen = self.model.seen;
+                for job in self.model.jobs.values_mut() {
+                    if let State::Running(lease) = &job.state
+                        && (0..WORKERS).any(|worker| !seen[worker] && lease.worker == name(worker))
+                    {
+                        job.state = if job.attempts >= MAX_ATTEMPTS { State::Dead } else { State::Pending };
+                    }
+                }
+            }
+            Step::Ack { claim } => {
+                let Some((lease, ids)) = pick(self.model.claims.iter().cloned(), *claim) else { return };
+                let results: Vec<Embedded> = ids
+                    .iter()
+                    .filter_map(|id| {
+                        let node = self.model.jobs.get(id)?.node;
+                        Some(Embedded {
+                            job: id.clone(),
+                            node,
+                            revision: 1,
+                            embedding: vec![0.5; 4],
+                            parts: 1,
+                        })
+                    })
+                    .collect();
+                let held = jobs::ack_embedded(pool, &lease, &self.embedding, &results).await.unwrap();
+                let ours = self.model.held_by(&lease);
+                assert_eq!(held, ours.len(), "only the holder's are acked");
+                for id in ours {
+                    let job = self.model.jobs.get_mut(&id).expect("it is held");
+                    job.state = State::Done;
+                    if !self.model.forgotten.contains(&job.node) {
+                        *self.model.written.entry(job.node).or_default() += 1;
+                    }
+                }
+            }
+            Step::Fail { claim, how } => {
+                let Some((lease, ids)) = pick(self.model.claims.iter().cloned(), *claim) else { return };
+                let verdict = match how {
+                    0 => Verdict::Retry { delay_ms: 0 },
+                    1 => Verdict::Defer { delay_ms: 0 },
+                    2 => Verdict::OverBudget,
+                    _ => Verdict::Dead,
+                };
+                let failures: Vec<Failed> = ids
+                    .iter()
+                    .map(|id| Failed { job: id.clone(), reason: "a test".into(), verdict })
+                    .collect();
+                jobs::fail(pool, &lease, &failures, std::time::Duration::MAX).await.unwrap();
+                // What is parked is due again in this model at once.
+                sqlx::query("update apalis.jobs set run_at = now() where status = 'Pending'")
+                    .execute(pool)
+                    .await
+                    .unwrap();
+                for id in self.model.held_by(&lease) {
+                    let job = self.model.jobs.get_mut(&id).expect("it is held");
+                    job.state = match verdict {
+                        Verdict::Dead => State::Dead,
+                        Verdict::Retry { .. } if job.attempts >= MAX_ATTEMPTS => State::Dead,
+                        _ => State::Pending,
+                    };
+                    if matches!(verdict, Verdict::Defer { .. } | Verdict::OverBudget) {
+                        job.attempts -= 1;
+                    }
+                }
+            }
+            Step::Release(worker) => {
+                jobs::release_unheld(pool, &name(*worker), &[]).await.unwrap();
+                for job in self.model.jobs.values_mut() {
+                    if matches!(&job.state, State::Running(lease) if lease.worker == name(*worker)) {
+                        job.state = State::Pending;
+                        job.attempts -= 1;
+                    }
+                }
+            }
+            Step::Cancel(choice) => {
+                let Some(id) = pick(self.model.jobs.keys().cloned(), *choice) else { return };
+                let job = self.model.jobs.get_mut(&id).expect("it was picked");
+                let fit = matches!(job.state, State::Pending | State::Running(_));
+                let done = cancel(pool, &Selection::Ids(vec![id]), Confirmation::Confirmed).await;
+                assert_eq!(done.is_ok(), fit, "{done:?}");
+                if fit {
+                    job.state = State::Dead;
+                }
+            }
+            Step::Retry(choice) => {
+                let Some(id) = pick(self.model.jobs.keys().cloned(), *choice) else { return };
+                let job = self.model.jobs.get_mut(&id).expect("it was picked");
+                let fit = matches!(job.state, State::Pending | State::Dead);
+                let done = retry(pool, &Selection::Ids(vec![id])).await;
+                assert_eq!(done.is_ok(), fit, "{done:?}");
+                // One whose node was forgotten while it ran stays dead: there is nothing to do for it.
+                if fit && !self.model.forgotten.contains(&job.node) {
+                    job.state = State::Pending;
+                    job.attempts = 0;
+                }
+            }
+            Step::Prune => {
+                queues::prune(pool, std::time::Duration::ZERO, 1_000).await.unwrap();
+                self.model.jobs.retain(|_, job| job.state != State::Done);
+            }
+        }
+    }
+
+    /// Both worlds are the same, and what must hold does.
+    async fn compare(&self, step: &Step) -> Result<(), TestCaseError> {
+        let pool = &self.db.pool;
+        let rows: Vec<(String, String, i32, Option<String>)> = sqlx::query_as(
+            "select id, status, attempts, lock_by from apalis.jobs where job_type = $1 order by id",
+        )
+        .bind(QUEUE)
+        .fetch_all(pool)
+        .await
+        .unwrap();
+        let model: Vec<(String, String, i32, Option<String>)> = self
+            .model
+            .jobs
+            .iter()
+            .map(|(id, job)| {
+                let (status, holder) = match &job.state {
+                    State::Pending => ("Pending", None),
+                    State::Running(lease) => ("Running", Some(lease.worker.clone())),
+                    State::Done => ("Done", None),
+                    State::Dead => ("Killed", None),
+                };
+                (id.clone(), status.into(), job.attempts, holder)
+            })
+            .collect();
+        prop_assert_eq!(rows, model, "after {:?}", step);
+        prop_assert!(self.model.written.values().all(|times| *times == 1), "nothing has its effect twice");
+        let written: Vec<(NodeId,)> =
+            sqlx::query_as("select node_id from htm.embeddings_1 order by 1").fetch_all(pool).await.unwrap();
+        let written: Vec<NodeId> = written.into_iter().map(|(node,)| node).collect();
+        prop_assert_eq!(
+            &written,
+            &self.model.written.keys().copied().collect::<Vec<_>>(),
+            "after {:?}",
+            step
+        );
+        let stranded: i64 = sqlx::query_scalar("select count(*) from htm.stranded where stage = 'embed'")
+            .fetch_one(pool)
+            .await
+            .unwrap();
+        prop_assert_eq!(stranded, 0, "after {:?}", step);
+        Ok(())
+    }
+}
+
+impl Model {
+    /// The jobs that are held under exactly this claim now.
+    fn held_by(&self, lease: &Lease) -> Vec<String> {
+        let ours = |job: &Job| matches!(&job.state, State::Running(holder) if holder == lease);
+        self.jobs.iter().filter(|(_, job)| ours(job)).map(|(id, _)| id.clone()).collect()
+    }
+}
+
+fn pick<T>(from: impl Iterator<Item = T>, choice: usize) -> Option<T> {
+    let mut all: Vec<T> = from.collect();
+    (!all.is_empty()).then(|| all.swap_remove(choice % all.len()))
+}
+
+fn name(worker: usize) -> String {
+    format!("worker-{worker}")
+}
