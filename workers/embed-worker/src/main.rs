@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use htm_core::Stage;
+use htm_runtime::Session;
 use htm_worker::service::{ServiceArgs, serve};
 
 /// Embeds what was remembered: claims jobs from the queue and works on them until it is stopped.
@@ -16,15 +17,20 @@ use htm_worker::service::{ServiceArgs, serve};
     after_help = "Examples:
   embed-worker                          work until SIGTERM
   embed-worker --drain                  work off the queue and stop
+  embed-worker --queue htm.embed.3      embed for another model than the configured one
   embed-worker --batch 32 --set jobs.lease_ms=60000"
 )]
 struct Arguments {
+    /// Serve the model whose queue this is (`htm models list`); the configured model if left out
+    #[arg(long, value_name = "QUEUE")]
+    queue: Option<String>,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { service } = Arguments::parse();
-    serve("embed-worker", Stage::Embed, service, embed_worker::handler).await
+    let Arguments { queue, service } = Arguments::parse();
+    let handler = async |session: &Session| embed_worker::handler(session, queue.as_deref()).await;
+    serve("embed-worker", Stage::Embed, service, handler).await
 }

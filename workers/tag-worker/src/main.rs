@@ -19,12 +19,15 @@ use htm_worker::service::{ServiceArgs, serve};
   tag-worker --batch 32 --set jobs.lease_ms=60000"
 )]
 struct Arguments {
+    /// The queue; there is one
+    #[arg(long, value_name = "QUEUE", value_parser = [Stage::Tag.queue()])]
+    queue: Option<String>,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { service } = Arguments::parse();
+    let Arguments { queue: _, service } = Arguments::parse();
     serve("tag-worker", Stage::Tag, service, tag_worker::handler).await
 }
