@@ -7,6 +7,12 @@ use clap::{Args, Parser, Subcommand};
 use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
 
+mod models;
+pub(crate) use models::{
+    ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
+    RetireArgs,
+};
+
 /// The memory that agents keep
 #[derive(Parser)]
 #[command(
@@ -44,7 +50,12 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Remember every line of a JSON Lines file
     Import(ImportArgs),
-    /// Run the private PostgreSQL and both workers until Ctrl-C
+    /// The embedding models: several side by side, one of them asked by recall
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Embed or tag what was remembered before
+    Backfill(BackfillArgs),
+    /// Run the private PostgreSQL and the workers until Ctrl-C
     Up(ServiceArgs),
     /// Show the whole of HTM at work on a collection of memories
     Demo(DemoArgs),

@@ -1,10 +1,12 @@
 //! One module a command.
 
+pub(crate) mod backfill;
 pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod import;
+pub(crate) mod models;
 pub(crate) mod node;
 pub(crate) mod recall;
 pub(crate) mod remember;
