@@ -14,3 +14,5 @@ mod help;
 mod import;
 #[path = "cli/memories.rs"]
 mod memories;
+#[path = "cli/models.rs"]
+mod models;

@@ -11,10 +11,9 @@ use sqlx::PgPool;
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::job::Stage;
-use crate::ping::Pinger;
 use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::embeddings::{self, ModelState};
-use crate::store::lifecycle;
+use crate::store::{jobs, lifecycle};
 
 /// Nodes a transaction.
 const CHUNK: u64 = 1_000;
@@ -50,7 +49,6 @@ impl BackfillRequest {
 #[derive(Debug)]
 pub struct Backfill {
     pool: PgPool,
-    pinger: Pinger,
     subject: Subject,
     max_queued: u64,
     max_attempts: u32,
@@ -96,7 +94,6 @@ impl Htm {
         let (run, is_new) = backfill::start(&mut *self.pool().acquire().await?, &subject).await?;
         Ok(Backfill {
             pool: self.pool().clone(),
-            pinger: self.pinger().clone(),
             subject,
             max_queued: request.max_queued.max(1),
             max_attempts: self.settings().max_attempts,
@@ -177,7 +174,7 @@ impl Backfill {
         }
         self.run = backfill::advance(&self.pool, self.run.id, &self.subject, chunk as i64, self.max_attempts)
             .await?;
-        self.pinger.ping();
+        jobs::ping(&self.pool).await;
         Ok(if self.run.finished { BackfillStep::Finished } else { BackfillStep::Enqueued })
     }
 

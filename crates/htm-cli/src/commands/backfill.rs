@@ -124,7 +124,6 @@ pub(crate) async fn backfill(
         seconds: started.elapsed().as_secs_f64(),
         finished,
     };
-    htm.close().await;
     Ok(report)
 }
 

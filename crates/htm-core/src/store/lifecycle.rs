@@ -165,9 +165,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     }
     set_state_in_tx(&mut tx, &target, "active").await?;
     tx.commit().await?;
-    if let Err(error) = jobs::ping(&mut *pool.acquire().await?).await {
-        tracing::debug!(%error, "a ping was not sent; workers find the jobs when they poll");
-    }
+    jobs::ping(pool).await;
     Ok(Activation { active: target.label, standby: standby.map(|model| model.label), enqueued, lost })
 }
 
