@@ -38,3 +38,5 @@ fn filtered(text: &str) -> String {
     let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ").trim_end().to_owned();
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
+#[path = "cli/models.rs"]
+mod models;

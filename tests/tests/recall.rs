@@ -222,7 +222,7 @@ async fn waiting_for_a_stage_ends_with_it_or_with_the_timeout() {
 }
 
 #[tokio::test]
-async fn a_new_model_says_which_nodes_it_cannot_see_yet() {
+async fn a_model_that_is_not_complete_is_not_asked() {
     use htm_core::provider::Embedder;
     let db = TestDatabase::new().await;
     let settings = filled(&db).await.settings().clone();
@@ -232,8 +232,16 @@ async fn a_new_model_says_which_nodes_it_cannot_see_yet() {
     })
     .unwrap();
     htm_core::store::embeddings::register_model(&db.pool, fresh.model(), 64).await.unwrap();
+    // A program that has the old model's embedder goes on as before.
+    let recalled = db.htm().recall(&RecallQuery::new("database migration")).await.unwrap();
+    assert_eq!((recalled.model.as_deref(), recalled.unembedded), (Some("fake/bag-of-words"), 0));
+    // One that has only the new one's answers by text, and says what to do.
     let htm = Htm::with_pool(db.pool.clone(), settings, Some(std::sync::Arc::new(fresh)));
-    let recalled = htm.recall(&RecallQuery::new("database migration")).await.unwrap();
-    assert_eq!(recalled.unembedded, 3);
-    assert_eq!(recalled.hits[0].matched_by, MatchedBy::Text);
+    for strategy in [Strategy::Vector, Strategy::Hybrid] {
+        let recalled = htm.recall(&RecallQuery::new("database migration").strategy(strategy)).await.unwrap();
+        assert_eq!((recalled.model, recalled.hits[0].matched_by), (None, MatchedBy::Text));
+        let degraded = &recalled.degraded[0];
+        assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
+        assert!(degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("htm models list"));
+    }
 }

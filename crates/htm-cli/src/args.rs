@@ -1,6 +1,7 @@
 //! What the command line takes.
 
 mod jobs;
+mod models;
 mod providers;
 
 use std::path::PathBuf;
@@ -11,6 +12,10 @@ use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
 
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::models::{
+    ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
+    RetireArgs,
+};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 
 /// The memory that agents keep
@@ -50,7 +55,12 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Remember every line of a JSON Lines file
     Import(ImportArgs),
-    /// Run the private PostgreSQL and both workers until Ctrl-C
+    /// The embedding models: several side by side, one of them asked by recall
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Embed or tag what was remembered before
+    Backfill(BackfillArgs),
+    /// Run the private PostgreSQL and the workers until Ctrl-C
     #[command(
         after_help = "It opens no port, whatever worker.listen says: /livez, /readyz and /metrics are answered by \
 the processes embed-worker and tag-worker."

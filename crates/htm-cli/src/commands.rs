@@ -1,11 +1,13 @@
 //! One module a command.
 
+pub(crate) mod backfill;
 pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod jobs;
+pub(crate) mod models;
 pub(crate) mod node;
 pub(crate) mod providers;
 pub(crate) mod recall;

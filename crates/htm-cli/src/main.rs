@@ -50,6 +50,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Forget(args) => commands::node::forget(config, args, output).await,
         Command::Status(args) => commands::node::status(config, args, output).await,
         Command::Import(args) => commands::import::run(config, args, output).await,
+        Command::Models(command) => commands::models::run(config, command, output).await,
+        Command::Backfill(args) => commands::backfill::run(config, args, output).await,
         Command::Up(args) => commands::up::run(config, args, output).await,
         Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,
         Command::Jobs(command) => commands::jobs::run(config, command, output).await,

@@ -45,6 +45,13 @@ impl Output {
         }
     }
 
+    /// A line for people to standard error, around a progress bar; nothing with `--json`.
+    pub(crate) fn note(&self, bar: &ProgressBar, text: impl AsRef<str>) {
+        if !self.json {
+            bar.suspend(|| eprintln!("{}", plain(text.as_ref())));
+        }
+    }
+
     /// A heading, for people.
     pub(crate) fn heading(&self, text: &str) {
         self.say(format!("\n{}", style(text).bold()));

@@ -200,6 +200,62 @@ pub enum Error {
         /// The model of the configuration.
         model: String,
     },
+    /// The model in question, as the one that recall asks, is none that this program has an embedder for.
+    #[error("this program has no embedder for model {model}")]
+    EmbedderOther {
+        /// Its label.
+        model: String,
+    },
+    /// The embedder of a model could not be made.
+    #[error("the embedder of {model} cannot be used: {reason}")]
+    EmbedderUnusable {
+        /// The model's label.
+        model: String,
+        /// What is wrong with its settings.
+        reason: String,
+        /// What to do about that.
+        hint: String,
+    },
+    /// No model of that label is registered.
+    #[error("there is no embedding model `{label}`")]
+    ModelUnknown {
+        /// The label given.
+        label: String,
+        /// Those that are there, one after the other.
+        known: String,
+    },
+    /// The model is retired: nothing is written to it, and it is not asked.
+    #[error("embedding model {label} is retired")]
+    ModelRetired {
+        /// Its label.
+        label: String,
+    },
+    /// The model is the one that recall asks: it cannot be retired.
+    #[error("embedding model {label} is the active one")]
+    ModelActive {
+        /// Its label.
+        label: String,
+    },
+    /// Nodes that recall finds by vector now would not be found after the model's activation.
+    #[error("{missing} nodes that recall finds by vector with {active} have no embedding by {label} yet")]
+    ModelIncomplete {
+        /// The label of the model that was to be activated.
+        label: String,
+        /// The label of the active one.
+        active: String,
+        /// Nodes that would be lost to vectors.
+        missing: i64,
+        /// Jobs that its queue still has to do.
+        open: i64,
+        /// Dead letters in its queue.
+        dead: i64,
+    },
+    /// A transaction that was open before a model was added or retired is still open.
+    #[error("a transaction that remembered something is still open after {waited_ms} ms")]
+    WriterOpen {
+        /// How long was waited.
+        waited_ms: u64,
+    },
     /// The token encoding is not known.
     #[error("`{value}` is not a token encoding")]
     EncodingUnknown {
@@ -273,6 +329,13 @@ impl Error {
             Self::StageDead { .. } => "stage_dead",
             Self::EmbedderMissing => "embedder_missing",
             Self::ModelNotReady { .. } => "model_not_ready",
+            Self::EmbedderOther { .. } => "embedder_other",
+            Self::EmbedderUnusable { .. } => "embedder_unusable",
+            Self::ModelUnknown { .. } => "model_unknown",
+            Self::ModelRetired { .. } => "model_retired",
+            Self::ModelActive { .. } => "model_active",
+            Self::ModelIncomplete { .. } => "model_incomplete",
+            Self::WriterOpen { .. } => "writer_open",
             Self::EncodingUnknown { .. } => "encoding_unknown",
             Self::SchemaVersion { .. } => "schema_version",
             Self::Provider(error) => error.code(),
@@ -319,6 +382,9 @@ impl Error {
             Self::StateUnfit { verb: "retried", .. } => "use one of: dead, parked, waiting, due".into(),
             Self::StateUnfit { .. } => "use one of: due, waiting, parked, running".into(),
             Self::CancelNotConfirmed { .. } => "look at them with `htm jobs list`, then say so with `--yes`".into(),
+            Self::QueueUnknown { known, .. } if known.is_empty() => {
+                "none is registered yet: start an `embed-worker` without --queue".into()
+            }
             Self::QueueUnknown { known, .. } => format!("use one of: {}", known.join(", ")),
             Self::ProviderUnknown { known, .. } if known.is_empty() => {
                 "nothing is limited and nothing has failed; see `htm providers`".into()
@@ -328,6 +394,22 @@ impl Error {
             Self::StageDead { node, .. } => format!("see the whole story: `htm status {node}`"),
             Self::EmbedderMissing => "set embedding.provider, or recall with strategy `fulltext`".into(),
             Self::ModelNotReady { .. } => "start an embed-worker with this configuration: `embed-worker`".into(),
+            Self::EmbedderOther { model } => format!(
+                "recall asks the active model: give the program the embedder of {model}, or activate a model that it has: \
+                 `htm models list`"
+            ),
+            Self::EmbedderUnusable { hint, .. } => hint.clone(),
+            Self::ModelUnknown { known, .. } if known.is_empty() => {
+                "none is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into()
+            }
+            Self::ModelUnknown { known, .. } => format!("use one of: {known}; `htm models add` registers another"),
+            Self::ModelRetired { label } => format!("take it into use again: `htm models add {label}`"),
+            Self::ModelActive { .. } => "activate another one first: `htm models activate LABEL`".into(),
+            Self::ModelIncomplete { label, open, dead, .. } => format!(
+                "its queue has {open} open jobs and {dead} dead letters: `htm models backfill {label}`, `htm jobs retry` \
+                 for the dead; or go without those nodes: `htm models activate {label} --force`"
+            ),
+            Self::WriterOpen { .. } => "let the application commit or end its transaction, then run it again".into(),
             Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
             Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
@@ -350,8 +432,12 @@ impl Error {
             Self::Contended
             | Self::WaitTimeout { .. }
             | Self::DatabaseUnreachable(_)
-            | Self::ModelNotReady { .. } => Fault::Transient,
+            | Self::ModelNotReady { .. }
+            | Self::ModelIncomplete { .. }
+            | Self::WriterOpen { .. } => Fault::Transient,
             Self::EmbedderMissing
+            | Self::EmbedderOther { .. }
+            | Self::EmbedderUnusable { .. }
             | Self::SchemaVersion { .. }
             | Self::StageDead { .. }
             | Self::DatabaseDenied(_) => Fault::Permanent,

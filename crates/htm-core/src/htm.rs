@@ -1,6 +1,6 @@
-//! The handle: a pool, settings, and an embedder for queries.
+//! The handle: a pool, settings, and embedders for queries.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
@@ -8,6 +8,7 @@ use moka::sync::Cache as SyncCache;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
+use crate::embedders::{Embedders, Only};
 use crate::error::Result;
 use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName};
@@ -32,7 +33,7 @@ pub struct Settings {
     pub language: String,
     /// What counts tokens.
     pub token_encoding: TokenEncoding,
-    /// The model that embeds: part of the jobs' keys.
+    /// The model that embeds: part of the jobs' keys as long as none is registered.
     pub embedding_model: ModelName,
     /// The model that tags: part of the jobs' keys.
     pub tag_model: ModelName,
@@ -40,6 +41,8 @@ pub struct Settings {
     pub max_attempts: u32,
     /// How recall searches.
     pub recall: RecallSettings,
+    /// The label of the model that recall asks; none is the active one.
+    pub recall_model: Option<String>,
     /// How many query embeddings are kept.
     pub cache_entries: u64,
 }
@@ -55,20 +58,26 @@ impl Default for Settings {
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             max_attempts: 25,
             recall: RecallSettings::default(),
+            recall_model: None,
             cache_entries: 10_000,
         }
     }
 }
 
+/// For how long a process may not know yet that another model became the active one.
+pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
+
 struct Inner {
     pool: PgPool,
     settings: Settings,
-    embedder: Option<Arc<dyn Embedder>>,
+    embedders: Option<Arc<dyn Embedders>>,
     pinger: Pinger,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
-    query_embeddings: Cache<String, Arc<[f32]>>,
-    model: OnceLock<Arc<RegisteredModel>>,
+    /// By the model's label and the text.
+    query_embeddings: Cache<(String, String), Arc<[f32]>>,
+    /// The models as they were a moment ago: one entry.
+    models: Cache<(), Arc<[RegisteredModel]>>,
 }
 
 impl Htm {
@@ -82,16 +91,23 @@ impl Htm {
         Ok(Self::with_pool(pool, settings, embedder))
     }
 
-    /// Works on a pool that the application has. Must be called within a tokio runtime.
+    /// Works on a pool that the application has. Must be called within a tokio runtime. Recall is by vector while the
+    /// embedder's model is the active one, or a complete one beside it.
     pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        Self::with_embedders(pool, settings, embedder.map(|embedder| Arc::new(Only(embedder)) as _))
+    }
+
+    /// As [`with_pool`](Self::with_pool), for a program that has embedders of several models: recall asks the active
+    /// one, whichever that becomes.
+    pub fn with_embedders(pool: PgPool, settings: Settings, embedders: Option<Arc<dyn Embedders>>) -> Self {
         let inner = Inner {
             pinger: Pinger::start(pool.clone()),
             robots: SyncCache::new(100_000),
             query_embeddings: Cache::new(settings.cache_entries),
-            model: OnceLock::new(),
+            models: Cache::builder().max_capacity(1).time_to_live(MODELS_KEPT).build(),
             pool,
             settings,
-            embedder,
+            embedders,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -112,8 +128,8 @@ impl Htm {
         self.inner.pool.close().await;
     }
 
-    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
-        self.inner.embedder.as_ref()
+    pub(crate) fn embedders(&self) -> Option<&dyn Embedders> {
+        self.inner.embedders.as_deref()
     }
 
     pub(crate) fn pinger(&self) -> &Pinger {
@@ -124,12 +140,12 @@ impl Htm {
         &self.inner.robots
     }
 
-    pub(crate) fn query_embeddings(&self) -> &Cache<String, Arc<[f32]>> {
+    pub(crate) fn query_embeddings(&self) -> &Cache<(String, String), Arc<[f32]>> {
         &self.inner.query_embeddings
     }
 
-    pub(crate) fn model(&self) -> &OnceLock<Arc<RegisteredModel>> {
-        &self.inner.model
+    pub(crate) fn models(&self) -> &Cache<(), Arc<[RegisteredModel]>> {
+        &self.inner.models
     }
 }
 

@@ -7,6 +7,9 @@
 //! migrated and, for recall by vector, an [`provider::Embedder`]. Programs that want those made from a
 //! configuration use `htm-runtime`.
 
+mod backfill;
+mod embed_query;
+mod embedders;
 pub mod error;
 pub mod fault;
 mod forget;
@@ -25,6 +28,8 @@ pub mod tag;
 mod timeframe;
 mod tokens;
 
+pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::Confirmation;
 pub use htm::{Htm, Settings};

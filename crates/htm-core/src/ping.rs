@@ -31,9 +31,7 @@ impl Pinger {
                 loop {
                     written.notified().await;
                     pending.store(false, Ordering::Relaxed);
-                    if let Err(error) = ping(&pool).await {
-                        tracing::debug!(%error, "a ping was not sent; workers find the jobs when they poll");
-                    }
+                    jobs::ping(&pool).await;
                     tokio::time::sleep(DEBOUNCE).await;
                 }
             }
@@ -49,16 +47,10 @@ impl Pinger {
 
     /// Sends the ping that still waits, if one does: for programs that end now.
     pub(crate) async fn flush(&self, pool: &PgPool) {
-        if self.pending.swap(false, Ordering::Relaxed)
-            && let Err(error) = ping(pool).await
-        {
-            tracing::debug!(%error, "a ping was not sent; workers find the jobs when they poll");
+        if self.pending.swap(false, Ordering::Relaxed) {
+            jobs::ping(pool).await;
         }
     }
-}
-
-async fn ping(pool: &PgPool) -> Result<(), sqlx::Error> {
-    jobs::ping(&mut *pool.acquire().await?).await
 }
 
 #[derive(Debug)]

@@ -2,15 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::node::Node;
-use crate::provider::Purpose;
-use crate::store::embeddings::RegisteredModel;
-use crate::store::{embeddings, recall};
+use crate::store::recall;
 use crate::tag::TagPath;
 use crate::timeframe::Timeframe;
 
@@ -213,6 +210,8 @@ pub struct Recalled {
     /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, text can. Counted up
     /// to 10,001; 0 for full text, which needs no embedding.
     pub unembedded: i64,
+    /// The label of the model whose vectors were searched; none when no vectors were.
+    pub model: Option<String>,
     /// The legs that did not run although the strategy has them, and why.
     pub degraded: Vec<Degraded>,
     /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
@@ -319,7 +318,7 @@ impl Htm {
                 namespace: query.namespace.as_deref().unwrap_or(&self.settings().namespace),
                 query,
                 text,
-                embedding: embedding.as_ref().map(|(model, vector)| (&**model, vector.to_vec())),
+                embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
                 settings: &self.settings().recall,
                 language: &self.settings().language,
             },
@@ -329,38 +328,10 @@ impl Htm {
             hits: found.hits,
             strategy: query.strategy,
             unembedded: found.unembedded,
+            model: embedding.map(|(model, _)| model.label),
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
         })
-    }
-
-    /// The query's embedding, from the cache when it was asked before, and the model whose store it is for.
-    async fn embed_query(&self, text: &str) -> Result<(Arc<RegisteredModel>, Arc<[f32]>)> {
-        let embedder = self.embedder().ok_or(Error::EmbedderMissing)?;
-        let model = match self.model().get() {
-            Some(model) => model.clone(),
-            None => {
-                let found = embeddings::find_model(self.pool(), embedder.model()).await?;
-                let found =
-                    found.ok_or_else(|| Error::ModelNotReady { model: embedder.model().to_string() })?;
-                self.model().get_or_init(|| Arc::new(found)).clone()
-            }
-        };
-        if let Some(vector) = self.query_embeddings().get(text).await {
-            return Ok((model, vector));
-        }
-        let mut embeddings = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
-        let vector: Arc<[f32]> = embeddings.pop().map(|query| query.vector).unwrap_or_default().into();
-        if vector.len() != model.dimensions {
-            return Err(crate::provider::ProviderError::new(
-                embedder.model(),
-                crate::provider::ProviderErrorKind::BadResponse,
-                format!("gave {} dimensions where its store has {}", vector.len(), model.dimensions),
-            )
-            .into());
-        }
-        self.query_embeddings().insert(text.to_owned(), vector.clone()).await;
-        Ok((model, vector))
     }
 }

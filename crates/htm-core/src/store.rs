@@ -1,6 +1,7 @@
 //! All queries of HTM: plain rows through sea-orm, the rest as SQL files named by what they do.
 
 pub mod audit;
+pub mod backfill;
 pub mod embeddings;
 pub(crate) mod entity;
 pub mod gauges;
@@ -8,6 +9,7 @@ pub mod governor;
 pub mod job_control;
 pub mod job_list;
 pub mod jobs;
+pub mod lifecycle;
 pub mod nodes;
 pub mod providers;
 pub mod queues;

@@ -4,6 +4,7 @@
 //! [`Session::open`] puts them together.
 
 pub mod config;
+mod embedders;
 mod error;
 pub mod paths;
 pub mod private_pg;

@@ -1,9 +1,11 @@
 //! The providers that the configuration chooses.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
+use htm_core::store::embeddings::RegisteredModel;
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings};
 use htm_providers::ollama::{self, OllamaSettings};
@@ -19,39 +21,63 @@ use crate::paths::Paths;
 /// Settings that cannot work, as a model directory that is not there. No call is made.
 pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>, SettingsError> {
     let embedding = &config.embedding;
-    let dimensions = (embedding.dimensions > 0).then_some(embedding.dimensions);
-    let window = (embedding.window > 0).then_some(embedding.window);
-    let timeout = Duration::from_millis(embedding.timeout_ms);
-    match embedding.provider {
-        Provider::Local => local::embedder(local_settings(config, paths, embedding.model_name())),
-        Provider::Fake => fake::embedder(FakeSettings {
-            model: embedding.model_name().into(),
-            dimensions: dimensions.unwrap_or(FakeSettings::default().dimensions),
-            window,
-            ..FakeSettings::default()
-        }),
-        Provider::Ollama => ollama::embedder(OllamaSettings {
-            base_url: config.ollama.base_url.clone(),
-            model: embedding.model_name().into(),
-            dimensions,
-            window,
-            timeout,
-            document_prefix: prefix(&embedding.document_prefix),
-            query_prefix: prefix(&embedding.query_prefix),
-            ..OllamaSettings::default()
-        }),
-        Provider::Openai => openai::embedder(OpenAiSettings {
-            base_url: config.openai.base_url.clone(),
-            api_key: Secret::new(config.openai.api_key.expose()),
-            model: embedding.model_name().into(),
-            dimensions,
-            window,
-            timeout,
-            document_prefix: prefix(&embedding.document_prefix),
-            query_prefix: prefix(&embedding.query_prefix),
-            ..OpenAiSettings::default()
-        }),
+    let directory = config.local.directory(paths, embedding.model_name());
+    make_embedder(
+        config,
+        embedding.provider,
+        embedding.model_name(),
+        directory,
+        configured_dimensions(config),
+    )
+}
+
+/// The embedder of a name that need not be the configured one, with so many dimensions (none: the model's own). What
+/// the configuration says for every model of the provider, as its URL and its key, holds for it too.
+///
+/// # Errors
+/// As [`embedder`].
+pub fn embedder_named(
+    config: &Config,
+    paths: &Paths,
+    name: &ModelName,
+    dimensions: Option<usize>,
+) -> Option<Result<Arc<dyn Embedder>, SettingsError>> {
+    let provider = Provider::from_word(&name.provider)?;
+    let directory = config.local.directory_named(paths, &name.name);
+    Some(make_embedder(config, provider, &name.name, directory, dimensions))
+}
+
+/// The embedder of a registered model, whose vectors fit its store; none for a provider that nobody knows here.
+///
+/// # Errors
+/// `embedder_unusable`, or the provider's error when it has to be asked for its dimensions.
+pub async fn embedder_of(
+    config: &Config,
+    paths: &Paths,
+    model: &RegisteredModel,
+) -> htm_core::Result<Option<Arc<dyn Embedder>>> {
+    let is_configured = model_names(config).0 == model.name;
+    let shares_its_name = model.label != model.name.to_string();
+    let asked = match Provider::from_word(&model.name.provider) {
+        Some(Provider::Fake) => Some(model.dimensions),
+        Some(Provider::Ollama | Provider::Openai) if shares_its_name => Some(model.dimensions),
+        Some(Provider::Ollama | Provider::Openai) if is_configured => configured_dimensions(config),
+        _ => None,
+    };
+    let make = |dimensions| {
+        let made = embedder_named(config, paths, &model.name, dimensions);
+        made.transpose().map_err(|error| htm_core::Error::EmbedderUnusable {
+            model: model.label.clone(),
+            reason: error.to_string(),
+            hint: error.hint().into(),
+        })
+    };
+    let Some(embedder) = make(asked)? else { return Ok(None) };
+    // The configured model is not asked: that would be a call more, and a vector that does not fit is refused anyway.
+    if (is_configured && asked.is_none()) || embedder.dimensions().await? == model.dimensions {
+        return Ok(Some(embedder));
     }
+    make(Some(model.dimensions))
 }
 
 /// What proposes tags, by `tag.provider`. For `local` this loads the weights.
@@ -62,7 +88,9 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
     let tag = &config.tag;
     let timeout = Duration::from_millis(tag.timeout_ms);
     match tag.provider {
-        Provider::Local => local::tagger(local_settings(config, paths, tag.model_name())),
+        Provider::Local => {
+            local::tagger(local_settings(config, config.local.directory(paths, tag.model_name())))
+        }
         Provider::Fake => {
             fake::tagger(FakeSettings { model: tag.model_name().into(), ..FakeSettings::default() })
         }
@@ -91,17 +119,63 @@ pub fn model_names(config: &Config) -> (ModelName, ModelName) {
     )
 }
 
-fn local_settings(config: &Config, paths: &Paths, model: &str) -> LocalSettings {
+fn configured_dimensions(config: &Config) -> Option<usize> {
+    Some(config.embedding.dimensions).filter(|dimensions| *dimensions > 0)
+}
+
+fn make_embedder(
+    config: &Config,
+    provider: Provider,
+    model: &str,
+    directory: PathBuf,
+    dimensions: Option<usize>,
+) -> Result<Arc<dyn Embedder>, SettingsError> {
+    let embedding = &config.embedding;
+    let window = (embedding.window > 0).then_some(embedding.window);
+    let timeout = Duration::from_millis(embedding.timeout_ms);
+    // Prefixes are of a model: what is configured for one says nothing of another.
+    let is_configured = provider == embedding.provider && model == embedding.model_name();
+    let prefix = |configured: &str| (is_configured && configured != "auto").then(|| configured.to_owned());
+    let (document_prefix, query_prefix) =
+        (prefix(&embedding.document_prefix), prefix(&embedding.query_prefix));
+    match provider {
+        Provider::Local => local::embedder(local_settings(config, directory)),
+        Provider::Fake => fake::embedder(FakeSettings {
+            model: model.into(),
+            dimensions: dimensions.unwrap_or(FakeSettings::default().dimensions),
+            window,
+            ..FakeSettings::default()
+        }),
+        Provider::Ollama => ollama::embedder(OllamaSettings {
+            base_url: config.ollama.base_url.clone(),
+            model: model.into(),
+            dimensions,
+            window,
+            timeout,
+            document_prefix,
+            query_prefix,
+            ..OllamaSettings::default()
+        }),
+        Provider::Openai => openai::embedder(OpenAiSettings {
+            base_url: config.openai.base_url.clone(),
+            api_key: Secret::new(config.openai.api_key.expose()),
+            model: model.into(),
+            dimensions,
+            window,
+            timeout,
+            document_prefix,
+            query_prefix,
+            ..OpenAiSettings::default()
+        }),
+    }
+}
+
+fn local_settings(config: &Config, model_dir: PathBuf) -> LocalSettings {
     LocalSettings {
-        model_dir: config.local.directory(paths, model),
+        model_dir,
         tag_threshold: config.tag.threshold,
         max_tags: config.tag.max_tags,
         templates: config.tag.ontology.clone(),
         ..LocalSettings::default()
     }
-}
-
-/// `auto` leaves the prefix to the model's name.
-fn prefix(configured: &str) -> Option<String> {
-    (configured != "auto").then(|| configured.to_owned())
 }

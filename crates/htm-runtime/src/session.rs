@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::provider::{Embedder, TagExtractor};
-use htm_core::{Htm, RecallSettings, Settings};
+use htm_core::store::embeddings::RegisteredModel;
+use htm_core::{Embedders, Htm, RecallSettings, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::config::{Config, Encoding};
+use crate::embedders::ConfiguredEmbedders;
 use crate::error::RuntimeError;
 use crate::paths::Paths;
 use crate::private_pg::{PrivatePg, ServerUse};
@@ -21,6 +23,7 @@ pub struct Session {
     paths: Paths,
     pool: PgPool,
     server: Option<ServerUse>,
+    embedders: Arc<ConfiguredEmbedders>,
 }
 
 impl Session {
@@ -62,7 +65,8 @@ impl Session {
         if found != htm_migration::LATEST && !serves_older(&options, found, timeout).await? {
             return Err(htm_core::Error::SchemaVersion { found, wanted: htm_migration::LATEST }.into());
         }
-        Ok(Self { config: config.clone(), paths, pool, server })
+        let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
+        Ok(Self { config: config.clone(), paths, pool, server, embedders })
     }
 
     /// The pool of the session.
@@ -90,14 +94,29 @@ impl Session {
         Htm::with_pool(self.pool.clone(), settings(&self.config), None)
     }
 
-    /// A handle that recalls by vector as well.
+    /// A handle that recalls by vector as well: with the model that is active at the time, whose embedder is made when
+    /// it is needed first.
     ///
     /// # Errors
-    /// Settings of the embedding provider that cannot work.
+    /// None today: an embedder that cannot be made is told by the answer to a recall.
     pub fn htm_with_embedder(&self) -> Result<Htm, RuntimeError> {
-        let embedder = self.embedder()?;
-        let settings = Settings { embedding_model: embedder.model().clone(), ..settings(&self.config) };
-        Ok(Htm::with_pool(self.pool.clone(), settings, Some(embedder)))
+        Ok(self.htm_asking(None))
+    }
+
+    /// As [`htm_with_embedder`](Self::htm_with_embedder), but recall asks the model of this label, active or not.
+    pub fn htm_asking(&self, model: Option<String>) -> Htm {
+        let settings = Settings { recall_model: model, ..settings(&self.config) };
+        Htm::with_embedders(self.pool.clone(), settings, Some(self.embedders.clone()))
+    }
+
+    /// The embedder of a registered model, made once a session.
+    ///
+    /// # Errors
+    /// `embedder_other` for a model of a provider that nobody knows here; settings that cannot work; or the provider's
+    /// error when it has to be asked for its dimensions.
+    pub async fn embedder_of(&self, model: &RegisteredModel) -> Result<Arc<dyn Embedder>, RuntimeError> {
+        let embedder = self.embedders.embedder(model).await?;
+        Ok(embedder.ok_or_else(|| htm_core::Error::EmbedderOther { model: model.label.clone() })?)
     }
 
     /// The embedder of the configuration.
@@ -275,6 +294,7 @@ fn settings(config: &Config) -> Settings {
             bm25_k1: config.recall.bm25_k1,
             bm25_b: config.recall.bm25_b,
         },
+        recall_model: None,
         cache_entries: config.embedding.cache_entries,
     }
 }

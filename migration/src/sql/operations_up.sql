@@ -35,30 +35,16 @@ comment on column htm.embedding_models.label is 'provider/name; @dimensions wher
 comment on column htm.embedding_models.state is
     'building: written to, not complete; active: what recall asks; standby: complete, was active; retired: no more.';
 
-create or replace function htm.register_embedding_model(provider text, name text, dimensions integer) returns integer
-    language plpgsql as $$
-declare
-    model  htm.embedding_models;
-    new_id integer;
-    plain  text := $1 || '/' || $2;
+-- The index of a model's store, as a statement: it may have to run outside of any transaction (concurrently).
+create function htm.embedding_index(model_id integer, how text) returns text
+    language sql immutable
+    return format('create index %s embeddings_%s_hnsw_idx on htm.embeddings_%s
+                   using hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)', how, model_id, model_id);
+
+-- Its foreign key locks htm.nodes for a moment; every write would queue up behind a wait for a long transaction.
+create function htm.make_embedding_store(model_id integer, dimensions integer) returns void
+    language plpgsql set lock_timeout = '5s' as $$
 begin
-    select * into model from htm.embedding_models m
-     where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
-    if found then return model.id; end if;
-    perform pg_advisory_xact_lock(hashtext('htm.register_embedding_model'));
-    select * into model from htm.embedding_models m
-     where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
-    if found then return model.id; end if;
-    new_id := nextval('htm.embedding_models_id_seq');
-    insert into htm.embedding_models (id, provider, name, dimensions, state, label, queue)
-    overriding system value
-    values (new_id, $1, $2, $3,
-            case when exists (select from htm.embedding_models m where m.state = 'active')
-                 then 'building' else 'active' end,
-            plain || case when exists (select from htm.embedding_models m where m.label = plain)
-                          then '@' || $3 else '' end,
-            'htm.embed' || case when exists (select from htm.embedding_models m where m.queue = 'htm.embed')
-                                then '.' || new_id else '' end);
     execute format($ddl$
         create table htm.embeddings_%1$s (
             node_id      bigint not null constraint embeddings_%1$s_pk primary key
@@ -67,11 +53,64 @@ begin
             created_at   timestamptz not null,
             revision     integer not null,
             embedding    halfvec(%2$s) not null
-        )$ddl$, new_id, dimensions);
-    execute format('create index embeddings_%1$s_scope_idx on htm.embeddings_%1$s (namespace, created_at)', new_id);
-    execute format('create index embeddings_%1$s_hnsw_idx on htm.embeddings_%1$s
-                    using hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)', new_id);
+        )$ddl$, model_id, dimensions);
+    execute format('create index embeddings_%1$s_scope_idx on htm.embeddings_%1$s (namespace, created_at)', model_id);
+end $$;
+
+-- Only the first model, which is active at once, has its index from the start: to fill a store that has one is slow.
+create or replace function htm.register_embedding_model(provider text, name text, dimensions integer) returns integer
+    language plpgsql as $$
+declare
+    model    htm.embedding_models;
+    new_id   integer;
+    plain    text := $1 || '/' || $2;
+    is_first boolean;
+begin
+    select * into model from htm.embedding_models m
+     where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
+    if found then return model.id; end if;
+    perform pg_advisory_xact_lock(hashtext('htm.embedding_models'));
+    select * into model from htm.embedding_models m
+     where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
+    if found then return model.id; end if;
+    new_id := nextval('htm.embedding_models_id_seq');
+    is_first := not exists (select from htm.embedding_models m where m.state = 'active');
+    insert into htm.embedding_models (id, provider, name, dimensions, state, label, queue)
+    overriding system value
+    values (new_id, $1, $2, $3, case when is_first then 'active' else 'building' end,
+            plain || case when exists (select from htm.embedding_models m where m.label = plain)
+                          then '@' || $3 else '' end,
+            'htm.embed' || case when exists (select from htm.embedding_models m where m.queue = 'htm.embed')
+                                then '.' || new_id else '' end);
+    perform htm.make_embedding_store(new_id, $3);
+    if is_first then execute htm.embedding_index(new_id, ''); end if;
     return new_id;
+end $$;
+
+-- Makes a retired model one that is written to again, with a store if it was dropped; the others stay as they are.
+create function htm.revive_embedding_model(model_id integer) returns void language plpgsql as $$
+declare
+    model htm.embedding_models;
+begin
+    perform pg_advisory_xact_lock(hashtext('htm.embedding_models'));
+    update htm.embedding_models set state = 'building' where id = model_id and state = 'retired' returning * into model;
+    if found and to_regclass('htm.embeddings_' || model_id) is null then
+        perform htm.make_embedding_store(model_id, model.dimensions);
+    end if;
+end $$;
+
+-- Drops a retired model's store, and what says that it was complete.
+create function htm.drop_embedding_store(model_id integer) returns void
+    language plpgsql set lock_timeout = '5s' as $$
+declare
+    gone htm.embedding_models;
+begin
+    perform pg_advisory_xact_lock(hashtext('htm.embedding_models'));
+    select * into strict gone from htm.embedding_models where id = model_id;
+    if gone.state <> 'retired' then raise exception 'model % is %, not retired', gone.label, gone.state; end if;
+    delete from htm.completions c where c.stage = 'embed' and c.model = gone.label;
+    -- Last: it locks htm.nodes as well.
+    execute format('drop table if exists htm.embeddings_%s', model_id);
 end $$;
 
 -- Version 1 put every model's jobs into one queue.

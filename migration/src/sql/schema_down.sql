@@ -7,7 +7,7 @@ do $$
 declare model_id integer;
 begin
     for model_id in select id from htm.embedding_models loop
-        execute format('drop table htm.embeddings_%s', model_id);
+        execute format('drop table if exists htm.embeddings_%s', model_id);
     end loop;
 end $$;
 drop table htm.embedding_models, htm.node_tags, htm.tags, htm.nodes, htm.robots;

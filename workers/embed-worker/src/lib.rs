@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use htm_core::Stage;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::store::embeddings::RegisteredModel;
+use htm_core::store::embeddings::{self, ModelState, RegisteredModel};
 use htm_core::store::jobs::{self, Embedded, Lease};
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
@@ -21,20 +21,66 @@ impl EmbedHandler {
     /// Asks the provider for its dimensions and registers the model, which makes its store if it is new.
     ///
     /// # Errors
-    /// The provider's error when it does not answer, or a database error.
+    /// `model_retired`, the provider's error when it does not answer, or a database error.
     pub async fn register(pool: &PgPool, embedder: Arc<dyn Embedder>) -> htm_core::Result<Self> {
         let dimensions = embedder.dimensions().await?;
-        let model = htm_core::store::embeddings::register_model(pool, embedder.model(), dimensions).await?;
-        Ok(Self { embedder, model })
+        let model = embeddings::register_model(pool, embedder.model(), dimensions).await?;
+        Self::new(embedder, model)
+    }
+
+    /// Embeds for a model that is registered.
+    ///
+    /// # Errors
+    /// `model_retired`: nothing is written to it any more.
+    pub fn new(embedder: Arc<dyn Embedder>, model: RegisteredModel) -> htm_core::Result<Self> {
+        match model.is_in_use() {
+            true => Ok(Self { embedder, model }),
+            false => Err(htm_core::Error::ModelRetired { label: model.label }),
+        }
     }
 }
 
-/// The handler of the session's configuration.
+/// The handler of the model whose queue this is; without a queue, that of the configured model, which is registered
+/// if it is new.
 ///
 /// # Errors
-/// Settings of the provider that cannot work, a provider that does not answer, or a database error.
-pub async fn handler(session: &Session) -> Result<EmbedHandler, RuntimeError> {
-    Ok(EmbedHandler::register(session.pool(), session.embedder()?).await?)
+/// `queue_unknown`, `model_retired`, settings of the provider that cannot work, a provider that does not answer, or a
+/// database error.
+pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHandler, RuntimeError> {
+    if let Some(queue) = queue {
+        let models = embeddings::models(session.pool()).await?;
+        return handler_of(session, embeddings::by_queue(&models, queue)?).await;
+    }
+    let handler = EmbedHandler::register(session.pool(), session.embedder()?).await?;
+    if handler.model.state != ModelState::Active {
+        let models = embeddings::models(session.pool()).await?;
+        let active = models.iter().find(|model| model.state == ModelState::Active);
+        let label = &handler.model.label;
+        tracing::warn!(
+            model = label,
+            active = active.map(|model| model.label.as_str()),
+            "the configured model is {}, recall asks another: `htm models backfill {label}` completes it, `htm models \
+             activate {label}` lets recall ask it",
+            handler.model.state
+        );
+    }
+    Ok(handler)
+}
+
+/// The handler of a registered model.
+///
+/// # Errors
+/// As [`handler`]; `embedder_other` when nobody here knows the model's provider.
+pub async fn handler_of(session: &Session, model: &RegisteredModel) -> Result<EmbedHandler, RuntimeError> {
+    if !model.is_in_use() {
+        return Err(htm_core::Error::ModelRetired { label: model.label.clone() }.into());
+    }
+    let embedder = session.embedder_of(model).await?;
+    let dimensions = embedder.dimensions().await.map_err(htm_core::Error::from)?;
+    if dimensions != model.dimensions {
+        return Err(htm_core::Error::from(unfit(model, dimensions)).into());
+    }
+    Ok(EmbedHandler::new(embedder, model.clone())?)
 }
 
 #[async_trait]
@@ -59,11 +105,7 @@ impl Handler for EmbedHandler {
         let mut lengths = embeddings.iter().map(|embedding| embedding.vector.len());
         match lengths.find(|length| *length != self.model.dimensions) {
             None => Ok(embeddings),
-            Some(length) => Err(ProviderError::new(
-                &self.model.name,
-                ProviderErrorKind::BadResponse,
-                format!("gave {length} dimensions where its store has {}", self.model.dimensions),
-            )),
+            Some(length) => Err(unfit(&self.model, length)),
         }
     }
 
@@ -85,4 +127,10 @@ impl Handler for EmbedHandler {
             .collect();
         jobs::ack_embedded(pool, lease, &self.model, &results).await
     }
+}
+
+/// Vectors that the model's store does not take.
+fn unfit(model: &RegisteredModel, dimensions: usize) -> ProviderError {
+    let message = format!("gave {dimensions} dimensions where its store has {}", model.dimensions);
+    ProviderError::new(&model.name, ProviderErrorKind::BadResponse, message)
 }

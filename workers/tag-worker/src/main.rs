@@ -20,12 +20,15 @@ use htm_worker::service::{ProcessArgs, serve};
   tag-worker --batch 32 --set jobs.lease_ms=60000"
 )]
 struct Arguments {
+    /// The queue; there is one
+    #[arg(long, value_name = "QUEUE", value_parser = [Stage::Tag.queue()])]
+    queue: Option<String>,
     #[command(flatten)]
     process: ProcessArgs,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { process } = Arguments::parse();
+    let Arguments { queue: _, process } = Arguments::parse();
     serve("tag-worker", Stage::Tag, process, tag_worker::handler).await
 }

@@ -124,29 +124,41 @@ pub(crate) fn describe(recalled: &Recalled) -> String {
     text
 }
 
+/// A query of a file.
 #[derive(serde::Deserialize)]
-struct BatchQuery {
-    id: String,
+pub(crate) struct BatchQuery {
+    pub(crate) id: String,
     #[serde(default)]
-    ns: Option<String>,
-    text: String,
+    pub(crate) ns: Option<String>,
+    pub(crate) text: String,
 }
 
-/// One answer a line, to be scored: the keys of the hits (ids for nodes without one).
-async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
+/// The queries of a file, one a line.
+pub(crate) fn read_queries(
+    file: &Path,
+) -> Result<impl Iterator<Item = Result<BatchQuery, CliError>>, CliError> {
     let cannot_read = || CliError::io(format!("{} cannot be read", file.display()));
     let lines: Vec<String> = BufReader::new(std::fs::File::open(file).map_err(cannot_read())?)
         .lines()
         .collect::<Result<_, _>>()
         .map_err(cannot_read())?;
-    let bar = output.progress(lines.len() as u64, "queries");
-    let mut out = BufWriter::new(std::io::stdout());
-    for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let query: BatchQuery = serde_json::from_str(line).map_err(|error| CliError::Usage {
+    let queries = lines.into_iter().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    Ok(queries.map(move |(number, line)| {
+        serde_json::from_str(&line).map_err(|error| CliError::Usage {
             code: "line_invalid",
             what: format!("line {} of {} is not a query: {error}", number + 1, file.display()),
             hint: "write {\"id\", \"ns\", \"text\"} on each line".into(),
-        })?;
+        })
+    }))
+}
+
+/// One answer a line, to be scored: the keys of the hits (ids for nodes without one).
+async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
+    let queries: Vec<_> = read_queries(file)?.collect();
+    let bar = output.progress(queries.len() as u64, "queries");
+    let mut out = BufWriter::new(std::io::stdout());
+    for query in queries {
+        let query = query?;
         let recalled =
             htm.recall(&RecallQuery { text: query.text, namespace: query.ns, ..base.clone() }).await?;
         let ids: Vec<String> = recalled

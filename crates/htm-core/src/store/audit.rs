@@ -107,6 +107,6 @@ pub async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Settings) -
             .await?;
         enqueued += inserted.rows_affected();
     }
-    jobs::ping(&mut *pool.acquire().await?).await?;
+    jobs::ping(pool).await;
     Ok(enqueued)
 }

@@ -1,6 +1,6 @@
 //! Embedding models and their stores, a table each.
 
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 
 use crate::error::{Error, Result};
 use crate::provider::ModelName;
@@ -23,9 +23,19 @@ pub struct RegisteredModel {
 }
 
 impl RegisteredModel {
+    /// Whether writes go to it.
+    pub fn is_in_use(&self) -> bool {
+        self.state != ModelState::Retired
+    }
+
     /// The table that holds its vectors. Safe to put into SQL: it is made of a number.
     pub(crate) fn store(&self) -> String {
         format!("htm.embeddings_{}", self.id)
+    }
+
+    /// The vector index of that table.
+    pub(crate) fn index(&self) -> String {
+        format!("htm.embeddings_{}_hnsw_idx", self.id)
     }
 }
 
@@ -43,7 +53,19 @@ pub enum ModelState {
     Retired,
 }
 
-/// Registers a model and makes its store, or finds it; the first ever registered becomes the active one.
+impl std::fmt::Display for ModelState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ModelState::Building => "building",
+            ModelState::Active => "active",
+            ModelState::Standby => "standby",
+            ModelState::Retired => "retired",
+        })
+    }
+}
+
+/// Registers a model and makes its store, or finds it; the first ever registered becomes the active one, another one
+/// gets its index when it is complete ([`build_index`](super::lifecycle::build_index)).
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
@@ -64,12 +86,12 @@ pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) 
 ///
 /// # Errors
 /// A database error.
-pub async fn models(pool: &PgPool) -> Result<Vec<RegisteredModel>> {
+pub async fn models(executor: impl PgExecutor<'_>) -> Result<Vec<RegisteredModel>> {
     let rows: Vec<(i32, String, String, i32, String, String, String)> = sqlx::query_as(
         "select id, provider, name, dimensions, label, queue, state from htm.embedding_models
           order by state = 'active' desc, id desc",
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .await?;
     rows.into_iter()
         .map(|(id, provider, name, dimensions, label, queue, state)| {
@@ -91,10 +113,24 @@ pub async fn models(pool: &PgPool) -> Result<Vec<RegisteredModel>> {
         .collect()
 }
 
-/// The model registered under this name that recall may ask: the active one, else the newest.
+/// The model of this label.
 ///
 /// # Errors
-/// A database error.
-pub async fn find_model(pool: &PgPool, name: &ModelName) -> Result<Option<RegisteredModel>> {
-    Ok(models(pool).await?.into_iter().find(|model| model.name == *name))
+/// `model_unknown`, with the labels that there are.
+pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a RegisteredModel> {
+    models.iter().find(|model| model.label == label).ok_or_else(|| Error::ModelUnknown {
+        label: label.into(),
+        known: models.iter().map(|model| model.label.as_str()).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The model whose jobs this queue has.
+///
+/// # Errors
+/// `queue_unknown`, with the queues that there are.
+pub fn by_queue<'a>(models: &'a [RegisteredModel], queue: &str) -> Result<&'a RegisteredModel> {
+    models.iter().find(|model| model.queue == queue).ok_or_else(|| Error::QueueUnknown {
+        queue: queue.into(),
+        known: models.iter().map(|model| format!("{} ({})", model.queue, model.label)).collect(),
+    })
 }

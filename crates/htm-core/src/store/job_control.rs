@@ -38,7 +38,7 @@ pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
         bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), &selection).fetch_one(&mut *tx).await?;
     tx.commit().await?;
     if retried.retried > 0 {
-        jobs::ping(&mut *pool.acquire().await?).await?;
+        jobs::ping(pool).await;
     }
     Ok(retried)
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 
 use super::embeddings::RegisteredModel;
 use super::tags;
@@ -254,9 +254,13 @@ pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Res
     Ok(ids.len())
 }
 
-/// Tells the workers of the stages that there is work. To be called after the commit, never inside the write.
-pub(crate) async fn ping(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query("select pg_notify($1, '')").bind(PING_CHANNEL).execute(connection).await.map(drop)
+/// Tells the workers that there is work. To be called after the commit, never inside the write. One that is lost is no
+/// failure: workers poll besides.
+pub(crate) async fn ping(pool: &PgPool) {
+    let sent = sqlx::query("select pg_notify($1, '')").bind(PING_CHANNEL).execute(pool).await;
+    if let Err(error) = sent {
+        tracing::debug!(%error, "a ping was not sent; workers find the jobs when they poll");
+    }
 }
 
 /// The channel of the pings that wake idle workers.

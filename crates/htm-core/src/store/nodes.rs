@@ -213,6 +213,20 @@ pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<
     Ok(rows.into_iter().map(|text| (text.node, text)).collect())
 }
 
+/// The texts of some live nodes of a namespace, chosen by chance; reads all of them.
+///
+/// # Errors
+/// A database error.
+pub async fn sample_contents(pool: &PgPool, namespace: &str, count: u32) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "select content from htm.nodes where namespace = $1 and deleted_at is null order by random() limit $2",
+    )
+    .bind(namespace)
+    .bind(i64::from(count))
+    .fetch_all(pool)
+    .await?)
+}
+
 /// A node's text, and what a worker must know to send it to a provider.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct NodeText {

@@ -141,7 +141,7 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
     .execute(&mut *tx)
     .await?;
     tx.commit().await?;
-    jobs::ping(&mut *pool.acquire().await?).await?;
+    jobs::ping(pool).await;
     Ok(hastened.rows_affected())
 }
 
@@ -202,7 +202,7 @@ pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i
     let unparked = if lowered { 0 } else { unpark(&mut tx, namespace).await? };
     tx.commit().await?;
     if unparked > 0 {
-        jobs::ping(&mut *pool.acquire().await?).await?;
+        jobs::ping(pool).await;
     }
     Ok(unparked)
 }

@@ -143,7 +143,7 @@ pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
         ensure_known(pool, queue).await?;
         return Ok(false);
     }
-    jobs::ping(&mut *pool.acquire().await?).await?;
+    jobs::ping(pool).await;
     Ok(true)
 }
 

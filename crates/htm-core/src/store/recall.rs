@@ -78,12 +78,13 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let unembedded = match query.strategy.wants_vectors() {
         false => 0,
         true => {
-            let queue = search.embedding.as_ref().map_or(Stage::Embed.queue(), |(model, _)| &model.queue);
+            let model = search.embedding.as_ref().map(|(model, _)| model);
             sqlx::query_scalar(include_str!("sql/unembedded.sql"))
                 .bind(search.namespace)
                 .bind(query.timeframe.from())
                 .bind(query.timeframe.until())
-                .bind(queue)
+                .bind(model.map_or(Stage::Embed.queue(), |model| &model.queue))
+                .bind(model.map(|model| &model.label))
                 .fetch_one(&mut *tx)
                 .await?
         }

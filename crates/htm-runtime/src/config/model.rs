@@ -170,6 +170,12 @@ impl Local {
     pub fn directory(&self, paths: &Paths, model: &str) -> PathBuf {
         if self.model_dir.is_empty() { paths.model_dir(model) } else { PathBuf::from(&self.model_dir) }
     }
+
+    /// The directory of a registered model, which is named after its directory: the one that is set may hold another.
+    pub fn directory_named(&self, paths: &Paths, model: &str) -> PathBuf {
+        let set = PathBuf::from(&self.model_dir);
+        if set.file_name().is_some_and(|name| name == model) { set } else { paths.model_dir(model) }
+    }
 }
 
 /// `[recall]`.
@@ -276,6 +282,11 @@ macro_rules! choice {
             /// As the configuration says it.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// What a word of the configuration means.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
             }
         }
     };

@@ -35,7 +35,8 @@ with held as (
     select id, revision, 'embed', $7,
            case parts when 1 then 'embedded' else format('embedded in %s parts', parts) end, $1, attempts
       from node
-    on conflict (node_id, revision, stage, model) do nothing
+    on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
+       set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

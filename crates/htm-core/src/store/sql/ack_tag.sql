@@ -45,7 +45,8 @@ with held as (
     select n.id, n.revision, 'tag', $6, $7,
            (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts
       from node n
-    on conflict (node_id, revision, stage, model) do nothing
+    on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
+       set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, now())
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

@@ -2,9 +2,9 @@
 -- Looks at the jobs that are not done, not at the nodes: those are few when the workers keep up.
 --
 -- $1 text namespace   $2 timestamptz from or null   $3 timestamptz until or null
--- $4 text the model's queue
+-- $4 text the model's queue   $5 text its label, or null: what is embedded again can be seen all the while
 --
--- Index: jobs_htm_open_idx
+-- Index: jobs_htm_open_idx, completions_pk
 select count(*)
   from (select from apalis.jobs j
           join htm.nodes n on n.id = (j.metadata -> 'node')::bigint and n.revision = (j.metadata -> 'revision')::int
@@ -13,4 +13,6 @@ select count(*)
            and n.deleted_at is null
            and ($2::timestamptz is null or n.created_at >= $2)
            and ($3::timestamptz is null or n.created_at < $3)
+           and not exists (select from htm.completions c
+                            where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = $5)
          limit 10001) open

@@ -1,0 +1,248 @@
+//! `htm backfill`: enqueues what is missing, then follows the workers until it is done.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use htm_core::fault::Fault;
+use htm_core::store::workers;
+use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+use htm_runtime::config::Config;
+use htm_runtime::{Session, shutdown};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{BackfillArgs, BackfillOptions};
+use crate::error::CliError;
+use crate::output::Output;
+
+/// How often a full queue, and the workers' progress, are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long a queue may be without a worker before that is said.
+const LONELY: Duration = Duration::from_secs(2);
+
+pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let session = Session::open(config).await?;
+    let request = request(&args);
+    let result = match args.options.dry_run {
+        true => count(&session, &request, output).await,
+        false => match backfill(&session, &request, &args.options, output, &stop).await {
+            Ok(report) => {
+                output.value(&report, || report.describe());
+                Ok(report.exit_code())
+            }
+            Err(error) => Err(error),
+        },
+    };
+    session.close().await;
+    result
+}
+
+/// What a backfill did.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    run: i64,
+    queue: String,
+    model: String,
+    /// It went on with a run that was interrupted.
+    resumed: bool,
+    /// Jobs that the run has enqueued, before its interruption as well.
+    enqueued: u64,
+    /// Jobs that were done while this command looked on.
+    done: i64,
+    #[serde(flatten)]
+    left: BackfillProgress,
+    seconds: f64,
+    /// Whether it ended by itself, and not by Ctrl-C.
+    finished: bool,
+}
+
+impl Report {
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        if self.finished { ExitCode::SUCCESS } else { ExitCode::from(Fault::Transient.exit_code()) }
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.finished && self.left.open == 0
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let BackfillProgress { open, parked, dead } = self.left;
+        let mut text = format!(
+            "{}: {} jobs enqueued{}, {} done in {:.1} s ({:.0}/s), {open} open",
+            self.model,
+            self.enqueued,
+            if self.resumed { " (an interrupted run went on)" } else { "" },
+            self.done,
+            self.seconds,
+            self.done as f64 / self.seconds.max(1e-9)
+        );
+        if parked > 0 {
+            text.push_str(&format!(", {parked} parked"));
+        }
+        if dead > 0 {
+            text.push_str(&format!("\n{dead} dead letters: `htm jobs list --queue {}`", self.queue));
+        }
+        if !self.finished {
+            text.push_str("\nstopped; what is enqueued stays, and running it again goes on from here");
+        }
+        text
+    }
+}
+
+/// Enqueues and, unless told otherwise, waits for the workers. A stop leaves everything in place.
+pub(crate) async fn backfill(
+    session: &Session,
+    request: &BackfillRequest,
+    options: &BackfillOptions,
+    output: &Output,
+    stop: &CancellationToken,
+) -> Result<Report, CliError> {
+    let started = Instant::now();
+    let htm = session.htm();
+    let mut backfill = htm.start_backfill(request).await?;
+    let before = backfill.enqueued();
+    let mut finished = enqueue(session, &mut backfill, output, stop).await?;
+    let enqueued_now = (backfill.enqueued() - before) as i64;
+    let mut left = backfill.progress().await?;
+    let mut done = (enqueued_now - left.open).max(0);
+    if finished && !options.no_wait && left.open > 0 {
+        let open = left.open;
+        (left, finished) = follow(session, &backfill, request, output, stop, left).await?;
+        done += open - left.open;
+    }
+    let report = Report {
+        run: backfill.run(),
+        queue: backfill.queue().into(),
+        model: backfill.model().into(),
+        resumed: backfill.is_resumed(),
+        enqueued: backfill.enqueued(),
+        done,
+        left,
+        seconds: started.elapsed().as_secs_f64(),
+        finished,
+    };
+    Ok(report)
+}
+
+/// Says how many jobs a run would enqueue.
+pub(crate) async fn count(
+    session: &Session,
+    request: &BackfillRequest,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let would_enqueue = session.htm().count_backfill(request).await?;
+    output.value(&serde_json::json!({ "would_enqueue": would_enqueue }), || {
+        format!("{would_enqueue} jobs would be enqueued")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(args: &BackfillArgs) -> BackfillRequest {
+    with_options(
+        BackfillRequest { model: args.model.clone(), ..BackfillRequest::new(args.stage) },
+        &args.options,
+    )
+}
+
+/// A request with what the options say.
+pub(crate) fn with_options(request: BackfillRequest, options: &BackfillOptions) -> BackfillRequest {
+    BackfillRequest {
+        namespace: options.namespace.clone(),
+        since: options.since,
+        forced: options.force,
+        max_queued: options.max_queued,
+        ..request
+    }
+}
+
+/// True when all is enqueued, false after a stop.
+async fn enqueue(
+    session: &Session,
+    backfill: &mut Backfill,
+    output: &Output,
+    stop: &CancellationToken,
+) -> Result<bool, CliError> {
+    let bar = output.progress(backfill.position().1, "nodes");
+    bar.set_message("enqueue");
+    let mut lonely = Lonely::default();
+    while !stop.is_cancelled() {
+        let step = backfill.step().await?;
+        bar.set_position(backfill.position().0);
+        match step {
+            BackfillStep::Finished => {
+                bar.finish_and_clear();
+                return Ok(true);
+            }
+            BackfillStep::Enqueued => {}
+            BackfillStep::QueueFull => {
+                lonely.look(session, backfill, &bar, output).await?;
+                stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
+            }
+        }
+    }
+    bar.finish_and_clear();
+    Ok(false)
+}
+
+/// What is left at the end, and whether that is nothing; false after a stop.
+async fn follow(
+    session: &Session,
+    backfill: &Backfill,
+    request: &BackfillRequest,
+    output: &Output,
+    stop: &CancellationToken,
+    mut left: BackfillProgress,
+) -> Result<(BackfillProgress, bool), CliError> {
+    let total = left.open;
+    let bar = output.progress(total as u64, "jobs");
+    bar.set_message(request.stage.to_string());
+    let mut lonely = Lonely::default();
+    while left.open > 0 && !stop.is_cancelled() {
+        bar.set_position((total - left.open).max(0) as u64);
+        lonely.look(session, backfill, &bar, output).await?;
+        stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
+        left = backfill.progress().await?;
+    }
+    bar.finish_and_clear();
+    Ok((left, left.open == 0))
+}
+
+/// Notices that nobody works on a queue, and says so once.
+#[derive(Default)]
+struct Lonely {
+    since: Option<Instant>,
+    said: bool,
+}
+
+impl Lonely {
+    async fn look(
+        &mut self,
+        session: &Session,
+        backfill: &Backfill,
+        bar: &ProgressBar,
+        output: &Output,
+    ) -> Result<(), CliError> {
+        if self.said {
+            return Ok(());
+        }
+        let all = workers::list(session.pool()).await?;
+        if all.iter().any(|worker| worker.alive && worker.queue == backfill.queue()) {
+            self.since = None;
+        } else if self.since.get_or_insert_with(Instant::now).elapsed() >= LONELY {
+            self.said = true;
+            let (queue, program) = (backfill.queue(), program_of(backfill.queue()));
+            output.note(
+                bar,
+                format!("no worker is alive for {queue}; start one: `{program} --queue {queue}` or `htm up`"),
+            );
+        }
+        Ok(())
+    }
+}
+
+fn program_of(queue: &str) -> &'static str {
+    if queue == htm_core::Stage::Tag.queue() { "tag-worker" } else { "embed-worker" }
+}

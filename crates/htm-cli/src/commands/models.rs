@@ -1,0 +1,244 @@
+//! `htm models …`: embedding models side by side.
+
+mod compare;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use htm_core::provider::ModelName;
+use htm_core::store::embeddings::{self, ModelState, RegisteredModel};
+use htm_core::store::lifecycle::{self, ModelOverview};
+use htm_core::{BackfillRequest, Stage};
+use htm_runtime::config::{Config, Provider};
+use htm_runtime::{RuntimeError, Session, providers, shutdown};
+use serde::Serialize;
+
+use crate::args::{ActivateArgs, AddArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
+use crate::commands::backfill;
+use crate::error::CliError;
+use crate::output::{Output, table};
+
+pub(crate) async fn run(
+    config: &Config,
+    command: ModelsCommand,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    if let ModelsCommand::Retire(RetireArgs { drop: true, yes: false, label }) = &command {
+        return Err(CliError::Usage {
+            code: "not_confirmed",
+            what: format!("dropping the vectors of {label} was not confirmed"),
+            hint: format!("say so: `htm models retire {label} --drop --yes`"),
+        });
+    }
+    let session = Session::open(config).await?;
+    let result = match command {
+        ModelsCommand::List => list(&session, output).await,
+        ModelsCommand::Add(args) => add(&session, args, output).await,
+        ModelsCommand::Backfill(args) => fill(&session, args, output).await,
+        ModelsCommand::Compare(args) => compare::run(&session, args, output).await,
+        ModelsCommand::Activate(args) => activate(&session, args, output).await,
+        ModelsCommand::Retire(args) => retire(&session, args, output).await,
+    };
+    session.close().await;
+    result
+}
+
+/// A model with how far it is.
+#[derive(Serialize)]
+struct Listed {
+    label: String,
+    dimensions: usize,
+    state: ModelState,
+    queue: String,
+    percent: f64,
+    #[serde(flatten)]
+    overview: ModelOverview,
+}
+
+async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> {
+    let mut listed = Vec::new();
+    for model in embeddings::models(session.pool()).await? {
+        let overview = lifecycle::overview(session.pool(), &model).await?;
+        listed.push(Listed {
+            label: model.label,
+            dimensions: model.dimensions,
+            state: model.state,
+            queue: model.queue,
+            percent: overview.percent(),
+            overview,
+        });
+    }
+    output.value(&listed, || match listed.is_empty() {
+        true => {
+            "no model is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into()
+        }
+        false => table(
+            &["model", "dimensions", "state", "queue", "rows", "complete", "open", "dead", "index", "size"],
+            &[1, 4, 5, 6, 7, 9],
+            listed.iter().map(row).collect(),
+        ),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(listed: &Listed) -> Vec<String> {
+    let ModelOverview { embedded, open, dead, indexed, bytes, .. } = listed.overview;
+    vec![
+        listed.label.clone(),
+        listed.dimensions.to_string(),
+        listed.state.to_string(),
+        listed.queue.clone(),
+        embedded.to_string(),
+        // Rounded down: 100 % is said of what is complete.
+        format!("{:.1} %", (listed.percent * 10.0).floor() / 10.0),
+        open.to_string(),
+        dead.to_string(),
+        if indexed { "ready" } else { "none" }.into(),
+        format!("{:.1} MB", bytes as f64 / 1e6),
+    ]
+}
+
+async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let models = embeddings::models(session.pool()).await?;
+    let model = match models.iter().find(|model| model.label == args.model) {
+        Some(known) if args.dimensions.is_none_or(|asked| usize::from(asked) == known.dimensions) => {
+            lifecycle::add(session.pool(), &known.name, known.dimensions).await?
+        }
+        _ => {
+            let name = parse_name(&args.model)?;
+            let dimensions = dimensions(session, &name, args.dimensions.map(usize::from)).await?;
+            lifecycle::add(session.pool(), &name, dimensions).await?
+        }
+    };
+    output.value(&model, || {
+        let RegisteredModel { label, dimensions, queue, state, .. } = &model;
+        let next = match state {
+            ModelState::Building => format!(
+                "\nnext: `embed-worker --queue {queue}` (or restart `htm up`), `htm models backfill {label}`, `htm \
+                 models activate {label}`"
+            ),
+            _ => String::new(),
+        };
+        format!("{label} has {dimensions} dimensions and the queue {queue}, and is {state}{next}")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parse_name(text: &str) -> Result<ModelName, CliError> {
+    let usage = |code, what: String| CliError::Usage {
+        code,
+        what,
+        hint: format!("write it as PROVIDER/NAME; providers are {}", Provider::WORDS.join(", ")),
+    };
+    match text.split_once('/') {
+        Some((provider, _)) if Provider::from_word(provider).is_none() => {
+            Err(usage("provider_unknown", format!("`{provider}` is not a provider")))
+        }
+        Some((provider, name)) if !name.trim().is_empty() => Ok(ModelName::new(provider, name.trim())),
+        _ => Err(usage("model_name_invalid", format!("`{text}` does not name a model"))),
+    }
+}
+
+/// The dimensions asked for, if the provider can have them, or the provider's own.
+async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -> Result<usize, CliError> {
+    let (config, paths) = (session.config(), session.paths());
+    let configured = config.embedding.dimensions;
+    let is_configured = providers::model_names(config).0 == *name;
+    let asked = asked.or((is_configured && configured > 0).then_some(configured));
+    let embedder = providers::embedder_named(config, paths, name, asked)
+        .ok_or_else(|| htm_core::Error::EmbedderOther { model: name.to_string() })?
+        .map_err(RuntimeError::from)?;
+    let dimensions = embedder.dimensions().await.map_err(htm_core::Error::from)?;
+    match asked {
+        Some(asked) if asked != dimensions => Err(CliError::Usage {
+            code: "dimensions_mismatch",
+            what: format!("{name} has {dimensions} dimensions, not {asked}"),
+            hint: "leave out --dimensions".into(),
+        }),
+        _ => Ok(dimensions),
+    }
+}
+
+async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
+    let request = backfill::with_options(request, &args.options);
+    if args.options.dry_run {
+        return backfill::count(session, &request, output).await;
+    }
+    let report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
+    // With the index still missing, `activate` builds it.
+    if report.is_done() && request.namespace.is_none() && request.since.is_none() {
+        let models = embeddings::models(session.pool()).await?;
+        let model = embeddings::by_label(&models, &args.label)?;
+        let build = lifecycle::build_index(session.pool(), model);
+        let built = stop.run_until_cancelled(watching_index(session, model, output, build)).await;
+        if built.transpose()? == Some(true) {
+            output.say(format!("{}: the vector index is built", model.label));
+        }
+    }
+    output.value(&report, || report.describe());
+    Ok(report.exit_code())
+}
+
+async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let models = embeddings::models(session.pool()).await?;
+    let model = embeddings::by_label(&models, &args.label)?;
+    let max_attempts = session.config().jobs.max_attempts;
+    let activation = lifecycle::activate(session.pool(), &args.label, args.force, max_attempts);
+    let activation = watching_index(session, model, output, activation).await?;
+    output.value(&activation, || {
+        let mut text = format!("recall asks {} now", activation.active);
+        if let Some(standby) = &activation.standby {
+            text.push_str(&format!(
+                "; {standby} is on standby: `htm models activate {standby}` goes back to it"
+            ));
+        }
+        if activation.enqueued > 0 {
+            text.push_str(&format!("\n{} nodes that neither had embedded are enqueued", activation.enqueued));
+        }
+        if activation.lost > 0 {
+            text.push_str(&format!(
+                "\n{} nodes are not found by vector until they are embedded",
+                activation.lost
+            ));
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let removed = lifecycle::retire(session.pool(), &args.label, args.drop).await?;
+    let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
+    output.value(&answer, || {
+        let vectors = if args.drop { "its vectors are gone" } else { "its vectors stay" };
+        format!("{} is retired: {removed} open jobs are removed, {vectors}", args.label)
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows how far a model's index is while something is done that may build it.
+async fn watching_index<T>(
+    session: &Session,
+    model: &RegisteredModel,
+    output: &Output,
+    work: impl Future<Output = htm_core::Result<T>>,
+) -> htm_core::Result<T> {
+    let bar = output.progress(100, "%");
+    bar.set_message("index");
+    let watch = async {
+        loop {
+            if let Ok(Some(share)) = lifecycle::index_progress(session.pool(), model).await {
+                bar.set_position((share * 100.0) as u64);
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    };
+    let result = tokio::select! {
+        result = work => result,
+        () = watch => unreachable!("it watches for ever"),
+    };
+    bar.finish_and_clear();
+    result
+}

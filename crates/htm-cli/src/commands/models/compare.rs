@@ -1,0 +1,167 @@
+//! `htm models compare`: how far two models agree.
+
+use std::collections::HashSet;
+use std::process::ExitCode;
+
+use htm_core::store::{embeddings, nodes};
+use htm_core::{Htm, NodeId, RecallQuery, Strategy};
+use htm_runtime::Session;
+use serde::Serialize;
+
+use crate::args::CompareArgs;
+use crate::commands::recall::{BatchQuery, read_queries};
+use crate::error::CliError;
+use crate::output::{Output, one_line, table};
+
+/// Hits that are compared.
+const TOP: usize = 10;
+
+/// Memories that stand in for queries.
+const SAMPLE: u32 = 50;
+
+pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let models = embeddings::models(session.pool()).await?;
+    for label in [&args.a, &args.b] {
+        if !embeddings::by_label(&models, label)?.is_in_use() {
+            return Err(htm_core::Error::ModelRetired { label: label.clone() }.into());
+        }
+    }
+    let (queries, sampled) = queries(session, &args).await?;
+    let (a, b) = (session.htm_asking(Some(args.a.clone())), session.htm_asking(Some(args.b.clone())));
+    let bar = output.progress(queries.len() as u64, "queries");
+    let mut compared = Vec::new();
+    for query in queries {
+        let namespace = query.ns.or_else(|| args.namespace.clone());
+        let query =
+            RecallQuery { namespace, ..RecallQuery::new(query.text) }.strategy(Strategy::Vector).limit(TOP);
+        let (hits_a, hits_b) = (hits(&a, &args.a, &query).await?, hits(&b, &args.b, &query).await?);
+        let shared = hits_a.intersection(&hits_b).count();
+        compared.push(Compared { query: query.text, shared, of: hits_a.len().max(hits_b.len()) });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let report = Report { mean_overlap: mean(&compared), a: args.a, b: args.b, sampled, queries: compared };
+    output.value(&report, || report.describe());
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Report {
+    a: String,
+    b: String,
+    /// The queries are sentences of memories: none was given.
+    sampled: bool,
+    /// 0 to 1, over the queries that have hits; none when none has.
+    mean_overlap: Option<f64>,
+    queries: Vec<Compared>,
+}
+
+#[derive(Serialize)]
+struct Compared {
+    query: String,
+    /// Hits that both models have among their first 10.
+    shared: usize,
+    /// How many hits there are, 10 at most.
+    of: usize,
+}
+
+impl Report {
+    fn describe(&self) -> String {
+        let rows = self
+            .queries
+            .iter()
+            .map(|it| vec![format!("{} of {}", it.shared, it.of), one_line(&it.query, 80)])
+            .collect();
+        let mean = match self.mean_overlap {
+            Some(mean) => {
+                format!("{} and {} share {:.1} % of their first {TOP} hits", self.a, self.b, mean * 100.0)
+            }
+            None => "no query has a hit".into(),
+        };
+        let sampled = if self.sampled {
+            format!(
+                "; no query was given: asked are first sentences of {} random memories",
+                self.queries.len()
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "{}\n{mean}, over {} queries{sampled}",
+            table(&["shared", "query"], &[], rows),
+            self.queries.len()
+        )
+    }
+}
+
+fn mean(compared: &[Compared]) -> Option<f64> {
+    let overlaps: Vec<f64> =
+        compared.iter().filter(|it| it.of > 0).map(|it| it.shared as f64 / it.of as f64).collect();
+    (!overlaps.is_empty()).then(|| overlaps.iter().sum::<f64>() / overlaps.len() as f64)
+}
+
+async fn hits(htm: &Htm, label: &str, query: &RecallQuery) -> Result<HashSet<NodeId>, CliError> {
+    let recalled = htm.recall(query).await?;
+    match recalled.degraded.first() {
+        None => Ok(recalled.hits.iter().map(|hit| hit.node.id).collect()),
+        Some(degraded) => Err(CliError::Usage {
+            code: degraded.code,
+            what: format!("{label} cannot be asked: {}", degraded.reason),
+            hint: "see whether its provider answers: `htm doctor`".into(),
+        }),
+    }
+}
+
+/// The queries to ask, and whether they are made of memories.
+async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuery>, bool), CliError> {
+    let made_of = |texts: Vec<String>| {
+        texts.into_iter().map(|text| BatchQuery { id: String::new(), ns: None, text }).collect()
+    };
+    if let Some(file) = &args.file {
+        return Ok((read_queries(file)?.collect::<Result<_, _>>()?, false));
+    }
+    if !args.queries.is_empty() {
+        return Ok((made_of(args.queries.clone()), false));
+    }
+    let namespace = args.namespace.as_ref().unwrap_or(&session.config().memory.namespace);
+    let contents = nodes::sample_contents(session.pool(), namespace, SAMPLE).await?;
+    if contents.is_empty() {
+        return Err(CliError::Usage {
+            code: "queries_missing",
+            what: format!("namespace `{}` has no memory to make a query of", one_line(namespace, 80)),
+            hint: "give queries, or another --namespace".into(),
+        });
+    }
+    Ok((made_of(contents.iter().map(|content| first_sentence(content)).collect()), true))
+}
+
+/// Up to the first end of a sentence or line, 300 characters at most.
+fn first_sentence(content: &str) -> String {
+    let content = content.trim();
+    let end = content.char_indices().find(|&(at, character)| {
+        let after = content[at + character.len_utf8()..].chars().next();
+        character == '\n' || (matches!(character, '.' | '!' | '?') && after.is_none_or(char::is_whitespace))
+    });
+    let sentence = end.map_or(content, |(at, character)| &content[..at + character.len_utf8()]);
+    sentence.trim().chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_where_a_reader_ends_it() {
+        for (content, sentence) in [
+            (
+                "We pin PostgreSQL 17.2: it is certified. Nothing newer is.",
+                "We pin PostgreSQL 17.2: it is certified.",
+            ),
+            ("  A title\nand a text.", "A title"),
+            ("no end", "no end"),
+            ("Ja! Nein?", "Ja!"),
+        ] {
+            assert_eq!(first_sentence(content), sentence);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+-- How many nodes recall finds by vector with the active model and would not find with another one. A node whose live
+-- job is under way there is none of them: it was written a moment ago and is found in another.
+--
+-- {{active}} and {{target}} are the stores of both, htm.embeddings_<id>.
+--
+-- $1 text the other one's queue
+--
+-- Index: nodes_pk, embeddings_<id>_pk, jobs_htm_open_idx
+select count(*)
+  from {{active}} a
+  join htm.nodes n on n.id = a.node_id and n.revision = a.revision
+ where n.deleted_at is null
+   and not exists (select from {{target}} t where t.node_id = n.id and t.revision = n.revision)
+   and not exists (select from apalis.jobs j
+                    where j.job_type like 'htm.%' and j.job_type = $1 and j.status <> 'Done'
+                      and j.status in ('Pending', 'Running') and j.priority >= 0 and not j.metadata ? 'parked'
+                      and j.run_at > now() - interval '60 seconds'
+                      and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                      and j.metadata -> 'node' = n.id::text
+                      and j.metadata -> 'revision' = n.revision::text)

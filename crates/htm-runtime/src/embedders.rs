@@ -1,0 +1,43 @@
+//! The embedders that the configuration can make, each made when it is asked for first.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use htm_core::Embedders;
+use htm_core::provider::Embedder;
+use htm_core::store::embeddings::RegisteredModel;
+use tokio::sync::Mutex;
+
+use crate::config::Config;
+use crate::paths::Paths;
+use crate::providers;
+
+/// An embedder for any registered model of a provider that the configuration knows.
+pub(crate) struct ConfiguredEmbedders {
+    config: Config,
+    paths: Paths,
+    /// By the model's label. Locked while one is made, so that each is made once.
+    made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+}
+
+impl ConfiguredEmbedders {
+    pub(crate) fn new(config: Config, paths: Paths) -> Self {
+        Self { config, paths, made: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl Embedders for ConfiguredEmbedders {
+    async fn embedder(&self, model: &RegisteredModel) -> htm_core::Result<Option<Arc<dyn Embedder>>> {
+        let mut made = self.made.lock().await;
+        if let Some(embedder) = made.get(&model.label) {
+            return Ok(Some(embedder.clone()));
+        }
+        let embedder = providers::embedder_of(&self.config, &self.paths, model).await?;
+        if let Some(embedder) = &embedder {
+            made.insert(model.label.clone(), embedder.clone());
+        }
+        Ok(embedder)
+    }
+}

@@ -1,0 +1,251 @@
+//! `htm models` and `htm backfill`.
+
+use htm_tests::{Sandbox, TestDatabase};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+/// Memories that the configured model, fake/fake-64, has embedded.
+async fn filled(db: &TestDatabase) -> Sandbox {
+    let sandbox = Sandbox::new(db);
+    let lines: String = (0..40)
+        .map(|n| {
+            format!(
+                "{{\"id\":\"k{n}\",\"ns\":\"default\",\"text\":\"Note {n} is about subject {}.\"}}\n",
+                n % 7
+            )
+        })
+        .collect();
+    let file = sandbox.write("memories.jsonl", lines);
+    sandbox.htm(&["import", &file]).await.succeeds();
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    sandbox
+}
+
+async fn models(sandbox: &Sandbox) -> Vec<Value> {
+    sandbox.htm(&["models", "list", "--json"]).await.json().as_array().unwrap().clone()
+}
+
+/// Fields of a model, as `htm models list` has them.
+async fn fields(sandbox: &Sandbox, label: &str, names: &[&str]) -> Vec<Value> {
+    let models = models(sandbox).await;
+    let model = models.iter().find(|model| model["label"] == label).unwrap();
+    names.iter().map(|name| model[name].clone()).collect()
+}
+
+async fn asked(sandbox: &Sandbox) -> Value {
+    let recalled = sandbox.htm(&["recall", "--json", "subject 3"]).await.json();
+    assert_eq!(recalled["degraded"], json!([]));
+    recalled["model"].clone()
+}
+
+#[tokio::test]
+async fn a_model_goes_from_its_registration_to_recall_and_back() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let added = sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "768"]).await;
+    let said = added.succeeds();
+    assert!(
+        said.starts_with("fake/wide has 768 dimensions and the queue htm.embed.2, and is building\n"),
+        "{said}"
+    );
+    assert!(said.contains("embed-worker --queue htm.embed.2"), "{said}");
+    let seen = ["state", "dimensions", "embedded", "percent", "open", "indexed"];
+    assert_eq!(
+        fields(&sandbox, "fake/wide", &seen).await,
+        [json!("building"), json!(768), json!(0), json!(0.0), json!(0), json!(false)]
+    );
+    let refused = sandbox.htm(&["models", "activate", "fake/wide"]).await;
+    let said = refused.fails(75, "model_incomplete");
+    assert!(said.contains("40 nodes") && said.contains("htm models backfill fake/wide"), "{said}");
+
+    let dry = sandbox.htm(&["models", "backfill", "fake/wide", "--dry-run", "--json"]).await.json();
+    assert_eq!(dry, json!({ "would_enqueue": 40 }));
+    let worker = sandbox.start("embed-worker", &["--queue", "htm.embed.2"]);
+    let report = sandbox.htm(&["models", "backfill", "fake/wide", "--json"]).await.json();
+    for (name, value) in
+        [("enqueued", json!(40)), ("done", json!(40)), ("open", json!(0)), ("finished", json!(true))]
+    {
+        assert_eq!(report[name], value, "{name}: {report}");
+    }
+    assert_eq!(
+        fields(&sandbox, "fake/wide", &seen).await,
+        [json!("building"), json!(768), json!(40), json!(100.0), json!(0), json!(true)]
+    );
+    let table = sandbox.htm(&["models", "list"]).await;
+    assert!(table.succeeds().contains("fake/wide"), "{table:?}");
+    assert!(table.stdout.contains("100.0 %") && table.stdout.contains("ready"), "{table:?}");
+
+    assert_eq!(asked(&sandbox).await, "fake/fake-64");
+    let activated = sandbox.htm(&["models", "activate", "fake/wide"]).await;
+    assert!(
+        activated.succeeds().starts_with("recall asks fake/wide now; fake/fake-64 is on standby"),
+        "{activated:?}"
+    );
+    assert_eq!(asked(&sandbox).await, "fake/wide");
+    // The configured model is on standby: its worker goes on, and says so.
+    let standby = sandbox.run("embed-worker", &["--drain"], b"").await;
+    standby.succeeds();
+    let log = format!("{}{}", standby.stdout, standby.stderr);
+    assert!(log.contains("recall asks another") && log.contains("fake/wide"), "{log}");
+    sandbox.htm(&["models", "activate", "fake/fake-64"]).await.succeeds();
+    assert_eq!(asked(&sandbox).await, "fake/fake-64");
+
+    sandbox.htm(&["models", "retire", "fake/fake-64"]).await.fails(2, "model_active");
+    sandbox.htm(&["models", "retire", "fake/wide", "--drop"]).await.fails(2, "not_confirmed");
+    drop(worker);
+    let retired = sandbox.htm(&["models", "retire", "fake/wide", "--drop", "--yes", "--json"]).await.json();
+    assert_eq!((&retired["retired"], &retired["dropped"]), (&json!("fake/wide"), &json!(true)));
+    assert_eq!(fields(&sandbox, "fake/wide", &["state", "bytes"]).await, [json!("retired"), json!(0)]);
+    for arguments in [&["models", "activate", "fake/wide"][..], &["models", "backfill", "fake/wide"]] {
+        sandbox.htm(arguments).await.fails(2, "model_retired");
+    }
+    sandbox.run("embed-worker", &["--queue", "htm.embed.2", "--drain"], b"").await.fails(2, "model_retired");
+    // It comes back under its label.
+    sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "768"]).await.succeeds();
+    assert_eq!(fields(&sandbox, "fake/wide", &["state"]).await, [json!("building")]);
+}
+
+#[tokio::test]
+async fn models_are_compared_by_what_they_find() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "768"]).await.succeeds();
+    sandbox.htm(&["models", "backfill", "fake/wide", "--no-wait"]).await.succeeds();
+    sandbox.run("embed-worker", &["--queue", "htm.embed.2", "--drain"], b"").await.succeeds();
+    let same = ["models", "compare", "fake/wide", "fake/wide", "--json", "subject 3", "note 7"];
+    let report = sandbox.htm(&same).await.json();
+    assert_eq!((&report["mean_overlap"], &report["sampled"]), (&json!(1.0), &json!(false)));
+    assert_eq!(report["queries"][1], json!({ "query": "note 7", "shared": 10, "of": 10 }));
+    let file = sandbox.write("queries.jsonl", "{\"id\":\"q\",\"ns\":\"default\",\"text\":\"subject 5\"}\n");
+    let report = sandbox
+        .htm(&["models", "compare", "fake/fake-64", "fake/wide", "--json", "--file", &file])
+        .await
+        .json();
+    assert_eq!((report["queries"].as_array().unwrap().len(), &report["queries"][0]["of"]), (1, &json!(10)));
+    let answer = sandbox.htm(&["models", "compare", "fake/fake-64", "fake/wide"]).await;
+    let said = answer.succeeds();
+    assert!(
+        said.contains(
+            "of their first 10 hits, over 40 queries; no query was given: asked are first sentences of 40"
+        ),
+        "{said}"
+    );
+    // Nothing has been retired or activated by it.
+    assert_eq!(asked(&sandbox).await, "fake/fake-64");
+}
+
+#[tokio::test]
+async fn a_backfill_that_is_interrupted_says_how_to_go_on() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "16"]).await.succeeds();
+    let mut running =
+        sandbox.start("htm", &["backfill", "embed", "--model", "fake/wide", "--max-queued", "10"]);
+    let queued = "select count(*) from apalis.jobs where job_type = 'htm.embed.2'";
+    htm_tests::wait_until(|| async { running.log().contains("no worker is alive for htm.embed.2") }).await;
+    assert_eq!(db.count(queued).await, 10);
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.end().await.code(), Some(75), "{}", running.log());
+    assert!(running.log().contains("running it again goes on from here"), "{}", running.log());
+    let _worker = sandbox.start("embed-worker", &["--queue", "htm.embed.2"]);
+    let again = ["backfill", "embed", "--model", "fake/wide", "--max-queued", "10", "--json"];
+    let report = sandbox.htm(&again).await.json();
+    assert_eq!((&report["resumed"], &report["enqueued"]), (&json!(true), &json!(40)));
+    assert_eq!(db.count("select count(*) from htm.embeddings_2").await, 40);
+}
+
+#[tokio::test]
+async fn a_backfill_of_tags_does_what_no_worker_has_done() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    sandbox.run("tag-worker", &["--drain", "--queue", "htm.tag"], b"").await.succeeds();
+    let count = async |more: &[&str]| {
+        sandbox.htm(&[&["backfill", "tag", "--dry-run", "--json"], more].concat()).await.json()["would_enqueue"].clone()
+    };
+    assert_eq!(count(&[]).await, 0);
+    assert_eq!(count(&["--force"]).await, 40);
+    assert_eq!(count(&["--force", "--since", "2126-01-01"]).await, 0);
+    assert_eq!(count(&["--force", "--namespace", "nowhere"]).await, 0);
+    assert_eq!(count(&["--set", "tag.model=newer"]).await, 40);
+    let report = sandbox.htm(&["backfill", "tag", "--force", "--no-wait", "--json"]).await.json();
+    assert_eq!(
+        (&report["queue"], &report["enqueued"], &report["open"]),
+        (&json!("htm.tag"), &json!(40), &json!(40))
+    );
+    sandbox.run("tag-worker", &["--drain"], b"").await.succeeds();
+    assert_eq!(db.count("select count(*) from htm.completions where stage = 'tag'").await, 40);
+}
+
+#[tokio::test]
+async fn up_serves_every_model_that_is_in_use() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    for label in ["fake/second", "fake/third", "fake/gone"] {
+        sandbox.htm(&["models", "add", label, "--dimensions", "16"]).await.succeeds();
+    }
+    sandbox.htm(&["models", "retire", "fake/gone"]).await.succeeds();
+    // Nobody here has this one: the others go on without it.
+    sqlx::query("select htm.register_embedding_model('elsewhere', 'm', 8)").execute(&db.pool).await.unwrap();
+    for label in ["fake/second", "fake/third"] {
+        sandbox.htm(&["models", "backfill", label, "--no-wait"]).await.succeeds();
+    }
+    let mut up = sandbox.start("htm", &["up"]);
+    let embedded = "select (select count(*) from htm.embeddings_2) + (select count(*) from htm.embeddings_3)";
+    htm_tests::wait_until(|| async { db.count(embedded).await == 80 }).await;
+    up.signal(Signal::SIGTERM);
+    assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
+    assert!(
+        up.log().contains("no worker for this model") && up.log().contains("elsewhere/m"),
+        "{}",
+        up.log()
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_refused_with_a_way_on() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let none = sandbox.htm(&["models", "list"]).await;
+    assert!(none.succeeds().starts_with("no model is registered yet"), "{none:?}");
+    sandbox.htm(&["backfill", "embed"]).await.fails(75, "model_not_ready");
+    sandbox.htm(&["models", "activate", "fake/nobody"]).await.fails(2, "model_unknown");
+    sandbox.run("embed-worker", &["--queue", "htm.embed", "--drain"], b"").await.fails(2, "queue_unknown");
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    for (arguments, code) in [
+        (&["models", "add", "wide"][..], "model_name_invalid"),
+        (&["models", "add", "fake/"], "model_name_invalid"),
+        (&["models", "add", "nobody/wide"], "provider_unknown"),
+        (&["models", "compare", "fake/fake-64", "fake/nobody", "q"], "model_unknown"),
+        (&["models", "compare", "fake/fake-64", "fake/fake-64"], "queries_missing"),
+        (&["models", "compare", "fake/fake-64", "fake/fake-64", "--file", "nowhere.jsonl"], "io_error"),
+        (&["models", "compare", "fake/fake-64", "fake/fake-64", " "], "content_empty"),
+        (&["models", "backfill", "fake/nobody"], "model_unknown"),
+        (&["models", "retire", "fake/nobody"], "model_unknown"),
+        (&["models", "retire", "fake/fake-64"], "model_active"),
+        (&["backfill", "embed", "--model", "fake/nobody"], "model_unknown"),
+        (&["backfill", "tag", "--model", "fake/nobody"], "model_unknown"),
+        (&["backfill", "tag", "--namespace", ""], "namespace_invalid"),
+    ] {
+        sandbox.htm(arguments).await.fails(2, code);
+        let error = sandbox.htm(&[&["--json"], arguments].concat()).await.json_error(2);
+        assert_eq!(error["code"], code);
+    }
+    for arguments in [
+        &["models", "add", "fake/wide", "--dimensions", "0"][..],
+        &["models", "add", "fake/wide", "--dimensions", "4001"],
+        &["models", "add", "fake/wide", "--dimensions", "many"],
+        &["models", "retire", "fake/fake-64", "--yes"],
+        &["backfill"],
+        &["backfill", "everything"],
+        &["backfill", "tag", "--max-queued", "0"],
+        &["backfill", "tag", "--since", "yesterday"],
+    ] {
+        assert_eq!(sandbox.htm(&[&["--json"], arguments].concat()).await.json_error(2)["code"], "usage");
+    }
+    let answer = sandbox.run("embed-worker", &["--queue", "htm.embed.9", "--drain"], b"").await;
+    let said = answer.fails(2, "queue_unknown");
+    assert!(said.contains("htm.embed (fake/fake-64)"), "{said}");
+    sandbox.run("tag-worker", &["--queue", "htm.embed"], b"").await.exits(2);
+    assert_eq!(models(&sandbox).await.len(), 1);
+    assert_eq!(db.count("select count(*) from htm.backfills").await, 0);
+}
