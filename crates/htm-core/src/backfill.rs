@@ -108,7 +108,7 @@ impl Htm {
     /// As [`start_backfill`](Self::start_backfill).
     pub async fn count_backfill(&self, request: &BackfillRequest) -> Result<u64> {
         let subject = self.subject(request).await?;
-        let mut tx = self.pool().begin_with("begin; set local statement_timeout = 0").await?;
+        let mut tx = self.pool().begin_with(backfill::BEGIN).await?;
         let (mut after, mut wanted) = (0, 0);
         loop {
             let range = Range { after, up_to: i64::MAX, limit: CHUNK as i64, count_only: true };

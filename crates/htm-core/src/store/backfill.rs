@@ -9,6 +9,11 @@ use crate::job::Stage;
 /// What backfill's jobs have; live writes have 0, and larger is claimed first.
 pub(crate) const PRIORITY: i32 = -10;
 
+/// How the transaction of a chunk begins. The nodes of a namespace may lie far apart, and all between are looked at;
+/// without sorting, they are read in the order of the primary key, up to the chunk's end.
+pub(crate) const BEGIN: &str = "begin; set local statement_timeout = 0; set local enable_sort = off;
+                                set local plan_cache_mode = force_custom_plan";
+
 /// What a run is about: two runs about the same are one.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
@@ -87,8 +92,7 @@ pub(crate) async fn advance(
     limit: i64,
     max_attempts: u32,
 ) -> Result<Run> {
-    // The nodes of a namespace may lie far apart, and all between are looked at.
-    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+    let mut tx = pool.begin_with(BEGIN).await?;
     let now: Run = sqlx::query_as(
         "select id, cursor_node, last_node, enqueued, finished_at is not null as finished
            from htm.backfills where id = $1 for update",

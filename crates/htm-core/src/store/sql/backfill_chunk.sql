@@ -19,16 +19,23 @@ with chunk as materialized (
      order by n.id
      limit $8
 ), wanted as materialized (
+    -- Looked up node by node ("limit 1"), by the node and not by the queue ("|| ''"): whatever the statistics say, which
+    -- are old when much was written a moment ago.
     select c.*
       from chunk c
-     where ($5 or not exists (select from htm.completions d
-                               where d.node_id = c.id and d.revision = c.revision and d.stage = $1 and d.model = $3))
-       and not exists (select from apalis.jobs j
-                        where j.job_type like 'htm.%' and j.job_type = $2 and j.status <> 'Done'
-                          and (not $5 or j.status <> 'Killed')
-                          and j.metadata -> 'namespace' = c.namespace collate "default" -- the index's
-                          and j.metadata -> 'node' = c.id::text
-                          and j.metadata -> 'revision' = c.revision::text)
+      left join lateral (select true as found
+                           from htm.completions d
+                          where not $5 and d.node_id = c.id and d.revision = c.revision and d.stage = $1 and d.model = $3
+                          limit 1) done on true
+      left join lateral (select true as found
+                           from apalis.jobs j
+                          where j.job_type like 'htm.%' and j.job_type || '' = $2 and j.status <> 'Done'
+                            and (not $5 or j.status <> 'Killed')
+                            and j.metadata -> 'namespace' = c.namespace collate "default" -- the index's
+                            and j.metadata -> 'node' = c.id::text
+                            and j.metadata -> 'revision' = c.revision::text
+                          limit 1) open on true
+     where done.found is null and open.found is null
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
                              metadata, idempotency_key)
