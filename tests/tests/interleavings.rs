@@ -96,7 +96,12 @@ fn any_interleaving_keeps_the_contract() {
         Htm::with_pool(db.pool.clone(), settings, None)
     };
     let mut world = World { db, htm, embedding, model: Model::default() };
-    let mut runner = TestRunner::new(Config { cases: 48, max_shrink_iters: 200, ..Config::default() });
+    let mut runner = TestRunner::new(Config {
+        cases: 48,
+        max_shrink_iters: 200,
+        failure_persistence: None,
+        ..Config::default()
+    });
     let world = std::cell::RefCell::new(&mut world);
     let result = runner.run(&proptest::collection::vec(step(), 1..60), |steps| {
         let mut world = world.borrow_mut();

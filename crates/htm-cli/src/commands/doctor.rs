@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use console::style;
-use htm_core::Stage;
 use htm_core::fault::Fault;
 use htm_core::store::{providers, queues, server, workers};
 use htm_runtime::config::Config;
@@ -134,7 +133,12 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
             queue.running, queue.done, queue.dead, queue.workers
         );
         findings.push(if waiting + queue.running > 0 && queue.workers == 0 {
-            let program = if *name == Stage::Tag.queue() { "tag-worker" } else { "embed-worker" };
+            let program = match name.as_str() {
+                "htm.tag" => "tag-worker".to_owned(),
+                "htm.embed" => "embed-worker".to_owned(),
+                // Of a model of its own.
+                other => format!("embed-worker --queue {other}"),
+            };
             let help = format!("start one: `{program}`, or `htm up`");
             Finding { state: State::Error, what: format!("{text}: nobody works on it"), help: Some(help) }
         } else if queue.dead > 0 {

@@ -30,13 +30,15 @@ pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
             return Err(Error::StateUnfit { state, verb: "retried" });
         }
     }
-    let mut tx = begin(pool).await?;
-    refuse(&mut tx, &selection, "retried", &[("Running", JobState::Running), ("Done", JobState::Done)])
-        .await?;
-    let sql = chosen(include_str!("sql/retry_jobs.sql"));
-    let retried: Retried =
-        bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), &selection).fetch_one(&mut *tx).await?;
-    tx.commit().await?;
+    let retried = in_transaction(pool, async |tx| {
+        refuse(tx, &selection, "retried", &[("Running", JobState::Running), ("Done", JobState::Done)])
+            .await?;
+        let sql = chosen(include_str!("sql/retry_jobs.sql"));
+        let retried: Retried =
+            bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), &selection).fetch_one(tx).await?;
+        Ok(retried)
+    })
+    .await?;
     if retried.retried > 0 {
         jobs::ping(pool).await;
     }
@@ -54,23 +56,34 @@ pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirma
     {
         return Err(Error::StateUnfit { state, verb: "cancelled" });
     }
-    let mut tx = begin(pool).await?;
-    refuse(&mut tx, selection, "cancelled", &[("Done", JobState::Done), ("Killed", JobState::Dead)]).await?;
-    let sql = chosen(include_str!("sql/cancel_jobs.sql"));
-    let cancelled: Vec<(String,)> =
-        bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), selection).fetch_all(&mut *tx).await?;
-    let count = cancelled.len() as u64;
-    if count > 1 && confirmation == Confirmation::Missing {
-        // Dropping the transaction undoes it.
-        return Err(Error::CancelNotConfirmed { count });
-    }
-    tx.commit().await?;
-    Ok(count)
+    in_transaction(pool, async |tx| {
+        refuse(tx, selection, "cancelled", &[("Done", JobState::Done), ("Killed", JobState::Dead)]).await?;
+        let sql = chosen(include_str!("sql/cancel_jobs.sql"));
+        let cancelled: Vec<(String,)> =
+            bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), selection).fetch_all(tx).await?;
+        let count = cancelled.len() as u64;
+        if count > 1 && confirmation == Confirmation::Missing {
+            return Err(Error::CancelNotConfirmed { count });
+        }
+        Ok(count)
+    })
+    .await
 }
 
-/// A million jobs take longer than a statement of the application may.
-async fn begin(pool: &PgPool) -> Result<sqlx::Transaction<'static, sqlx::Postgres>> {
-    Ok(pool.begin_with("begin; set local statement_timeout = 0").await?)
+/// Does all or nothing. A refusal is rolled back before it is told: a transaction that is dropped keeps its locks for a
+/// while, and a rescue that came then would pass the jobs over.
+async fn in_transaction<T>(
+    pool: &PgPool,
+    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T>,
+) -> Result<T> {
+    // A million jobs take longer than a statement of the application may.
+    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+    let result = work(&mut tx).await;
+    match result {
+        Ok(_) => tx.commit().await?,
+        Err(_) => tx.rollback().await?,
+    }
+    result
 }
 
 /// Locks the jobs that are named, and refuses all of them when one is missing or in an unfit state.
