@@ -4,8 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use htm_core::Stage;
-use htm_core::provider::ModelName;
-use htm_core::store::{jobs, queues, workers};
+use htm_core::job::Payload;
+use htm_core::provider::{ModelName, Purpose};
+use htm_core::store::jobs::Embedded;
+use htm_core::store::{embeddings, jobs, queues, workers};
+use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{Sandbox, SlowProvider, TestDatabase, wait_until};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +34,10 @@ pub(crate) async fn measure(report: &Report, effort: Effort) {
         let what = format!("embeddings, {concurrency} calls of 50 ms at once, by embed-worker");
         report.ratio(&what, ours, ideal, "jobs/s", target);
         report.figure("  texts a call", calls, "texts", Target::Shown);
+        let alone = effort.median(async || written(effort, concurrency).await).await;
+        let what =
+            format!("  what the database takes, no provider: claim + ack in {} loops", 2 * concurrency);
+        report.figure(&what, alone, "jobs/s", Target::Shown);
     }
 }
 
@@ -71,6 +78,50 @@ async fn noop(effort: Effort, concurrency: usize) -> f64 {
     assert_eq!(report.expect("a clean stop").done, effort.noops as u64);
     let ended = *ended.lock().expect("no panic holds it");
     effort.noops as f64 / ended.duration_since(started).as_secs_f64()
+}
+
+/// Claim and the ack that writes vectors, nothing between: no provider, however fast, makes more of this database. As
+/// many loops as a worker of this concurrency has batches in hand.
+async fn written(effort: Effort, concurrency: usize) -> f64 {
+    let db = TestDatabase::new().await;
+    let jobs = BATCH * effort.calls * concurrency;
+    let embedder =
+        fake::embedder(FakeSettings { dimensions: 8, ..FakeSettings::default() }).expect("the fake");
+    let model = embeddings::register_model(&db.pool, embedder.model(), 8).await.expect("registered");
+    remember_many(&writer(&db.pool), jobs).await;
+    settle(&db).await;
+    let worker = "bench-floor";
+    workers::register(&db.pool, &model.queue, worker, "bench", 60_000).await.expect("registered");
+    let started = Instant::now();
+    let mut loops = JoinSet::new();
+    for _ in 0..2 * concurrency {
+        let (pool, model, embedder) = (db.pool.clone(), model.clone(), embedder.clone());
+        loops.spawn(async move {
+            let claim = || jobs::claim(&pool, &model.queue, &model.label, worker, BATCH);
+            while let Some((lease, claimed)) = claim().await.expect("claimed") {
+                let payloads: Vec<Payload> =
+                    claimed.iter().map(|job| Payload::decode(&job.payload).expect("ours")).collect();
+                let texts: Vec<String> =
+                    payloads.iter().map(|payload| format!("memory number {}", payload.node)).collect();
+                let vectors = embedder.embed(&texts, Purpose::Document).await.expect("embedded");
+                let results: Vec<Embedded> = claimed
+                    .into_iter()
+                    .zip(payloads)
+                    .zip(vectors)
+                    .map(|((job, payload), embedding)| Embedded {
+                        job: job.id,
+                        node: payload.node,
+                        revision: payload.revision,
+                        embedding: embedding.vector,
+                        parts: embedding.parts,
+                    })
+                    .collect();
+                jobs::ack_embedded(&pool, &lease, &model, &results).await.expect("written");
+            }
+        });
+    }
+    loops.join_all().await;
+    jobs as f64 / started.elapsed().as_secs_f64()
 }
 
 async fn in_process(effort: Effort, concurrency: usize) -> f64 {
