@@ -28,6 +28,15 @@ eval *args: setup
 bench *args: setup
     cargo bench -p htm-tests {{args}}
 
+# Throughput by worker processes; --kill, --netns, and others: see tests/benches/workers.rs
+bench-workers *args: setup
+    cargo build --release -p embed-worker
+    cargo bench -p htm-tests --bench workers -- {{args}}
+
+# The fault tests at length: five minutes of the endless ones, and a backlog of a million jobs (gigabytes of disk)
+soak *args: setup
+    HTM_FAULT_SECONDS="${HTM_FAULT_SECONDS:-300}" scripts/test.sh --soak {{args}}
+
 # Format the code
 fmt:
     cargo fmt --all

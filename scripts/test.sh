@@ -1,8 +1,19 @@
 #!/usr/bin/env bash
 # Every test of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
+# `--soak` first: the fault tests alone, and those that are ignored because they take long.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"
+
+with_nextest=(--workspace ${CI:+--profile ci})
+without=(--workspace --no-fail-fast)
+kind=all
+if [ "${1:-}" = --soak ]; then
+    shift
+    kind=soak
+    with_nextest=(-p htm-tests --test faults --profile soak --run-ignored all)
+    without=(-p htm-tests --test faults --no-fail-fast)
+fi
 
 cargo build --workspace --bins # some tests start the programs themselves
 
@@ -17,8 +28,10 @@ if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
 fi
 if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&1; then
-    cargo nextest run --workspace ${CI:+--profile ci} "$@"
-    cargo test --workspace --doc
+    cargo nextest run "${with_nextest[@]}" "$@"
+    if [ $kind = all ]; then cargo test --workspace --doc; fi
+elif [ $kind = soak ]; then
+    cargo test "${without[@]}" "$@" -- --include-ignored
 else
-    cargo test --workspace --no-fail-fast "$@"
+    cargo test "${without[@]}" "$@"
 fi

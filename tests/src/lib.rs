@@ -1,13 +1,16 @@
 //! Helpers of the integration tests: a real PostgreSQL, a database a test.
 
 mod database;
+pub mod measure;
 mod own_server;
 mod process;
 mod server;
+mod slow_provider;
 
 pub use database::TestDatabase;
 pub use own_server::OwnServer;
 pub use process::{Answer, Running, Sandbox};
+pub use slow_provider::SlowProvider;
 
 use std::time::Duration;
 

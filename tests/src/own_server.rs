@@ -47,6 +47,21 @@ impl OwnServer {
         self.server.url()
     }
 
+    /// Listens on `address` too, for clients of the network `from` (as `10.0.0.0/24`); it restarts for it.
+    pub async fn listen(&self, address: &str, from: &str) {
+        let hba = self.dir.path().join("data/pg_hba.conf");
+        let mut text = std::fs::read_to_string(&hba).expect("its pg_hba.conf");
+        text.push_str(&format!("host all all {from} trust\n"));
+        // In place, not renamed: the file is the server user's.
+        std::fs::write(&hba, text).expect("its pg_hba.conf is written");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("alter system set listen_addresses = '{address}'")))
+            .execute(&self.pool)
+            .await
+            .expect("a setting");
+        self.crash().await;
+        self.restart().await;
+    }
+
     /// Stops it as a crash does (`immediate`): nothing is flushed, every connection breaks.
     pub async fn crash(&self) {
         let pid = self.server.status().await.expect("its status").pid.expect("it runs");

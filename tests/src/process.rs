@@ -107,6 +107,18 @@ impl Sandbox {
 
     /// Starts a program that goes on; it is killed at the end of the test. What it says goes to a file.
     pub fn start(&self, program: &str, arguments: &[&str]) -> Running {
+        self.start_command(program, self.command(&binary(program), arguments))
+    }
+
+    /// As [`start`](Self::start), inside a network namespace that `ip netns` has made; takes root.
+    pub fn start_in_netns(&self, netns: &str, program: &str, arguments: &[&str]) -> Running {
+        let path = binary(program).display().to_string();
+        // `ip` becomes the program: the process id is the program's.
+        let arguments = [&["netns", "exec", netns, &path], arguments].concat();
+        self.start_command(program, self.command(Path::new("ip"), &arguments))
+    }
+
+    fn start_command(&self, program: &str, mut command: Command) -> Running {
         let log = tempfile::Builder::new()
             .prefix(program)
             .suffix(".log")
@@ -114,7 +126,6 @@ impl Sandbox {
             .and_then(|file| Ok(file.keep()?))
             .expect("a file for its log");
         let copy = log.0.try_clone().expect("a second handle");
-        let mut command = self.command(&binary(program), arguments);
         let child = command.stdout(log.0).stderr(copy).spawn().expect("it starts");
         let pid = child.id().expect("it has not ended") as i32;
         Running { child, pid: Pid::from_raw(pid), program: program.into(), log: log.1 }

@@ -12,7 +12,7 @@ use htm_core::{Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Str
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
-use sqlx::PgPool;
+use sqlx::{PgPool, Row};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -488,4 +488,26 @@ async fn a_long_text_says_in_how_many_parts_it_was_embedded() {
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 2);
     let query = RecallQuery::new("one more sentence").strategy(Strategy::Vector);
     assert_eq!(htm.recall(&query).await.unwrap().hits[0].node.id, long);
+}
+
+#[tokio::test]
+async fn a_claim_reads_no_more_of_the_table_than_it_takes() {
+    let db = TestDatabase::new().await;
+    let memories: Vec<Memory> = (0..5_000).map(|n| Memory::new(format!("memory {n}"))).collect();
+    db.htm().remember_many(&memories).await.unwrap();
+    sqlx::raw_sql("analyze apalis.jobs").execute(&db.pool).await.unwrap();
+    let claim = include_str!("../../crates/htm-core/src/store/sql/claim_jobs.sql");
+    let mut connection = db.pool.acquire().await.unwrap();
+    // What a worker has planned once serves all of its claims.
+    for mode in ["force_custom_plan", "force_generic_plan"] {
+        let plan = format!(
+            "set plan_cache_mode = {mode};
+             prepare claim_{mode} (text, text, bigint, text) as {claim};
+             explain execute claim_{mode} ('htm.embed', 'nobody', 64, 'fake/bag-of-words')"
+        );
+        let rows = sqlx::raw_sql(sqlx::AssertSqlSafe(plan)).fetch_all(&mut *connection).await.unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        assert!(plan.iter().any(|line| line.contains("idx_apalis_jobs_fetch_partial")), "{plan:#?}");
+        assert!(!plan.iter().any(|line| line.contains("Seq Scan on jobs")), "{plan:#?}");
+    }
 }

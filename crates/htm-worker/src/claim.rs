@@ -1,4 +1,4 @@
-//! Claiming: a batch whenever a place is free and jobs are due.
+//! Claiming: a batch whenever the provider is free for it and jobs are due.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::batch::{Held, LeasedBatch};
+use crate::batch::{Held, LeasedBatch, Permits};
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::verdict::Backoff;
@@ -25,10 +25,9 @@ pub(crate) struct Claimer {
     pub(crate) model: String,
     pub(crate) worker: String,
     pub(crate) batch: usize,
-    pub(crate) concurrency: usize,
     pub(crate) poll: Duration,
     pub(crate) drain: bool,
-    pub(crate) places: Arc<Semaphore>,
+    pub(crate) places: Places,
     pub(crate) held: Arc<Held>,
     pub(crate) monitor: Arc<Monitor>,
     pub(crate) stop: CancellationToken,
@@ -45,25 +44,31 @@ impl Claimer {
         let mut pings = Pings::new(self.pool.clone());
         let mut failures = 0;
         loop {
-            let place = stop.run_until_cancelled(self.places.clone().acquire_owned());
-            let Some(Ok(place)) = monitor.vitals.while_waiting(place).await else { return };
+            let permits = stop.run_until_cancelled(self.places.acquire());
+            let Some(Some(permits)) = monitor.vitals.while_waiting(permits).await else { return };
             match self.claim().await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     monitor.metrics.claimed(claimed.len());
-                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
+                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), permits);
                     if batches.send(batch).await.is_err() {
                         return;
                     }
                 }
                 Ok(None) => {
                     failures = 0;
-                    drop(place);
+                    drop(permits);
                     if self.drain && self.is_drained().await {
                         return;
                     }
-                    let ping = stop.run_until_cancelled(pings.wait(self.poll));
+                    let ping = stop.run_until_cancelled(async {
+                        tokio::select! {
+                            () = pings.wait(self.poll) => {}
+                            // What is left may be in this worker's own hands.
+                            () = self.places.until_free(), if self.drain && !self.places.are_free() => {}
+                        }
+                    });
                     monitor.vitals.while_waiting(ping).await;
                 }
                 Err(error) => {
@@ -91,8 +96,38 @@ impl Claimer {
 
     /// Nothing is due: neither here nor elsewhere, neither now nor later.
     async fn is_drained(&self) -> bool {
-        self.places.available_permits() == self.concurrency
-            && queues::is_drained(&self.pool, &self.queue).await.unwrap_or(false)
+        self.places.are_free() && queues::is_drained(&self.pool, &self.queue).await.unwrap_or(false)
+    }
+}
+
+/// How many batches a worker may have at the provider, and how many at all: while the results of one are written, the
+/// provider works on the next; a database that is slower than the provider bounds what waits for it.
+pub(crate) struct Places {
+    all: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+    held: usize,
+}
+
+impl Places {
+    pub(crate) fn new(concurrency: usize) -> Self {
+        let held = 2 * concurrency;
+        Self { all: Arc::new(Semaphore::new(held)), turns: Arc::new(Semaphore::new(concurrency)), held }
+    }
+
+    /// None would mean that somebody has closed them; nobody does.
+    async fn acquire(&self) -> Option<Permits> {
+        let place = self.all.clone().acquire_owned().await.ok()?;
+        let turn = self.turns.clone().acquire_owned().await.ok()?;
+        Some(Permits { place, turn })
+    }
+
+    fn are_free(&self) -> bool {
+        self.all.available_permits() == self.held
+    }
+
+    async fn until_free(&self) {
+        // Closed is as free as can be.
+        self.all.acquire_many(self.held as u32).await.ok();
     }
 }
 

@@ -108,6 +108,7 @@ impl<H: Handler> Processor<H> {
         }
         let items = self.spend(items, &budgeted, &mut failures).await?;
         let worked = self.caller.work(items).await?;
+        batch.answered();
         self.refund(&worked.setbacks, &budgeted).await;
         for (item, setback) in worked.setbacks {
             let attempt = batch.jobs.iter().find(|job| job.id == item.job).map_or(1, |job| job.attempt);

@@ -9,7 +9,7 @@ use apalis_core::worker::builder::WorkerBuilder;
 use htm_core::store::governor::Breaker;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
@@ -17,7 +17,7 @@ use crate::backend::BatchBackend;
 use crate::batch::{Held, LeasedBatch};
 use crate::call_size::CallSize;
 use crate::calls::Caller;
-use crate::claim::Claimer;
+use crate::claim::{Claimer, Places};
 use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
@@ -39,7 +39,7 @@ pub struct Options {
     pub call_deadline: Duration,
     /// When the fleet leaves a failing provider alone.
     pub breaker: Breaker,
-    /// Batches in flight.
+    /// Batches at the provider; as many again may be held while their results are written.
     pub concurrency: usize,
     /// How long a worker may go unseen before its jobs are taken back.
     pub lease: Duration,
@@ -128,10 +128,9 @@ pub async fn run<H: Handler>(
         model,
         worker: worker.clone(),
         batch: options.batch,
-        concurrency: options.concurrency,
         poll: options.poll,
         drain: options.drain,
-        places: Arc::new(Semaphore::new(options.concurrency)),
+        places: Places::new(options.concurrency),
         held,
         monitor: monitor.clone(),
         stop: stop.clone(),

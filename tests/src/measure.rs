@@ -1,0 +1,68 @@
+//! What the benchmarks share: arguments, medians, percentiles, tables.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The value after `name` on the command line.
+///
+/// # Panics
+/// When it is not a value of its type.
+pub fn argument<T: FromStr>(name: &str, default: T) -> T {
+    match std::env::args().skip_while(|argument| argument != name).nth(1) {
+        Some(value) => value.parse().unwrap_or_else(|_| panic!("{name} {value} is not understood")),
+        None => default,
+    }
+}
+
+/// Whether `name` is on the command line.
+pub fn flag(name: &str) -> bool {
+    std::env::args().any(|argument| argument == name)
+}
+
+/// The middle one; of an even number the upper of both.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// In milliseconds: a time that this share (0 to 1) of the times does not pass.
+pub fn percentile_ms(times: &[Duration], share: f64) -> f64 {
+    let mut times = times.to_vec();
+    times.sort();
+    let place = (times.len() as f64 * share).ceil() as usize;
+    times[place.clamp(1, times.len()) - 1].as_secs_f64() * 1_000.0
+}
+
+/// The machine's load average over one minute and its processors: what else ran while something was measured.
+pub fn load() -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+    format!("load {} on {processors} processors", load.split(' ').next().unwrap_or("?"))
+}
+
+/// A table whose columns are as wide as what stands in them; printed row by row, so that a long run shows what it has.
+pub struct Table {
+    widths: Vec<usize>,
+}
+
+impl Table {
+    /// Prints the heads of the columns, each with the least width that it is to have.
+    pub fn new(heads: &[(&str, usize)]) -> Self {
+        let widths = heads.iter().map(|(head, width)| head.chars().count().max(*width)).collect();
+        let table = Self { widths };
+        table.row(heads.iter().map(|(head, _)| (*head).to_owned()));
+        table
+    }
+
+    /// Prints a row: the first cell to the left, the others to the right.
+    pub fn row(&self, cells: impl IntoIterator<Item = String>) {
+        let cells = cells.into_iter().zip(&self.widths).enumerate();
+        let cells: Vec<String> = cells
+            .map(|(place, (cell, &width))| match place {
+                0 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            })
+            .collect();
+        println!("{}", cells.join("  ").trim_end());
+    }
+}
