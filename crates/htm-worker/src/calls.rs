@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
 use htm_core::provider::{ProviderError, ProviderErrorKind};
-use htm_core::store::governor::{self, Breaker, CallFailure, Grant, Leave};
+use htm_core::store::governor::{self, Breaker, CallFailure, FailureKind, Grant, Leave};
 use sqlx::PgPool;
 
 use crate::call_size::CallSize;
@@ -15,6 +15,9 @@ use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
 use crate::verdict::Backoff;
+
+/// Who waits for leave asks again so often.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A batch waits so long for a rate limit to end; for a longer one its jobs are put back.
 const SHORT_WAIT: Duration = Duration::from_secs(5);
@@ -132,8 +135,8 @@ impl<H: Handler> Caller<H> {
                         wait_ms = wait.as_millis() as u64,
                         "waiting for leave to call"
                     );
-                    // Not in step with the other workers that wait.
-                    tokio::time::sleep(wait.mul_f64(1.0 + fastrand::f64() / 4.0)).await;
+                    // Not in step with the other workers that wait; and a limit may be lifted meanwhile.
+                    tokio::time::sleep(wait.min(ASK_AGAIN).mul_f64(1.0 + fastrand::f64() / 4.0)).await;
                 }
             }
         }
@@ -154,18 +157,15 @@ impl<H: Handler> Caller<H> {
 
     /// What the breaker hears of an error; nothing of a refused text, which says that the provider is well.
     fn failure(&self, error: &ProviderError) -> Option<CallFailure> {
-        let retry_after = match error.kind {
+        let kind = match error.kind {
             ProviderErrorKind::BadInput => return None,
             ProviderErrorKind::RateLimited { retry_after } => {
-                Some(retry_after.unwrap_or_else(|| self.backoff.delay(2, 0.5 + fastrand::f64() / 2.0)))
+                FailureKind::Limited { retry_after, wait: self.backoff.base }
             }
-            _ => None,
+            _ if error.fault() == Fault::Permanent => FailureKind::Permanent,
+            _ => FailureKind::Transient,
         };
-        Some(CallFailure {
-            reason: format!("{}: {error}", error.code()),
-            permanent: error.fault() == Fault::Permanent,
-            retry_after,
-        })
+        Some(CallFailure { reason: format!("{}: {error}", error.code()), kind })
     }
 }
 

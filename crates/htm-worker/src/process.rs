@@ -106,7 +106,7 @@ impl<H: Handler> Processor<H> {
                 tokens: text.tokens.max(0) as u32,
             });
         }
-        let items = self.spend(items, &budgeted, &mut failures).await?;
+        let items = self.spend(items, &budgeted, lease).await?;
         let worked = self.caller.work(items).await?;
         batch.answered();
         self.refund(&worked.setbacks, &budgeted).await;
@@ -143,7 +143,7 @@ impl<H: Handler> Processor<H> {
         Ok((done as u64, failures.len() as u64))
     }
 
-    /// Writes results. When the database refuses them for good, one by one: what it refuses then fails alone.
+    /// Writes results. When the database refuses them, one by one: what it refuses then fails alone, and waits.
     async fn ack(
         &self,
         lease: &Lease,
@@ -154,7 +154,11 @@ impl<H: Handler> Processor<H> {
             return Ok(0);
         }
         match persist(|| self.caller.handler.ack(&self.pool, lease, &results)).await {
-            Err(error) if error.fault() != Fault::Transient && results.len() > 1 => {}
+            Err(error) if was_answered(&error) && results.len() > 1 => {}
+            Err(error) if was_answered(&error) => {
+                failures.push(self.unwritten(results[0].0.job.clone(), &error));
+                return Ok(0);
+            }
             result => return result,
         }
         let mut done = 0;
@@ -162,37 +166,43 @@ impl<H: Handler> Processor<H> {
             match persist(|| self.caller.handler.ack(&self.pool, lease, std::slice::from_ref(&result))).await
             {
                 Ok(acked) => done += acked,
-                Err(error) if error.fault() == Fault::Transient => return Err(error),
-                Err(error) => failures.push(Failed {
-                    job: result.0.job,
-                    reason: format!("{}: {error}", error.code()),
-                    verdict: Verdict::Retry { delay_ms: self.backoff.base.as_millis() as u64 },
-                }),
+                Err(error) if was_answered(&error) => {
+                    failures.push(self.unwritten(result.0.job, &error));
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(done)
     }
 
-    /// Takes what each item costs from its namespace's budget; what is too much for today is parked.
+    fn unwritten(&self, job: String, error: &htm_core::Error) -> Failed {
+        let verdict = Verdict::Retry { delay_ms: self.backoff.base.as_millis() as u64 };
+        Failed { job, reason: format!("{}: {error}", error.code()), verdict }
+    }
+
+    /// Takes what each item costs from its namespace's budget; what is too much for today is parked, at once: a budget
+    /// that is raised while the others are with the provider has to find it.
+    ///
+    /// A worker that is killed between this and the ack has spent for nothing: the day's budget is a bound, not a bill.
     async fn spend(
         &self,
         items: Vec<Item>,
         budgeted: &HashSet<String>,
-        failures: &mut Vec<Failed>,
+        lease: &Lease,
     ) -> htm_core::Result<Vec<Item>> {
         if budgeted.is_empty() {
             return Ok(items);
         }
         let (costly, mut affordable): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| budgeted.contains(&item.namespace));
-        // Not offered again by itself: an answer that was lost would spend twice. The batch goes back instead.
         let amounts: Vec<_> =
             costly.iter().map(|item| (item.namespace.as_str(), i64::from(item.tokens))).collect();
         let spent = governor::spend(&self.pool, &amounts).await?;
+        let mut parked = Vec::new();
         for (item, spent) in costly.into_iter().zip(spent) {
             match spent {
                 true => affordable.push(item),
-                false => failures.push(Failed {
+                false => parked.push(Failed {
                     reason: format!(
                         "budget_spent: namespace `{}` has spent its tokens for today",
                         item.namespace
@@ -201,6 +211,10 @@ impl<H: Handler> Processor<H> {
                     job: item.job,
                 }),
             }
+        }
+        if !parked.is_empty() {
+            persist(|| jobs::fail(&self.pool, lease, &parked, self.patience)).await?;
+            self.monitor.metrics.ended(Outcome::Parked, parked.len());
         }
         Ok(affordable)
     }
@@ -219,6 +233,11 @@ impl<H: Handler> Processor<H> {
             tracing::warn!(code = error.code(), %error, "a budget did not get back what failed calls had taken");
         }
     }
+}
+
+/// Whether the database answered, with a refusal: it cannot have been away.
+fn was_answered(error: &htm_core::Error) -> bool {
+    matches!(error, htm_core::Error::Database(_)) || error.fault() != Fault::Transient
 }
 
 /// The payloads that can be acted on, and what becomes of the others: one that is newer is left to newer workers,

@@ -120,13 +120,16 @@ async fn try_serve<H: Handler>(
     };
     let session = Session::open(&loaded.config).await?;
     tracing::debug!(queue = stage.queue(), "database open");
-    let monitor = Arc::new(Monitor::new(stage.queue()));
     let mut server = JoinSet::new();
-    if let Some(port) = port {
-        server.spawn(port.serve(monitor.clone(), session.pool().clone()));
-    }
     let result = match handler(&session).await {
-        Ok(handler) => work(program, &session, handler, &args, Some(monitor), stop).await,
+        Ok(handler) => {
+            // Of the handler's queue: a stage may have several.
+            let monitor = Arc::new(Monitor::new(&handler.queue()));
+            if let Some(port) = port {
+                server.spawn(port.serve(monitor.clone(), session.pool().clone()));
+            }
+            work(program, &session, handler, &args, Some(monitor), stop).await
+        }
         Err(error) => Err(error),
     };
     session.close().await;

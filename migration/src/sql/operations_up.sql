@@ -195,6 +195,7 @@ create table htm.providers (
                         constraint providers_breaker_known check (breaker in ('closed', 'open', 'half_open')),
     failures            integer not null default 0,
     openings            integer not null default 0,
+    limits              integer not null default 0,
     reason              text,
     retry_at            timestamptz,
     resume_at           timestamptz,
@@ -204,6 +205,7 @@ create table htm.providers (
 comment on column htm.providers.retry_at is
     'open: when one call may be tried; half_open: when that trial is given up and another may be.';
 comment on column htm.providers.resume_at is 'From Retry-After: no call before.';
+comment on column htm.providers.limits is 'Rate limits in a row, for a wait when they do not say.';
 comment on column htm.providers.openings is 'How often in a row the breaker opened: its wait doubles with each.';
 
 -- Calls under way, of models whose concurrency is limited; one whose worker died ends by itself.
@@ -224,10 +226,10 @@ create table htm.budgets (
 );
 
 -- Asks for leave to call a model. Granted: call is null, or the id to hand back when the calls are counted; report
--- says that the end must be told also when it is good. Denied: wait_ms says when to ask again, why holds the reason. A model without limits whose breaker is closed
+-- says that the end must be told also when it is good, trial that the breaker waits for it. Denied: wait_ms says when to ask again, why holds the reason. A model without limits whose breaker is closed
 -- costs one read.
 create function htm.acquire_call(in_model text, in_worker text, in_tokens integer, in_deadline_ms bigint,
-                                 out granted boolean, out report boolean, out call bigint, out wait_ms bigint,
+                                 out granted boolean, out report boolean, out trial boolean, out call bigint, out wait_ms bigint,
                                  out why text)
     language plpgsql as $$
 declare
@@ -237,7 +239,7 @@ declare
     rate    float8; -- a second
     moment  timestamptz := clock_timestamp();
 begin
-    granted := true; report := false; wait_ms := 0;
+    granted := true; report := false; trial := false; wait_ms := 0;
     select * into p from htm.providers where model = in_model;
     if not found or (p.breaker = 'closed' and p.resume_at is null and p.requests_per_minute is null
                      and p.tokens_per_minute is null and p.concurrent_calls is null) then
@@ -265,7 +267,8 @@ begin
     end if;
     -- Token buckets. A burst and a minute's refill together are the limit, so that no minute, wherever it begins,
     -- sees more than the limit.
-    elapsed := greatest(extract(epoch from moment - p.levels_at), 0); -- null: never used, the buckets are full
+    -- Null without a level yet: the buckets are full.
+    elapsed := case when p.levels_at is not null then greatest(extract(epoch from moment - p.levels_at), 0) end;
     if p.requests_per_minute is not null then
         burst := greatest(p.requests_per_minute / 60.0, 1);
         rate := greatest(p.requests_per_minute - burst, p.requests_per_minute / 2.0) / 60.0;
@@ -287,13 +290,15 @@ begin
     end if;
     if granted then
         report := p.breaker <> 'closed' or p.reason is not null or p.concurrent_calls is not null;
-        p.request_level := p.request_level - 1;
-        p.token_level := p.token_level - in_tokens;
+        -- A limit that is not set must not gather debts for the day it is.
+        p.request_level := case when p.requests_per_minute is null then 0 else p.request_level - 1 end;
+        p.token_level := case when p.tokens_per_minute is null then 0 else p.token_level - in_tokens end;
         if p.concurrent_calls is not null then
             insert into htm.provider_calls (model, worker, expires_at)
             values (in_model, in_worker, moment + in_deadline_ms * interval '1 millisecond') returning id into call;
         end if;
         if p.breaker <> 'closed' then
+            trial := true;
             p.breaker := 'half_open';
             p.retry_at := moment + in_deadline_ms * interval '1 millisecond';
         end if;
@@ -304,44 +309,52 @@ begin
      where model = in_model;
 end $$;
 
--- Says how a call ended. in_failure is null for an answer, else why there was none; in_at_once opens the breaker
--- whatever was before (a refused key does not mend by itself). The breaker opens after in_threshold failures in a
--- row, for in_open_ms, doubled with each opening in a row up to in_cap_ms.
-create function htm.finish_call(in_model text, in_call bigint, in_failure text, in_at_once boolean,
-                                in_retry_after_ms bigint, in_threshold integer, in_open_ms bigint, in_cap_ms bigint)
+-- Says how a call ended. in_kind: 'answered'; 'limited' (429: it says when to come back, or the wait doubles from
+-- in_wait_ms with each in a row); 'permanent' (a refused key does not mend by itself: the breaker opens at once);
+-- 'transient' (the breaker opens after in_threshold in a row). It is open for in_open_ms, doubled with each opening in a
+-- row up to in_cap_ms. Only its trial closes an open breaker, or opens it again: other calls were begun before.
+create function htm.finish_call(in_model text, in_call bigint, in_trial boolean, in_kind text, in_reason text,
+                                in_retry_after_ms bigint, in_wait_ms bigint, in_threshold integer,
+                                in_open_ms bigint, in_cap_ms bigint)
     returns void language plpgsql as $$
 declare
-    p htm.providers;
+    p      htm.providers;
+    moment timestamptz;
 begin
     if in_call is not null then delete from htm.provider_calls where id = in_call; end if;
-    if in_failure is null then
-        update htm.providers
-           set breaker = 'closed', failures = 0, openings = 0, reason = null, retry_at = null, changed_at = now()
-         where model = in_model and (breaker <> 'closed' or failures > 0 or reason is not null);
-        return;
+    if in_kind <> 'answered' then
+        insert into htm.providers (model) values (in_model) on conflict (model) do nothing;
     end if;
-    insert into htm.providers (model) values (in_model) on conflict (model) do nothing;
     select * into p from htm.providers where model = in_model for update;
-    if in_retry_after_ms is not null then
-        -- A limit, not a fault: it says when to come back. A trial that meets one has found the provider alive.
-        update htm.providers
-           set resume_at = greatest(resume_at, clock_timestamp() + in_retry_after_ms * interval '1 millisecond'),
-               breaker = 'closed', failures = 0, openings = 0, retry_at = null,
-               reason = in_failure, changed_at = now()
-         where model = in_model;
+    moment := clock_timestamp();
+    if not found or (in_kind = 'answered' and p.breaker = 'closed' and p.failures = 0 and p.reason is null) then
         return;
     end if;
-    p.failures := p.failures + 1;
-    if p.breaker = 'half_open' or in_at_once or (p.breaker = 'closed' and p.failures >= in_threshold) then
-        update htm.providers
-           set breaker = 'open', failures = p.failures, openings = p.openings + 1, reason = in_failure,
-               retry_at = clock_timestamp()
-                          + least(in_cap_ms, in_open_ms * power(2, least(p.openings, 20))) * interval '1 millisecond',
-               changed_at = now()
-         where model = in_model;
-    else
-        update htm.providers set failures = p.failures, reason = in_failure, changed_at = now() where model = in_model;
+    if in_kind = 'limited' then
+        -- A trial that meets a limit has found the provider alive.
+        p.resume_at := greatest(p.resume_at, moment + coalesce(in_retry_after_ms,
+                           least(in_cap_ms, in_wait_ms * power(2, least(p.limits, 20)))) * interval '1 millisecond');
+        p.limits := p.limits + 1;
     end if;
+    if p.breaker = 'closed' or in_trial then
+        if in_kind in ('answered', 'limited') then
+            p.breaker := 'closed'; p.failures := 0; p.openings := 0; p.retry_at := null;
+        else
+            p.failures := p.failures + 1;
+            if in_trial or in_kind = 'permanent' or p.failures >= in_threshold then
+                p.breaker := 'open';
+                p.retry_at := moment
+                              + least(in_cap_ms, in_open_ms * power(2, least(p.openings, 20))) * interval '1 millisecond';
+                p.openings := p.openings + 1;
+            end if;
+        end if;
+        p.limits := case when in_kind = 'answered' then 0 else p.limits end;
+        p.reason := case when in_kind <> 'answered' then in_reason end;
+    end if;
+    update htm.providers
+       set breaker = p.breaker, failures = p.failures, openings = p.openings, limits = p.limits, reason = p.reason,
+           retry_at = p.retry_at, resume_at = p.resume_at, changed_at = moment
+     where model = in_model;
 end $$;
 
 -- Spends tokens from a namespace's budget; false, and nothing spent, when it has too few left today. A text larger

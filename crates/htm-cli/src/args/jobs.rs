@@ -141,7 +141,7 @@ Examples:
   htm jobs prune --dead --older-than 30d --yes"
 )]
 pub(crate) struct PruneArgs {
-    /// Those that ended longer ago than this: 30s, 15m, 12h, 7d (the default for done jobs)
+    /// Those that ended longer ago than this, as 30s, 15m, 12h, 7d; jobs.keep_done_ms if left out
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) older_than: Option<Duration>,
     /// Dead letters instead of done jobs

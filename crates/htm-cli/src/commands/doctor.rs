@@ -124,7 +124,9 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
 }
 
 async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
-    let tag_model = session.htm().settings().tag_model.to_string();
+    let htm = session.htm();
+    let tag_model = htm.settings().tag_model.to_string();
+    let configured = htm.settings().embedding_model.to_string();
     for queue in queues::stats(session.pool(), &tag_model).await? {
         let name = &queue.queue;
         let waiting = queue.due + queue.waiting;
@@ -135,8 +137,10 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
         findings.push(if waiting + queue.running > 0 && queue.workers == 0 {
             let program = match name.as_str() {
                 "htm.tag" => "tag-worker".to_owned(),
-                "htm.embed" => "embed-worker".to_owned(),
-                // Of a model of its own.
+                _ if queue.model.as_ref().is_none_or(|model| *model == configured) => {
+                    "embed-worker".to_owned()
+                }
+                // Of another model than the configured one.
                 other => format!("embed-worker --queue {other}"),
             };
             let help = format!("start one: `{program}`, or `htm up`");

@@ -172,7 +172,8 @@ pub(crate) async fn chunk_in_tx(
 pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Result<u64> {
     let count: i64 = sqlx::query_scalar(
         "select count(*) from (select from apalis.jobs
-                                where job_type = $1 and status = 'Pending' and priority < 0 limit $2) queued",
+                                where job_type = $1 and status = 'Pending' and priority < 0
+                                  and not metadata ? 'parked' limit $2) queued",
     )
     .bind(queue)
     .bind(i64::try_from(most).unwrap_or(i64::MAX))

@@ -27,6 +27,7 @@ pub enum Leave {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     call: Option<i64>,
+    trial: bool,
     report_success: bool,
 }
 
@@ -35,10 +36,25 @@ pub struct Grant {
 pub struct CallFailure {
     /// What happened; shown to operators.
     pub reason: String,
+    /// What that means for the calls to come.
+    pub kind: FailureKind,
+}
+
+/// What a failed call means for the calls to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The provider is well and wants to be left alone: for as long as it says, else for `wait`, doubled with each
+    /// limit in a row.
+    Limited {
+        /// From `Retry-After`.
+        retry_after: Option<Duration>,
+        /// When it does not say.
+        wait: Duration,
+    },
+    /// It may pass.
+    Transient,
     /// It will not mend by itself (a refused key): the breaker opens at once.
-    pub permanent: bool,
-    /// The provider is well and wants to be left alone this long.
-    pub retry_after: Option<Duration>,
+    Permanent,
 }
 
 /// When the breaker opens, and for how long.
@@ -63,16 +79,24 @@ pub async fn acquire(
     tokens: u32,
     deadline: Duration,
 ) -> Result<Leave> {
-    let (granted, report_success, call, wait_ms, why): (bool, bool, Option<i64>, i64, Option<String>) =
-        sqlx::query_as("select granted, report, call, wait_ms, why from htm.acquire_call($1, $2, $3, $4)")
-            .bind(model)
-            .bind(worker)
-            .bind(i32::try_from(tokens).unwrap_or(i32::MAX))
-            .bind(millis(deadline))
-            .fetch_one(pool)
-            .await?;
+    let (granted, report_success, trial, call, wait_ms, why): (
+        bool,
+        bool,
+        bool,
+        Option<i64>,
+        i64,
+        Option<String>,
+    ) = sqlx::query_as(
+        "select granted, report, trial, call, wait_ms, why from htm.acquire_call($1, $2, $3, $4)",
+    )
+    .bind(model)
+    .bind(worker)
+    .bind(i32::try_from(tokens).unwrap_or(i32::MAX))
+    .bind(millis(deadline))
+    .fetch_one(pool)
+    .await?;
     Ok(match granted {
-        true => Leave::Granted(Grant { call, report_success }),
+        true => Leave::Granted(Grant { call, trial, report_success }),
         false => Leave::Wait {
             wait: Duration::from_millis(u64::try_from(wait_ms).unwrap_or(0)),
             why: why.unwrap_or_default(),
@@ -94,12 +118,20 @@ pub async fn finish(
     if failure.is_none() && !grant.report_success {
         return Ok(());
     }
-    sqlx::query("select htm.finish_call($1, $2, $3, $4, $5, $6, $7, $8)")
+    let (kind, retry_after, wait) = match failure.map(|failure| failure.kind) {
+        None => ("answered", None, Duration::ZERO),
+        Some(FailureKind::Limited { retry_after, wait }) => ("limited", retry_after, wait),
+        Some(FailureKind::Transient) => ("transient", None, Duration::ZERO),
+        Some(FailureKind::Permanent) => ("permanent", None, Duration::ZERO),
+    };
+    sqlx::query("select htm.finish_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
         .bind(model)
         .bind(grant.call)
+        .bind(grant.trial)
+        .bind(kind)
         .bind(failure.map(|failure| failure.reason.replace('\0', " ")))
-        .bind(failure.is_some_and(|failure| failure.permanent))
-        .bind(failure.and_then(|failure| failure.retry_after).map(millis))
+        .bind(retry_after.map(millis))
+        .bind(millis(wait))
         .bind(i32::try_from(breaker.failures).unwrap_or(i32::MAX))
         .bind(millis(breaker.open))
         .bind(millis(breaker.cap))

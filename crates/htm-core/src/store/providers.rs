@@ -119,8 +119,8 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let updated = sqlx::query(
         "update htm.providers
-            set breaker = 'closed', failures = 0, openings = 0, reason = null, retry_at = null, resume_at = null,
-                changed_at = now()
+            set breaker = 'closed', failures = 0, openings = 0, limits = 0, reason = null, retry_at = null,
+                resume_at = null, levels_at = null, changed_at = now()
           where model = $1",
     )
     .bind(model)
@@ -184,7 +184,8 @@ pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
 /// `namespace_invalid`, or a database error, also for a budget below 0.
 pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
     validate_name("namespace", namespace, MAX_NAME_BYTES)?;
-    let mut tx = pool.begin().await?;
+    // A million parked jobs take longer than a statement of the application may.
+    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let before: Option<i64> =
         sqlx::query_scalar("select tokens_per_day from htm.budgets where namespace = $1 for update")
             .bind(namespace)

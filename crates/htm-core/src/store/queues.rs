@@ -47,14 +47,16 @@ pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
     Ok(QueueDepth { pending, running, done, dead })
 }
 
-/// Whether nothing of a queue is left to do, without counting: no job waits but parked ones, none is held.
+/// Whether nothing of a queue is left to do, without counting: no job waits but parked ones or while the queue is
+/// paused, none is held.
 ///
 /// # Errors
 /// A database error.
 pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
     let open: bool = sqlx::query_scalar(
         "select exists (select from apalis.jobs
-                         where job_type = $1 and status = 'Pending' and not metadata ? 'parked')
+                         where job_type = $1 and status = 'Pending' and not metadata ? 'parked'
+                           and not exists (select from htm.paused_queues where queue = $1))
              or exists (select from apalis.jobs where job_type = $1 and status = 'Running' and lock_by is not null)",
     )
     .bind(queue)

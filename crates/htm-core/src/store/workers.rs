@@ -62,7 +62,14 @@ pub async fn heartbeat(pool: &PgPool, worker: &str) -> Result<bool> {
 /// # Errors
 /// A database error, also when jobs still stand in its name.
 pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
-    sqlx::query("delete from apalis.workers where id = $1").bind(worker).execute(pool).await?;
+    // A call that was cut short has nobody to say how it ended.
+    sqlx::query(
+        "with calls as (delete from htm.provider_calls where worker = $1)
+         delete from apalis.workers where id = $1",
+    )
+    .bind(worker)
+    .execute(pool)
+    .await?;
     Ok(())
 }
 

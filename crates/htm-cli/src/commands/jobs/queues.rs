@@ -16,8 +16,6 @@ use crate::output::{Output, one_line, table};
 
 /// Jobs deleted in one statement: short enough to be in nobody's way.
 const CHUNK: usize = 5_000;
-/// How long done jobs are kept when nobody says.
-const KEEP_DONE: Duration = Duration::from_secs(7 * 86_400);
 
 pub(super) async fn stats(session: &Session, output: &Output) -> Result<(), CliError> {
     let tag_model = session.htm().settings().tag_model.to_string();
@@ -48,7 +46,8 @@ pub(super) async fn resume(pool: &PgPool, queue: &str, output: &Output) -> Resul
     Ok(())
 }
 
-pub(super) async fn prune(pool: &PgPool, args: PruneArgs, output: &Output) -> Result<(), CliError> {
+pub(super) async fn prune(session: &Session, args: PruneArgs, output: &Output) -> Result<(), CliError> {
+    let pool = session.pool();
     if args.dead && !args.yes {
         return Err(CliError::Usage {
             code: "not_confirmed",
@@ -56,7 +55,7 @@ pub(super) async fn prune(pool: &PgPool, args: PruneArgs, output: &Output) -> Re
             hint: "look at them with `htm jobs list --state dead`, then say so with `--yes`".into(),
         });
     }
-    let older_than = args.older_than.unwrap_or(KEEP_DONE);
+    let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
     let mut pruned = 0;
     loop {
         let deleted = if args.dead {

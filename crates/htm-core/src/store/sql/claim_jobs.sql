@@ -11,6 +11,7 @@ with due as (
     select id
       from apalis.jobs
      where job_type = $1 and status = 'Pending' and run_at <= now()
+       and attempts < max_attempts -- else the claim of all would break the constraint
        and (select set_config('synchronous_commit', 'off', true)) = 'off' -- for this transaction
        and not exists (select from htm.paused_queues where queue = $1)
        and not exists (select from htm.providers where model = $4 and (retry_at > now() or resume_at > now()))

@@ -29,7 +29,7 @@ update apalis.jobs j
                           else now() + f.delay_ms * interval '1 millisecond' end,
        last_result = jsonb_build_object('Err', f.reason),
        metadata    = case when f.dead or f.charged then delete(j.metadata, 'deferred_since')
-                          when f.over_budget then j.metadata || hstore('parked', 'budget')
+                          when f.over_budget then delete(j.metadata, 'deferred_since') || hstore('parked', 'budget')
                           when f.too_old then j.metadata || hstore('parked', 'age')
                           else j.metadata || hstore('deferred_since',
                                                     coalesce(j.metadata -> 'deferred_since', now()::text)) end,
