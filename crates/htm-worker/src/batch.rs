@@ -8,34 +8,38 @@ use htm_core::store::jobs::{Claimed, Lease};
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Jobs held under one lease. Until the provider has answered it counts against the worker's concurrency.
+use crate::turns::{Seat, Turn};
+
+/// Jobs held under one lease.
 pub(crate) struct LeasedBatch {
     pub(crate) lease: Lease,
     pub(crate) jobs: Vec<Claimed>,
     held: Arc<Held>,
     settled: AtomicBool,
-    turn: Mutex<Option<OwnedSemaphorePermit>>,
+    seat: Mutex<Option<Seat>>,
     _place: OwnedSemaphorePermit,
 }
 
 impl LeasedBatch {
-    pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, permits: Permits) -> Self {
+    /// It takes one of the places that the worker has for batches, and waits for its turn at the provider.
+    pub(crate) fn new(
+        lease: Lease,
+        jobs: Vec<Claimed>,
+        held: Arc<Held>,
+        place: OwnedSemaphorePermit,
+        seat: Seat,
+    ) -> Self {
         held.ids().extend(jobs.iter().map(|job| job.id.clone()));
         held.gauge.inc_by(jobs.len() as i64);
-        let Permits { place, turn } = permits;
-        Self {
-            lease,
-            jobs,
-            held,
-            settled: AtomicBool::new(false),
-            turn: Mutex::new(Some(turn)),
-            _place: place,
-        }
+        let seat = Mutex::new(Some(seat));
+        Self { lease, jobs, held, settled: AtomicBool::new(false), seat, _place: place }
     }
 
-    /// Says that the provider has answered: it serves the next batch while what it said is written.
-    pub(crate) fn answered(&self) {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
+    /// The batch's turn at the provider; none after a stop. To be dropped when the provider has answered: it serves
+    /// the next batch while what it said is written.
+    pub(crate) async fn turn(&self) -> Option<Turn> {
+        let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).take();
+        seat?.turn().await
     }
 
     /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind
@@ -57,14 +61,6 @@ impl Drop for LeasedBatch {
             self.held.leave_behind();
         }
     }
-}
-
-/// What a batch takes up.
-pub(crate) struct Permits {
-    /// Of the batches that the worker may hold.
-    pub(crate) place: OwnedSemaphorePermit,
-    /// Of those that may be with the provider.
-    pub(crate) turn: OwnedSemaphorePermit,
 }
 
 /// What the worker holds, and whether something may stand in its name that it does not hold.

@@ -1,4 +1,4 @@
-//! Claiming: a batch whenever the provider is free for it and jobs are due.
+//! Claiming: a batch whenever the provider is free for it, or soon will be, and jobs are due.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +7,13 @@ use htm_core::store::jobs::{self, PING_CHANNEL};
 use htm_core::store::queues;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::batch::{Held, LeasedBatch, Permits};
+use crate::batch::{Held, LeasedBatch};
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::turns::{Seat, Turns};
 use crate::verdict::Backoff;
 
 /// How long the claimer waits after database errors, at most.
@@ -44,21 +45,21 @@ impl Claimer {
         let mut pings = Pings::new(self.pool.clone());
         let mut failures = 0;
         loop {
-            let permits = stop.run_until_cancelled(self.places.acquire());
-            let Some(Some(permits)) = monitor.vitals.while_waiting(permits).await else { return };
+            let room = stop.run_until_cancelled(self.places.room());
+            let Some(Some((place, seat))) = monitor.vitals.while_waiting(room).await else { return };
             match self.claim().await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     monitor.metrics.claimed(claimed.len());
-                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), permits);
+                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place, seat);
                     if batches.send(batch).await.is_err() {
                         return;
                     }
                 }
                 Ok(None) => {
                     failures = 0;
-                    drop(permits);
+                    drop((place, seat));
                     if self.drain && self.is_drained().await {
                         return;
                     }
@@ -100,25 +101,25 @@ impl Claimer {
     }
 }
 
-/// How many batches a worker may have at the provider, and how many at all: while the results of one are written, the
-/// provider works on the next; a database that is slower than the provider bounds what waits for it.
+/// Room for batches: a turn at the provider, and a place until the end. There are more places than turns: while the
+/// results of a batch are written, the provider works on the next. A database that is slower than the provider bounds
+/// what waits for it.
 pub(crate) struct Places {
     all: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
     held: usize,
+    turns: Arc<Turns>,
 }
 
 impl Places {
-    pub(crate) fn new(concurrency: usize) -> Self {
+    pub(crate) fn new(concurrency: usize, stop: CancellationToken) -> Self {
         let held = 2 * concurrency;
-        Self { all: Arc::new(Semaphore::new(held)), turns: Arc::new(Semaphore::new(concurrency)), held }
+        Self { all: Arc::new(Semaphore::new(held)), held, turns: Arc::new(Turns::new(concurrency, stop)) }
     }
 
     /// None would mean that somebody has closed them; nobody does.
-    async fn acquire(&self) -> Option<Permits> {
+    async fn room(&self) -> Option<(OwnedSemaphorePermit, Seat)> {
         let place = self.all.clone().acquire_owned().await.ok()?;
-        let turn = self.turns.clone().acquire_owned().await.ok()?;
-        Some(Permits { place, turn })
+        Some((place, self.turns.soon().await))
     }
 
     fn are_free(&self) -> bool {

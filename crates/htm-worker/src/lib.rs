@@ -29,6 +29,7 @@ mod pack;
 mod persist;
 mod process;
 pub mod service;
+mod turns;
 mod verdict;
 mod vitals;
 mod worker;

@@ -43,7 +43,9 @@ impl<H: Handler> Processor<H> {
     pub(crate) async fn process(&self, batch: &LeasedBatch) {
         let started = Instant::now();
         match self.attempt(batch, &batch.lease).await {
-            Ok((done, failed)) => {
+            // The worker stops before the provider was asked: the jobs are given back.
+            Ok(None) => {}
+            Ok(Some((done, failed))) => {
                 self.counts.done.fetch_add(done, Ordering::Relaxed);
                 self.counts.failed.fetch_add(failed, Ordering::Relaxed);
                 let ms = started.elapsed().as_millis() as u64;
@@ -82,7 +84,8 @@ impl<H: Handler> Processor<H> {
         }
     }
 
-    async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<(u64, u64)> {
+    /// How many jobs are done, and how many failed; none when the worker is stopped before the provider is asked.
+    async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
         let (payloads, mut failures) = decode(batch, self.backoff);
         let wanted: Vec<_> = payloads.iter().map(|(_, payload)| (payload.node, payload.revision)).collect();
         let texts = persist(|| nodes::contents(&self.pool, &wanted)).await?;
@@ -106,9 +109,10 @@ impl<H: Handler> Processor<H> {
                 tokens: text.tokens.max(0) as u32,
             });
         }
+        let Some(turn) = batch.turn().await else { return Ok(None) };
         let items = self.spend(items, &budgeted, lease).await?;
         let worked = self.caller.work(items).await?;
-        batch.answered();
+        drop(turn);
         self.refund(&worked.setbacks, &budgeted).await;
         for (item, setback) in worked.setbacks {
             let attempt = batch.jobs.iter().find(|job| job.id == item.job).map_or(1, |job| job.attempt);
@@ -140,7 +144,7 @@ impl<H: Handler> Processor<H> {
             persist(|| jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
             self.monitor.metrics.failed(&batch.jobs, &failures);
         }
-        Ok((done as u64, failures.len() as u64))
+        Ok(Some((done as u64, failures.len() as u64)))
     }
 
     /// Writes results. When the database refuses them, one by one: what it refuses then fails alone, and waits.

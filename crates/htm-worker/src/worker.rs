@@ -130,7 +130,7 @@ pub async fn run<H: Handler>(
         batch: options.batch,
         poll: options.poll,
         drain: options.drain,
-        places: Places::new(options.concurrency),
+        places: Places::new(options.concurrency, stop.clone()),
         held,
         monitor: monitor.clone(),
         stop: stop.clone(),

@@ -33,7 +33,7 @@ impl Networks {
         ip(&format!("link set {bridge} up"))?;
         for number in 0..count {
             let name = format!("{bridge}-{number}");
-            let (outside, inside) = (format!("{PREFIX}o{number}"), format!("{PREFIX}i{number}"));
+            let (outside, inside) = (format!("{bridge}o{number}"), format!("{bridge}i{number}"));
             ip(&format!("netns add {name}"))?;
             networks.names.push(name.clone());
             ip(&format!("link add {outside} type veth peer name {inside} netns {name}"))?;

@@ -36,7 +36,7 @@ async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> R
         JobsCommand::Cancel(args) => control::cancel(pool, args, output).await?,
         JobsCommand::Pause { queue, reason } => queues::pause(pool, &queue, &reason, output).await?,
         JobsCommand::Resume { queue } => queues::resume(pool, &queue, output).await?,
-        JobsCommand::Prune(args) => queues::prune(&session, args, output).await?,
+        JobsCommand::Prune(args) => queues::prune(session, args, output).await?,
         JobsCommand::Audit { repair } => return audit::run(session, repair, output).await,
     }
     Ok(ExitCode::SUCCESS)
