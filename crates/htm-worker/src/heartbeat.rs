@@ -39,7 +39,8 @@ impl Heartbeat {
                 result
             }),
             every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.rescue()),
-            every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.prune()),
+            // Done jobs are in nobody's way for a while.
+            every(self.sweep * 10, || self.prune()),
             every(STATISTICS, || async { statistics::refresh_due(&self.pool).await.map(drop) }),
         );
     }

@@ -93,11 +93,12 @@ async fn promise_18_done_jobs_are_pruned_and_stay_done() {
 async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
     let db = TestDatabase::new().await;
     let sandbox = impatient(&db.url());
-    // 500,000 nodes, a job a stage.
+    // A job a stage.
+    let nodes = std::env::var("HTM_SOAK_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(500_000);
     let memories: Vec<Memory> =
         (0..5_000).map(|n| Memory::new(format!("memory {n} of a long backlog"))).collect();
     let htm = writer(&db.pool);
-    for _ in 0..100 {
+    for _ in 0..nodes / memories.len() {
         htm.remember_many(&memories).await.unwrap();
     }
     let mut workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
@@ -107,7 +108,7 @@ async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
     loop {
         let left = depth(&db.pool, Stage::Embed).await.open() + depth(&db.pool, Stage::Tag).await.open();
         let now: Vec<u64> = workers.iter().map(resident_kib).collect();
-        if left < 950_000 {
+        if left < 2 * nodes as i64 * 19 / 20 {
             first.get_or_insert_with(|| now.clone());
         }
         for (most, now) in most.iter_mut().zip(&now) {
@@ -117,9 +118,9 @@ async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
         if left == 0 {
             break;
         }
-        assert!(left < previous, "nothing was done for half a minute");
+        assert!(left < previous, "nothing was done for ten seconds");
         previous = left;
-        tokio::time::sleep(Duration::from_secs(30)).await;
+        tokio::time::sleep(Duration::from_secs(10)).await;
     }
     let first = first.expect("it was not over at once");
     for (first, most) in first.iter().zip(&most) {

@@ -53,7 +53,7 @@ async fn promise_05_a_dead_workers_jobs_come_back_although_one_of_its_name_lives
     remember(&db.pool, "orphaned", 3).await;
     let mut worker = sandbox.start("embed-worker", &[]);
     let old = identity(&db.pool, &worker).await;
-    wait_until(|| async { held(&db.pool, &old).await == 3 }).await;
+    wait_until(|| async { provider.calls().len() == 1 && held(&db.pool, &old).await == 3 }).await;
     worker.signal(Signal::SIGKILL);
     worker.end().await;
     // The same program with the same settings, at once: an identity of its own, so the old one's lease runs out.
