@@ -182,7 +182,7 @@ async fn whole_life(dimensions: usize) {
     workers.push(work(&db, &new, Duration::ZERO, stop.clone()));
     wait_until(|| async { backfill.progress().await.unwrap().open == 0 }).await;
     assert!(!lifecycle::overview(&db.pool, &new).await.unwrap().indexed);
-    assert!(asker.asked.load(Ordering::SeqCst) > 50);
+    wait_until(|| async { asker.asked.load(Ordering::SeqCst) > 50 }).await;
     asker.may_be_new.store(true, Ordering::SeqCst);
     let activation = lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
     assert_eq!((activation.standby.as_ref(), activation.lost), (Some(&old.label), 0));
