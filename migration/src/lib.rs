@@ -5,6 +5,7 @@
 
 mod m20261121_000001_schema;
 mod m20261121_000002_operations;
+mod m20261121_000003_tiers;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
@@ -12,7 +13,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 
 /// The schema version that this binary was built for: how many of HTM's migrations are applied.
-pub const LATEST: u32 = 2;
+pub const LATEST: u32 = 3;
 
 /// Applies what is missing of apalis' migrations and of HTM's.
 ///
@@ -170,7 +171,11 @@ struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m20261121_000001_schema::Migration), Box::new(m20261121_000002_operations::Migration)]
+        vec![
+            Box::new(m20261121_000001_schema::Migration),
+            Box::new(m20261121_000002_operations::Migration),
+            Box::new(m20261121_000003_tiers::Migration),
+        ]
     }
 }
 
