@@ -1,11 +1,9 @@
 //! Waking idle workers after a commit.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::PgPool;
-use tokio::sync::Notify;
+use tokio::sync::mpsc;
 
 use crate::store::jobs;
 
@@ -16,48 +14,33 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 /// it. One that is lost costs time, not work: workers poll besides.
 #[derive(Clone, Debug)]
 pub(crate) struct Pinger {
-    written: Arc<Notify>,
-    pending: Arc<AtomicBool>,
-    _task: Arc<AbortOnDrop>,
+    /// Room for one: it stands for all writes since the last NOTIFY.
+    written: mpsc::Sender<()>,
 }
 
 impl Pinger {
     pub(crate) fn start(pool: PgPool) -> Self {
-        let written = Arc::new(Notify::new());
-        let pending = Arc::new(AtomicBool::new(false));
-        let task = tokio::spawn({
-            let (written, pending) = (written.clone(), pending.clone());
-            async move {
-                loop {
-                    written.notified().await;
-                    pending.store(false, Ordering::Relaxed);
-                    jobs::ping(&pool).await;
-                    tokio::time::sleep(DEBOUNCE).await;
-                }
+        let (written, mut pings) = mpsc::channel(1);
+        // Ends when the last handle is gone, and sends before what still waits.
+        tokio::spawn(async move {
+            while pings.recv().await.is_some() {
+                jobs::ping(&pool).await;
+                tokio::time::sleep(DEBOUNCE).await;
             }
         });
-        Self { written, pending, _task: Arc::new(AbortOnDrop(task)) }
+        Self { written }
     }
 
     /// Says that there is work.
     pub(crate) fn ping(&self) {
-        self.pending.store(true, Ordering::Relaxed);
-        self.written.notify_one();
+        // Full: one waits to be sent.
+        self.written.try_send(()).ok();
     }
 
     /// Sends the ping that still waits, if one does: for programs that end now.
     pub(crate) async fn flush(&self, pool: &PgPool) {
-        if self.pending.swap(false, Ordering::Relaxed) {
+        if self.written.capacity() == 0 {
             jobs::ping(pool).await;
         }
-    }
-}
-
-#[derive(Debug)]
-struct AbortOnDrop(tokio::task::JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
