@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 use crate::store::jobs;
 
 /// At most one NOTIFY in this time.
-const DEBOUNCE: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(20);
 
-/// Sends a NOTIFY after writes were committed, at most one in 50 ms, on a task of its own: a writer never waits for
+/// Sends a NOTIFY after writes were committed, at most one in 20 ms, on a task of its own: a writer never waits for
 /// it. One that is lost costs time, not work: workers poll besides.
 #[derive(Clone, Debug)]
 pub(crate) struct Pinger {
