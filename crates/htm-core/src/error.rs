@@ -256,6 +256,16 @@ pub enum Error {
         /// How long was waited.
         waited_ms: u64,
     },
+    /// The node alone has more tokens than a working memory may hold.
+    #[error("node {node} has {tokens} tokens, more than the {max_tokens} that the working memory holds")]
+    NodeOversized {
+        /// The node.
+        node: NodeId,
+        /// Its tokens.
+        tokens: usize,
+        /// The most.
+        max_tokens: usize,
+    },
     /// The token encoding is not known.
     #[error("`{value}` is not a token encoding")]
     EncodingUnknown {
@@ -336,6 +346,7 @@ impl Error {
             Self::ModelActive { .. } => "model_active",
             Self::ModelIncomplete { .. } => "model_incomplete",
             Self::WriterOpen { .. } => "writer_open",
+            Self::NodeOversized { .. } => "node_oversized",
             Self::EncodingUnknown { .. } => "encoding_unknown",
             Self::SchemaVersion { .. } => "schema_version",
             Self::Provider(error) => error.code(),
@@ -410,6 +421,9 @@ impl Error {
                  for the dead; or go without those nodes: `htm models activate {label} --force`"
             ),
             Self::WriterOpen { .. } => "let the application commit or end its transaction, then run it again".into(),
+            Self::NodeOversized { .. } => {
+                "it stays in long-term memory; raise working_memory.max_tokens, or split the text".into()
+            }
             Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
             Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),

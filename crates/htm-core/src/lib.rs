@@ -27,6 +27,7 @@ pub mod store;
 pub mod tag;
 mod timeframe;
 mod tokens;
+pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
 pub use embedders::Embedders;
@@ -46,3 +47,4 @@ pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::Timeframe;
 pub use tokens::TokenEncoding;
+pub use working_memory::{WorkingMemory, WorkingMemoryStats};
