@@ -85,6 +85,12 @@ pub enum Error {
         /// The name given.
         value: String,
     },
+    /// No strategy of that name to assemble a context by.
+    #[error("`{value}` is not a strategy for a context")]
+    ContextStrategyUnknown {
+        /// The name given.
+        value: String,
+    },
     /// The limit is not within 1 to 10,000.
     #[error("limit {value} is outside 1 to 10,000")]
     LimitOutOfRange {
@@ -324,6 +330,7 @@ impl Error {
             Self::KeyTaken { .. } => "key_taken",
             Self::Contended => "contended",
             Self::StrategyUnknown { .. } => "strategy_unknown",
+            Self::ContextStrategyUnknown { .. } => "context_strategy_unknown",
             Self::LimitOutOfRange { .. } => "limit_out_of_range",
             Self::TimeframeReversed { .. } => "timeframe_reversed",
             Self::TimeframeInvalid { .. } => "timeframe_invalid",
@@ -374,6 +381,7 @@ impl Error {
             }
             Self::Contended => "write it again".into(),
             Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
+            Self::ContextStrategyUnknown { .. } => "use one of: recent, important, frequent, balanced".into(),
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
             Self::TimeframeInvalid { .. } => {

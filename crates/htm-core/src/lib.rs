@@ -8,6 +8,7 @@
 //! configuration use `htm-runtime`.
 
 mod backfill;
+pub mod context;
 mod embed_query;
 mod embedders;
 pub mod error;
@@ -30,6 +31,7 @@ mod tokens;
 pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::Confirmation;
