@@ -23,6 +23,7 @@ mod ping;
 pub mod provider;
 mod recall;
 mod remember;
+mod robot;
 mod status;
 pub mod store;
 pub mod tag;
@@ -45,6 +46,7 @@ pub use recall::{
     TagFilter,
 };
 pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::Timeframe;
