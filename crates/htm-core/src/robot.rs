@@ -124,7 +124,8 @@ impl Htm {
         validate_name("namespace", namespace, MAX_NAME_BYTES)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
-        let mut memory = WorkingMemory::new(self.settings().working_memory_tokens);
+        let max_tokens = self.settings().working_memory_tokens;
+        let mut memory = WorkingMemory::new(usize::MAX);
         let mut gone = Vec::new();
         for row in store::restore(self.pool(), id).await? {
             let entry = Entry {
@@ -133,12 +134,14 @@ impl Htm {
                 accesses: row.accesses as u64,
                 ..entry_of(row.node, None, now, self.settings().token_encoding)
             };
-            let node = entry.node;
-            match memory.add(entry) {
-                Ok(evicted) => gone.extend(evicted.into_iter().map(|entry| entry.node)),
-                Err(_oversized) => gone.push(node),
+            if entry.tokens > max_tokens {
+                gone.push(entry.node);
+            } else {
+                memory.add(entry)?;
             }
         }
+        // Not while they come: of a budget that is smaller now, the important ones are to get the most.
+        gone.extend(memory.resize(max_tokens).into_iter().map(|entry| entry.node));
         let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
         mind.note_changed(gone);
         Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind })

@@ -15,7 +15,7 @@ async fn filled(sandbox: &Sandbox) {
 #[tokio::test]
 async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     let db = TestDatabase::new().await;
-    let sandbox = Sandbox::new(&db);
+    let sandbox = Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext");
     filled(&sandbox).await;
     let arguments = ["context", "--strategy", "important", "--budget", "40", "ledger"];
     let answer = sandbox.htm(&arguments).await;
@@ -54,7 +54,9 @@ async fn a_working_memory_is_shown_and_cleared() {
     let answer = sandbox.htm(&small).await;
     assert!(answer.stderr.contains("larger than the working memory"), "{answer:?}");
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
-    insta::assert_snapshot!(shown.succeeds());
+    insta::with_settings!({ filters => vec![(r"\d{4}-\d\d-\d\d \d\d:\d\d", "[a time        ]")] }, {
+        insta::assert_snapshot!(shown.succeeds());
+    });
     let json = sandbox.htm(&["memory", "show", "--robot", "architect", "--json"]).await.json();
     assert_eq!(json["stats"]["nodes"], 2);
     assert_eq!(json["nodes"][0]["importance"], 3.0);
