@@ -241,6 +241,38 @@ async fn a_lost_database_delays_and_fails_no_call() {
 }
 
 #[tokio::test]
+async fn what_changed_in_a_long_outage_is_written_whole() {
+    let server = OwnServer::start().await;
+    let options: sqlx::postgres::PgConnectOptions = server.url().parse().unwrap();
+    let pool = PgPoolOptions::new().acquire_timeout(Duration::from_millis(300)).connect_lazy_with(options);
+    let htm = process(&pool, 1_000_000);
+    let robot = htm.robot("architect").await.unwrap();
+    let memories: Vec<Memory> = (0..10_000).map(|number| Memory::new(format!("note {number}"))).collect();
+    htm.remember_many(&memories).await.unwrap();
+    let removed = say(&robot, "The review is on Friday.", 1.0).await;
+    let kept = say(&robot, "We chose PostgreSQL for the ledger.", 1.0).await;
+    robot.recall(&by_words("note").limit(10_000)).await.unwrap();
+    robot.flush().await.unwrap();
+    assert_eq!(rows(&server.pool).await, 10_002);
+
+    // More than are remembered one by one while they wait.
+    server.crash().await;
+    for entry in robot.working_memory() {
+        robot.touch(entry.node);
+    }
+    robot.remove(removed);
+    server.restart().await;
+    wait_until(|| async {
+        let touched =
+            sqlx::query_scalar::<_, i64>("select count(*) from htm.working_memory where accesses = 1");
+        touched.fetch_one(&server.pool).await.is_ok_and(|touched| touched == 10_001)
+    })
+    .await;
+    assert_eq!(rows(&server.pool).await, 10_001);
+    assert!(in_mind(&process(&server.pool, 1_000_000).robot("architect").await.unwrap()).contains(&kept.0));
+}
+
+#[tokio::test]
 async fn the_same_text_again_has_what_the_node_has() {
     let db = TestDatabase::new().await;
     let htm = process(&db.pool, 1_000);
