@@ -20,7 +20,8 @@ use crate::id::NodeId;
 pub struct WorkingMemory {
     max_tokens: usize,
     tokens: usize,
-    entries: HashMap<NodeId, Entry>,
+    /// Boxed: the table stays small enough for the processor's cache, and grows without moving entries.
+    entries: HashMap<NodeId, Box<Entry>>,
     /// The first is the next to leave.
     eviction: BTreeSet<EvictionKey>,
 }
@@ -124,7 +125,7 @@ impl WorkingMemory {
         let evicted = self.evict_until(self.max_tokens - entry.tokens);
         self.tokens += entry.tokens;
         self.eviction.insert(entry.eviction_key());
-        self.entries.insert(entry.node, entry);
+        self.entries.insert(entry.node, Box::new(entry));
         Ok(evicted)
     }
 
@@ -139,7 +140,7 @@ impl WorkingMemory {
     /// Puts a node out of mind.
     pub fn remove(&mut self, node: NodeId) -> Option<Entry> {
         let Slot::Occupied(slot) = self.entries.entry(node) else { return None };
-        let entry = slot.remove();
+        let entry = *slot.remove();
         self.eviction.remove(&entry.eviction_key());
         self.tokens -= entry.tokens;
         Some(entry)
@@ -163,17 +164,17 @@ impl WorkingMemory {
 
     /// A node that is there; it does not count as accessed.
     pub fn get(&self, node: NodeId) -> Option<&Entry> {
-        self.entries.get(&node)
+        self.entries.get(&node).map(Box::as_ref)
     }
 
     /// All of them, in no order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
-        self.entries.values()
+        self.entries.values().map(Box::as_ref)
     }
 
     /// All of them, the next to leave first.
     pub fn in_eviction_order(&self) -> impl Iterator<Item = &Entry> {
-        self.eviction.iter().filter_map(|key| self.entries.get(&key.node))
+        self.eviction.iter().filter_map(|key| self.get(key.node))
     }
 
     /// How many nodes are there.
@@ -209,7 +210,7 @@ impl WorkingMemory {
             && let Some(entry) = self.entries.remove(&key.node)
         {
             self.tokens -= entry.tokens;
-            evicted.push(entry);
+            evicted.push(*entry);
         }
         evicted
     }
