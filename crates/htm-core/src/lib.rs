@@ -3,11 +3,15 @@
 //! A [`Memory`] goes in through [`Htm::remember`], which commits the node and the jobs that will embed and tag it;
 //! worker processes do those jobs; [`Htm::recall`] finds it again by vector, by full text, or by both.
 //!
+//! A [`Robot`] does the same in its own name, and has what it used last in mind: a [`WorkingMemory`] within a budget
+//! of tokens, from which [`Robot::context`] makes the text for a prompt.
+//!
 //! This crate is the library: it knows PostgreSQL, and neither HTTP nor files. Its handle takes a database that is
 //! migrated and, for recall by vector, an [`provider::Embedder`]. Programs that want those made from a
 //! configuration use `htm-runtime`.
 
 mod backfill;
+pub mod context;
 mod embed_query;
 mod embedders;
 pub mod error;
@@ -22,13 +26,16 @@ mod ping;
 pub mod provider;
 mod recall;
 mod remember;
+mod robot;
 mod status;
 pub mod store;
 pub mod tag;
 mod timeframe;
 mod tokens;
+pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::Confirmation;
@@ -42,7 +49,9 @@ pub use recall::{
     TagFilter,
 };
 pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::Timeframe;
 pub use tokens::TokenEncoding;
+pub use working_memory::{WorkingMemory, WorkingMemoryStats};

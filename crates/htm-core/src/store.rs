@@ -19,3 +19,4 @@ pub mod statistics;
 pub mod status;
 pub mod tags;
 pub mod workers;
+pub(crate) mod working_memory;
