@@ -46,6 +46,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
     match arguments.command {
         Command::Remember(args) => commands::remember::run(config, args, output).await,
         Command::Recall(args) => commands::recall::run(config, args, output).await,
+        Command::Timeline(args) => commands::timeline::run(config, args, output).await,
+        Command::Neighbours(args) => commands::timeline::neighbours(config, args, output).await,
         Command::Get(args) => commands::node::get(config, args, output).await,
         Command::Forget(args) => commands::node::forget(config, args, output).await,
         Command::Status(args) => commands::node::status(config, args, output).await,

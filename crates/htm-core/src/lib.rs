@@ -26,6 +26,7 @@ mod status;
 pub mod store;
 pub mod tag;
 mod timeframe;
+mod timeline;
 mod tokens;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
@@ -44,5 +45,10 @@ pub use recall::{
 pub use remember::{Outcome, PendingReceipt, Receipt};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
-pub use timeframe::Timeframe;
+pub use timeframe::{
+    TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
+};
+pub use timeline::{
+    Grouping, MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
+};
 pub use tokens::TokenEncoding;

@@ -18,4 +18,5 @@ pub mod server;
 pub mod statistics;
 pub mod status;
 pub mod tags;
+pub(crate) mod timeline;
 pub mod workers;
