@@ -20,6 +20,8 @@ async fn of_htm() {
         &[],
         &["remember"],
         &["recall"],
+        &["timeline"],
+        &["neighbours"],
         &["get"],
         &["forget"],
         &["status"],

@@ -34,7 +34,9 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let (kind, length) = if first.is_whitespace() {
             at += first.len_utf8();
             continue;
-        } else if rest.starts_with("..") && !rest.starts_with("...") {
+        } else if rest.starts_with("...") {
+            (Kind::Other, 3)
+        } else if rest.starts_with("..") {
             (Kind::Dots, 2)
         } else if first == ',' {
             (Kind::Comma, 1)
@@ -96,6 +98,6 @@ mod tests {
         assert!(tokens("Today’s")[0].possessive && tokens("Today’s")[0].capital);
         let kinds: Vec<Kind> = words("'now', ... (x)").into_iter().map(|(kind, _)| kind).collect();
         use Kind::*;
-        assert_eq!(kinds, [Other, Word, Other, Comma, Other, Other, Other, Other, Word, Other][..].to_vec());
+        assert_eq!(kinds, [Other, Word, Other, Comma, Other, Other, Word, Other]);
     }
 }
