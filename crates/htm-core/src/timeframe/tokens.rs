@@ -71,7 +71,8 @@ fn word_length(text: &str) -> usize {
         let joins = matches!(character, '-' | ':' | '+' | '.' | '\'' | '’' | '/' | '_' | '@');
         let next = characters.peek().map(|(_, next)| *next);
         let inside = previous.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric);
-        if !character.is_alphanumeric() && !(joins && inside) {
+        let is_part = character.is_alphanumeric() || (joins && inside);
+        if !is_part {
             return at;
         }
         previous = Some(character);

@@ -21,8 +21,8 @@ earlier as (
     union all
     (select near.id, near.created_at, null from self s
       cross join lateral (select m.id, m.created_at from htm.nodes m
-                           where m.namespace = s.namespace and m.created_at <= s.created_at
-                             and (m.created_at, m.id) < (s.created_at, s.id) and m.deleted_at is null
+                           where m.namespace = s.namespace and m.deleted_at is null
+                             and (m.created_at, m.id) < (s.created_at, s.id)
                            order by m.created_at desc, m.id desc limit $2) near
       where s.session is null)
 ),
@@ -39,8 +39,8 @@ later as (
     union all
     (select near.id, near.created_at, null from self s
       cross join lateral (select m.id, m.created_at from htm.nodes m
-                           where m.namespace = s.namespace and m.created_at >= s.created_at
-                             and (m.created_at, m.id) > (s.created_at, s.id) and m.deleted_at is null
+                           where m.namespace = s.namespace and m.deleted_at is null
+                             and (m.created_at, m.id) > (s.created_at, s.id)
                            order by m.created_at, m.id limit $3) near
       where s.session is null)
 ),

@@ -250,6 +250,43 @@ proptest! {
     }
 }
 
+/// No day is left to chance: each of ten years is today once, at a time of the day that moves on.
+#[test]
+fn every_day_of_ten_years() {
+    let second = TimeDelta::seconds(1);
+    for (zone, week_start) in [
+        (Tz::UTC, WeekStart::Monday),
+        (Tz::Europe__Berlin, WeekStart::Monday),
+        (Tz::America__New_York, WeekStart::Sunday),
+        (Tz::Australia__Lord_Howe, WeekStart::Sunday),
+    ] {
+        let mut here = Here { week_start, ..Here::new("2016-01-01T00:00:00Z", zone) };
+        while here.now < "2026-01-01T00:00:00Z".parse::<DateTime<Utc>>().unwrap() {
+            let today = here.today();
+            let yesterday = today.pred_opt().unwrap();
+            let monday = today - Days::new(today.weekday().num_days_from_monday().into());
+            let week = here.week_of(today);
+            let same: [(&str, &dyn Fn(NaiveDate) -> bool); 7] = [
+                ("today", &|day| day == today),
+                ("yesterday", &|day| day == yesterday),
+                ("this week", &|day| here.week_of(day) == week),
+                ("last week", &|day| here.week_of(day) == week - 1),
+                ("last month", &|day| month_of(day) == month_of(today) - 1),
+                ("last year", &|day| day.year() == today.year() - 1),
+                ("last weekend", &|day| day == monday - Days::new(1) || day == monday - Days::new(2)),
+            ];
+            for (text, within) in same {
+                let frame = here.frame(text);
+                let (from, until) = (frame.from().unwrap(), frame.until().unwrap());
+                let days =
+                    [from - second, from, until - second, until].map(|at| within(here.clock(at).date()));
+                assert_eq!(days, [false, true, true, false], "{text} at {here:?}: {frame}");
+            }
+            here.now += TimeDelta::days(1) + TimeDelta::minutes(7);
+        }
+    }
+}
+
 const WORDS: [&str; 32] = [
     "last",
     "this",
