@@ -24,6 +24,8 @@ mod memories;
 mod providers;
 #[path = "cli/queues.rs"]
 mod queues;
+#[path = "cli/time.rs"]
+mod time;
 
 /// What people read, without ids, times and ages, which differ from run to run; as wide as it was.
 fn filtered(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, Timeframe};
+use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, TimeExpression};
 use htm_tests::{TestDatabase, drain};
 
 /// Three namespaces, dated, some tagged, all embedded and tagged.
@@ -67,7 +67,7 @@ async fn every_strategy_finds_and_says_how() {
 async fn filters_narrow_every_strategy() {
     let db = TestDatabase::new().await;
     let htm = filled(&db).await;
-    let march = |text: &str| text.parse::<Timeframe>().unwrap();
+    let march = |text: &str| text.parse::<TimeExpression>().unwrap();
     for strategy in Strategy::ALL {
         let base = RecallQuery::new("database").strategy(strategy);
         let found = |query: RecallQuery| {
@@ -135,7 +135,7 @@ async fn a_fresh_write_is_found_by_text_and_counted_as_unembedded() {
     assert_eq!(recalled.hits[0].scores.similarity, None);
     assert_eq!(recalled.unembedded, 1);
     // Not within a timeframe that it is outside of.
-    let query = RecallQuery::new("zeppelin").timeframe("2026-03-01".parse().unwrap());
+    let query = RecallQuery::new("zeppelin").timeframe("2026-03-01".parse::<TimeExpression>().unwrap());
     assert_eq!(htm.recall(&query).await.unwrap().unembedded, 0);
 }
 

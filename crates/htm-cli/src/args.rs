@@ -4,6 +4,7 @@ mod context;
 mod jobs;
 mod models;
 mod providers;
+mod time;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub(crate) use self::models::{
     RetireArgs,
 };
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
+pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
 /// The memory that agents keep
 #[derive(Parser)]
@@ -55,6 +57,10 @@ pub(crate) enum Command {
     /// What a robot has in mind: its working memory
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Show what happened, in the order of time
+    Timeline(TimelineArgs),
+    /// Show what was said around a memory
+    Neighbours(NeighboursArgs),
     /// Show a node
     Get(GetArgs),
     /// Forget a node
@@ -131,6 +137,8 @@ pub(crate) struct RememberArgs {
 #[command(after_help = "Examples:
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
+  htm recall --timeframe \"last 3 days\" migration
+  htm recall --timeframe auto \"what did we decide last week about billing\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
 pub(crate) struct RecallArgs {
@@ -143,7 +151,8 @@ pub(crate) struct RecallArgs {
     /// vector, fulltext or hybrid
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
-    /// A day (2026-03-01), an instant, or a range (2026-03-01..2026-04-01; the end is excluded)
+    /// A day (2026-03-01), a range (2026-03-01..2026-04-01; the end is excluded), words (yesterday, last week, past
+    /// 2 hours, since Monday), several (A, B or C); or auto: what the query says
     #[arg(long, value_name = "T")]
     pub(crate) timeframe: Option<String>,
     /// Only nodes with this tag or one below it (may be repeated: then with all of them)
@@ -158,6 +167,9 @@ pub(crate) struct RecallArgs {
     /// Only what this robot remembered
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
+    /// Only what was said in this conversation
+    #[arg(long, value_name = "S")]
+    pub(crate) session: Option<String>,
     /// How many hits, 1 to 10000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,

@@ -13,5 +13,6 @@ pub(crate) mod node;
 pub(crate) mod providers;
 pub(crate) mod recall;
 pub(crate) mod remember;
+pub(crate) mod timeline;
 pub(crate) mod up;
 pub(crate) mod workers;

@@ -48,6 +48,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Recall(args) => commands::recall::run(config, args, output).await,
         Command::Context(args) => commands::context::run(config, args, output).await,
         Command::Memory(command) => commands::context::memory(config, command, output).await,
+        Command::Timeline(args) => commands::timeline::run(config, args, output).await,
+        Command::Neighbours(args) => commands::timeline::neighbours(config, args, output).await,
         Command::Get(args) => commands::node::get(config, args, output).await,
         Command::Forget(args) => commands::node::forget(config, args, output).await,
         Command::Status(args) => commands::node::status(config, args, output).await,

@@ -106,10 +106,30 @@ pub enum Error {
         until: chrono::DateTime<chrono::Utc>,
     },
     /// A text that is not a timeframe.
-    #[error("`{value}` is not a timeframe")]
+    #[error("`{value}` is not a timeframe: {reason}")]
     TimeframeInvalid {
         /// The text given.
         value: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A time zone that the IANA database does not have.
+    #[error("there is no time zone `{value}`")]
+    ZoneUnknown {
+        /// The name given.
+        value: String,
+    },
+    /// A timeline can be grouped by day and by session.
+    #[error("a timeline is not grouped by `{value}`")]
+    GroupingUnknown {
+        /// The name given.
+        value: String,
+    },
+    /// More neighbours than one call gives.
+    #[error("{value} neighbours are more than the 1,000 that one call gives on a side")]
+    NeighboursOutOfRange {
+        /// The number given.
+        value: u64,
     },
     /// A text search configuration that this PostgreSQL does not have.
     #[error("`{value}` is not a text search configuration of this PostgreSQL")]
@@ -334,6 +354,9 @@ impl Error {
             Self::LimitOutOfRange { .. } => "limit_out_of_range",
             Self::TimeframeReversed { .. } => "timeframe_reversed",
             Self::TimeframeInvalid { .. } => "timeframe_invalid",
+            Self::ZoneUnknown { .. } => "zone_unknown",
+            Self::GroupingUnknown { .. } => "grouping_unknown",
+            Self::NeighboursOutOfRange { .. } => "limit_out_of_range",
             Self::LanguageUnknown { .. } => "language_unknown",
             Self::NodeNotFound { .. } => "node_not_found",
             Self::NotConfirmed { .. } => "not_confirmed",
@@ -385,10 +408,16 @@ impl Error {
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
             Self::TimeframeInvalid { .. } => {
-                "give a day (2026-03-01), an instant (2026-03-01T12:00:00Z), or a range (2026-03-01..2026-04-01, \
-                 with either side left out for an open end)"
+                "give a day (2026-03-01, 3 March 2026), a range (2026-03-01..2026-04-01, either side may be left out), \
+                 several (A, B or C), or words: today, yesterday, tonight, last night, this morning, last week, this \
+                 month, next year, last weekend, weekend before last, Monday, last Friday, in March, last 3 days, past \
+                 2 hours, 5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from \
+                 A to B"
                     .into()
             }
+            Self::ZoneUnknown { .. } => "use a name as Europe/Berlin or America/New_York, UTC, or system".into(),
+            Self::GroupingUnknown { .. } => "use one of: day, session".into(),
+            Self::NeighboursOutOfRange { .. } => "give a number from 0 to 1000".into(),
             Self::LanguageUnknown { .. } => "use `simple`, or one that `select cfgname from pg_ts_config` lists".into(),
             Self::NodeNotFound { .. } => "look for it: `htm recall QUERY`".into(),
             Self::NotConfirmed { node } => format!("say so: `htm forget {node} --yes`"),

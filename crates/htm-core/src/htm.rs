@@ -14,6 +14,7 @@ use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName};
 use crate::recall::RecallSettings;
 use crate::store::embeddings::RegisteredModel;
+use crate::timeframe::TimeSettings;
 use crate::tokens::TokenEncoding;
 
 /// The memory. Cheap to clone; clones share the pool and the caches.
@@ -31,6 +32,8 @@ pub struct Settings {
     pub robot: String,
     /// The text search configuration, as `english` or `simple`.
     pub language: String,
+    /// The zone and the week that words like `last week` are measured by.
+    pub time: TimeSettings,
     /// What counts tokens.
     pub token_encoding: TokenEncoding,
     /// The most tokens that a robot's working memory holds.
@@ -55,6 +58,7 @@ impl Default for Settings {
             namespace: "default".into(),
             robot: "htm".into(),
             language: "english".into(),
+            time: TimeSettings::default(),
             token_encoding: TokenEncoding::default(),
             working_memory_tokens: 128_000,
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),

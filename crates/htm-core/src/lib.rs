@@ -31,6 +31,7 @@ mod status;
 pub mod store;
 pub mod tag;
 mod timeframe;
+mod timeline;
 mod tokens;
 pub mod working_memory;
 
@@ -52,6 +53,11 @@ pub use remember::{Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
-pub use timeframe::Timeframe;
+pub use timeframe::{
+    TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
+};
+pub use timeline::{
+    Grouping, MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
+};
 pub use tokens::TokenEncoding;
 pub use working_memory::{WorkingMemory, WorkingMemoryStats};

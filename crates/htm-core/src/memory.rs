@@ -195,6 +195,11 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
     Ok(())
 }
 
+/// A session is any text that PostgreSQL can hold.
+pub(crate) fn validate_session(session: Option<&str>) -> Result<()> {
+    session.map_or(Ok(()), |session| refuse_nul("session", session))
+}
+
 /// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
 pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     use chrono::Datelike;

@@ -9,7 +9,7 @@ use crate::htm::Htm;
 use crate::node::Node;
 use crate::store::recall;
 use crate::tag::TagPath;
-use crate::timeframe::Timeframe;
+use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe};
 
 /// The most hits that one recall gives.
 pub const MAX_LIMIT: usize = 10_000;
@@ -81,13 +81,15 @@ pub struct RecallQuery {
     /// How; hybrid unless said otherwise.
     pub strategy: Strategy,
     /// When the memory was made.
-    pub timeframe: Timeframe,
+    pub timeframe: TimeFilter,
     /// Tags that a hit must have.
     pub tags: Vec<TagFilter>,
     /// One of the tags is enough; else all are needed.
     pub any_tag: bool,
     /// Only what this robot remembered.
     pub robot: Option<String>,
+    /// Only what was said in this conversation.
+    pub session: Option<String>,
     /// How many hits, 1 to 10,000.
     pub limit: usize,
 }
@@ -99,10 +101,11 @@ impl RecallQuery {
             text: text.into(),
             namespace: None,
             strategy: Strategy::default(),
-            timeframe: Timeframe::ALL,
+            timeframe: TimeFilter::default(),
             tags: Vec::new(),
             any_tag: false,
             robot: None,
+            session: None,
             limit: 20,
         }
     }
@@ -119,9 +122,10 @@ impl RecallQuery {
         self
     }
 
-    /// Sets the timeframe.
-    pub fn timeframe(mut self, timeframe: Timeframe) -> Self {
-        self.timeframe = timeframe;
+    /// Sets the timeframe: a [`Timeframe`], a [`TimeExpression`](crate::TimeExpression), or
+    /// [`TimeFilter::Auto`].
+    pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
+        self.timeframe = timeframe.into();
         self
     }
 
@@ -144,16 +148,26 @@ impl RecallQuery {
         if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
             return Err(Error::NulByte { field: "query", position });
         }
-        if !(1..=MAX_LIMIT).contains(&self.limit) {
-            return Err(Error::LimitOutOfRange { value: self.limit as u64 });
-        }
-        for (field, name) in [("namespace", &self.namespace), ("robot", &self.robot)] {
-            if let Some(name) = name {
-                crate::memory::validate_name(field, name, 128)?;
-            }
-        }
-        Ok(())
+        validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
     }
+}
+
+/// What every question has, whatever it asks.
+pub(crate) fn validate_scope(
+    namespace: Option<&str>,
+    robot: Option<&str>,
+    session: Option<&str>,
+    limit: usize,
+) -> Result<()> {
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(Error::LimitOutOfRange { value: limit as u64 });
+    }
+    for (field, name) in [("namespace", namespace), ("robot", robot)] {
+        if let Some(name) = name {
+            crate::memory::validate_name(field, name, 128)?;
+        }
+    }
+    crate::memory::validate_session(session)
 }
 
 /// How both legs are fused.
@@ -207,6 +221,10 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// The strategy that was asked for.
     pub strategy: Strategy,
+    /// When the hits were made: what the query's filter meant.
+    pub timeframe: Timeframe,
+    /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
+    pub time_phrase: Option<TimePhrase>,
     /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, text can. Counted up
     /// to 10,001; 0 for full text, which needs no embedding.
     pub unembedded: i64,
@@ -286,15 +304,18 @@ impl Htm {
     /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `limit_out_of_range`, `namespace_invalid`, `robot_invalid`,
-    /// `embedder_missing` (strategy `vector` without any embedder), or a database error.
+    /// `content_empty` (a blank query), `limit_out_of_range`, `namespace_invalid`, `robot_invalid`, what
+    /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, `embedder_missing` (strategy `vector` without
+    /// any embedder), or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
+        let words = phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query);
         let started = Instant::now();
         let mut degraded = Vec::new();
         let embedding = match query.strategy.wants_vectors() {
             false => None,
-            true => match self.embed_query(&query.text).await {
+            true => match self.embed_query(words).await {
                 Ok(embedding) => Some(embedding),
                 Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
                     return Err(error);
@@ -309,7 +330,7 @@ impl Htm {
                 }
             },
         };
-        let text = (query.strategy != Strategy::Vector || embedding.is_none()).then_some(query.text.as_str());
+        let text = (query.strategy != Strategy::Vector || embedding.is_none()).then_some(words);
         let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let started = Instant::now();
         let found = recall::search(
@@ -317,6 +338,7 @@ impl Htm {
             &recall::Search {
                 namespace: query.namespace.as_deref().unwrap_or(&self.settings().namespace),
                 query,
+                timeframe: &timeframe,
                 text,
                 embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
                 settings: &self.settings().recall,
@@ -327,6 +349,8 @@ impl Htm {
         Ok(Recalled {
             hits: found.hits,
             strategy: query.strategy,
+            timeframe,
+            time_phrase: phrase,
             unembedded: found.unembedded,
             model: embedding.map(|(model, _)| model.label),
             degraded,

@@ -18,5 +18,6 @@ pub mod server;
 pub mod statistics;
 pub mod status;
 pub mod tags;
+pub(crate) mod timeline;
 pub mod workers;
 pub(crate) mod working_memory;

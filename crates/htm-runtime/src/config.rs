@@ -37,7 +37,7 @@ pub use error::ConfigError;
 pub use layers::Places;
 pub use model::{
     Config, Database, Embedding, Encoding, Fusion, Jobs, Level, Local, Log, LogFormat, Memory, Ollama,
-    Openai, Provider, Recall, Strategy, Tag, Tokens, Worker, WorkerProcess,
+    Openai, Provider, Recall, Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
 };
 pub use secret::Secret;
 

@@ -274,6 +274,7 @@ fn settings(config: &Config) -> Settings {
         namespace: config.memory.namespace.clone(),
         robot: config.memory.robot_name().into(),
         language: config.memory.language.clone(),
+        time: config.time.settings(),
         token_encoding: match config.tokens.encoding {
             Encoding::O200kBase => htm_core::TokenEncoding::O200kBase,
             Encoding::Cl100kBase => htm_core::TokenEncoding::Cl100kBase,

@@ -27,6 +27,10 @@ create table htm.repeats (
 );
 comment on table htm.repeats is 'How often a robot said again what was remembered already.';
 
+-- ── conversations ───────────────────────────────────────────────────────────────────────────────────────
+-- What was said around a memory, and the timeline of a conversation.
+create index nodes_session_idx on htm.nodes (namespace, session, created_at) where session is not null;
+
 -- ── robots ──────────────────────────────────────────────────────────────────────────────────────────────
 alter table htm.robots add column last_active timestamptz;
 comment on column htm.robots.last_active is 'To the minute: it is written off the path of the robot''s calls.';

@@ -24,6 +24,8 @@ async fn of_htm() {
         &["memory"],
         &["memory", "show"],
         &["memory", "clear"],
+        &["timeline"],
+        &["neighbours"],
         &["get"],
         &["forget"],
         &["status"],

@@ -130,7 +130,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
             if let Some(timeframe) = timeframe {
                 query.timeframe = timeframe.parse()?;
             }
-            output.say(describe(&htm.recall(&query).await?));
+            output.say(describe(&htm.recall(&query).await?, &htm.settings().time.zone));
         }
     }
 

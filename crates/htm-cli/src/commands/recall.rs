@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use console::style;
-use htm_core::{Htm, RecallQuery, Recalled, Strategy, TagFilter, Timeframe};
+use htm_core::{
+    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe, Zone,
+};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -25,7 +27,7 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {
                 let recalled = htm.recall(&query).await?;
-                output.value(&recalled, || describe(&recalled));
+                output.value(&recalled, || describe(&recalled, &htm.settings().time.zone));
                 Ok(())
             }
         }
@@ -37,37 +39,57 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
-    let limit = match &args.limit {
-        None => config.recall.limit as usize,
-        Some(text) => {
-            text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
-                CliError::Usage {
-                    code: "limit_out_of_range",
-                    what: format!("limit {text} is outside 1 to 10,000"),
-                    hint: "give a limit from 1 to 10000".into(),
-                }
-            })?
-        }
-    };
     let prefixes = parse_tags(&args.tags)?.into_iter().map(TagFilter::Prefix);
     let exact = parse_tags(&args.exact_tags)?.into_iter().map(TagFilter::Exact);
     Ok(RecallQuery {
         namespace: args.namespace.clone(),
         strategy: strategy.parse()?,
-        timeframe: match &args.timeframe {
-            None => Timeframe::ALL,
-            Some(text) => text.parse()?,
-        },
+        timeframe: time_filter(args.timeframe.as_deref())?,
         tags: prefixes.chain(exact).collect(),
         any_tag: args.any_tag,
         robot: args.robot.clone(),
-        limit,
+        session: args.session.clone(),
+        limit: limit(config, args.limit.as_deref())?,
         ..RecallQuery::new(args.query.join(" "))
     })
 }
 
-/// What a person reads: a line of scores, then the text.
-pub(crate) fn describe(recalled: &Recalled) -> String {
+/// The limit of the command line, or the configuration's.
+pub(crate) fn limit(config: &Config, text: Option<&str>) -> Result<usize, CliError> {
+    let Some(text) = text else { return Ok(config.recall.limit as usize) };
+    text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
+        CliError::Usage {
+            code: "limit_out_of_range",
+            what: format!("limit {text} is outside 1 to 10,000"),
+            hint: "give a limit from 1 to 10000".into(),
+        }
+    })
+}
+
+/// The timeframe of the command line.
+pub(crate) fn time_filter(text: Option<&str>) -> Result<TimeFilter, CliError> {
+    Ok(text.map(str::parse).transpose()?.unwrap_or_default())
+}
+
+/// What a filter by time meant; nothing when there was none.
+pub(crate) fn describe_time(
+    timeframe: &Timeframe,
+    phrase: Option<&TimePhrase>,
+    zone: &Zone,
+) -> Option<String> {
+    let meant = format!("{} ({zone})", timeframe.describe(zone));
+    match phrase {
+        Some(taken) => Some(format!(
+            "`{}` is {meant}; searched for `{}`",
+            one_line(&taken.phrase, 80),
+            one_line(&taken.query, 120)
+        )),
+        None => (!timeframe.is_all()).then_some(meant),
+    }
+}
+
+/// What a person reads: a line of scores, then the text. Times are those of `zone`.
+pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     let mut text = String::new();
     let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
     let rank = |rank: Option<i64>| rank.map_or("–".into(), |rank| rank.to_string());
@@ -88,7 +110,7 @@ pub(crate) fn describe(recalled: &Recalled) -> String {
                 "node {}{}  {}  {}  {}",
                 hit.node.id,
                 hit.node.key.as_ref().map(|key| format!(" ({})", one_line(key, 40))).unwrap_or_default(),
-                hit.node.created_at.format("%Y-%m-%d %H:%M"),
+                zone.local(hit.node.created_at).format("%Y-%m-%d %H:%M"),
                 one_line(&hit.node.robot, 30),
                 tags
             ))
@@ -113,15 +135,20 @@ pub(crate) fn describe(recalled: &Recalled) -> String {
         };
         text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
     }
-    for degraded in &recalled.degraded {
-        text.push_str(&format!(
-            "\n{}: no {} leg: {}",
-            style("degraded").yellow(),
-            degraded.leg,
-            one_line(&degraded.reason, 300)
-        ));
+    if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
+        text.push_str(&format!("\ntime: {time}"));
     }
+    text.push_str(&describe_degraded(&recalled.degraded));
     text
+}
+
+/// A line for each leg that did not run.
+pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
+    let line = |degraded: &Degraded| {
+        let reason = one_line(&degraded.reason, 300);
+        format!("\n{}: no {} leg: {reason}", style("degraded").yellow(), degraded.leg)
+    };
+    degraded.iter().map(line).collect()
 }
 
 /// A query of a file.

@@ -11,11 +11,14 @@ use crate::id::NodeId;
 use crate::job::Stage;
 use crate::node::Node;
 use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, TagFilter};
+use crate::timeframe::Timeframe;
 
 /// Everything the statement is told, beside the query.
 pub(crate) struct Search<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) query: &'a RecallQuery,
+    /// What the query's filter means.
+    pub(crate) timeframe: &'a Timeframe,
     /// Null: no full text.
     pub(crate) text: Option<&'a str>,
     /// Null: no vectors.
@@ -42,6 +45,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .unzip();
     let needed = if query.any_tag { 1 } else { paths.len() as i32 };
     let paths = (!paths.is_empty()).then_some(paths);
+    let (starts, ends) = several(search.timeframe);
     let settings = search.settings;
     let pool_size = settings.pool.max(query.limit);
     let begin = format!(
@@ -54,8 +58,8 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let mut tx = pool.begin_with(AssertSqlSafe(begin)).await?;
     let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(sql))
         .bind(search.namespace)
-        .bind(query.timeframe.from())
-        .bind(query.timeframe.until())
+        .bind(search.timeframe.from())
+        .bind(search.timeframe.until())
         .bind(paths)
         .bind(prefixes)
         .bind(needed)
@@ -73,6 +77,9 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(settings.weight_vector)
         .bind(settings.bm25_k1)
         .bind(settings.bm25_b)
+        .bind(starts.as_deref())
+        .bind(ends.as_deref())
+        .bind(query.session.as_deref())
         .fetch_all(&mut *tx)
         .await?;
     let unembedded = match query.strategy.wants_vectors() {
@@ -81,10 +88,12 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
             let model = search.embedding.as_ref().map(|(model, _)| model);
             sqlx::query_scalar(include_str!("sql/unembedded.sql"))
                 .bind(search.namespace)
-                .bind(query.timeframe.from())
-                .bind(query.timeframe.until())
+                .bind(search.timeframe.from())
+                .bind(search.timeframe.until())
                 .bind(model.map_or(Stage::Embed.queue(), |model| &model.queue))
                 .bind(model.map(|model| &model.label))
+                .bind(starts.as_deref())
+                .bind(ends.as_deref())
                 .fetch_one(&mut *tx)
                 .await?
         }
@@ -93,6 +102,20 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let hits = rows.into_iter().map(Row::into_hit).collect::<Result<_>>()?;
     Ok(Found { hits, unembedded })
 }
+
+/// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.
+pub(crate) fn several(timeframe: &Timeframe) -> (Option<Times>, Option<Times>) {
+    match timeframe.ranges() {
+        [] | [_] => (None, None),
+        ranges => (
+            Some(ranges.iter().map(|range| range.from()).collect()),
+            Some(ranges.iter().map(|range| range.until()).collect()),
+        ),
+    }
+}
+
+/// Null is an open side.
+type Times = Vec<Option<DateTime<Utc>>>;
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
@@ -106,6 +129,39 @@ fn statement(model: Option<&RegisteredModel>) -> String {
 
 #[derive(sqlx::FromRow)]
 struct Row {
+    #[sqlx(flatten)]
+    node: NodeRow,
+    vector_rank: Option<i64>,
+    text_rank: Option<i64>,
+    similarity: Option<f64>,
+    bm25: Option<f64>,
+    score: Option<f64>,
+}
+
+impl Row {
+    fn into_hit(self) -> Result<Hit> {
+        let matched_by = match (self.vector_rank, self.text_rank) {
+            (Some(_), Some(_)) => MatchedBy::Both,
+            (None, Some(_)) => MatchedBy::Text,
+            _ => MatchedBy::Vector,
+        };
+        Ok(Hit {
+            node: self.node.into_node()?,
+            scores: Scores {
+                score: self.score.unwrap_or(0.0),
+                similarity: self.similarity,
+                text: self.bm25,
+                vector_rank: self.vector_rank,
+                text_rank: self.text_rank,
+            },
+            matched_by,
+        })
+    }
+}
+
+/// A node as statements of our own select it.
+#[derive(sqlx::FromRow)]
+pub(crate) struct NodeRow {
     id: NodeId,
     namespace: String,
     robot: String,
@@ -124,49 +180,29 @@ struct Row {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     tags: Vec<String>,
-    vector_rank: Option<i64>,
-    text_rank: Option<i64>,
-    similarity: Option<f64>,
-    bm25: Option<f64>,
-    score: Option<f64>,
 }
 
-impl Row {
-    fn into_hit(self) -> Result<Hit> {
-        let matched_by = match (self.vector_rank, self.text_rank) {
-            (Some(_), Some(_)) => MatchedBy::Both,
-            (None, Some(_)) => MatchedBy::Text,
-            _ => MatchedBy::Vector,
-        };
-        Ok(Hit {
-            node: Node {
-                id: self.id,
-                namespace: self.namespace,
-                robot: self.robot,
-                key: self.key,
-                content: self.content,
-                speaker: self.speaker,
-                session: self.session,
-                seq: self.seq,
-                source: self.source,
-                kind: self.kind,
-                importance: self.importance,
-                token_count: self.token_count,
-                token_encoding: self.token_encoding,
-                tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
-                metadata: self.metadata,
-                revision: self.revision,
-                created_at: self.created_at,
-                updated_at: self.updated_at,
-            },
-            scores: Scores {
-                score: self.score.unwrap_or(0.0),
-                similarity: self.similarity,
-                text: self.bm25,
-                vector_rank: self.vector_rank,
-                text_rank: self.text_rank,
-            },
-            matched_by,
+impl NodeRow {
+    pub(crate) fn into_node(self) -> Result<Node> {
+        Ok(Node {
+            id: self.id,
+            namespace: self.namespace,
+            robot: self.robot,
+            key: self.key,
+            content: self.content,
+            speaker: self.speaker,
+            session: self.session,
+            seq: self.seq,
+            source: self.source,
+            kind: self.kind,
+            importance: self.importance,
+            token_count: self.token_count,
+            token_encoding: self.token_encoding,
+            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
+            metadata: self.metadata,
+            revision: self.revision,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The server underneath: what it is and whether it keeps what it commits.
 
+use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use crate::error::Result;
@@ -27,6 +28,11 @@ pub async fn versions(pool: &PgPool) -> Result<Versions> {
     )
     .fetch_one(pool)
     .await?)
+}
+
+/// The only clock that decides anything.
+pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
+    Ok(sqlx::query_scalar("select now()").fetch_one(pool).await?)
 }
 
 /// What a collection has become so far.

@@ -7,7 +7,7 @@ use figment::value::{Num, Value};
 
 use super::Source;
 use super::error::ConfigError;
-use super::model::{Encoding, Fusion, Level, LogFormat, Provider, Strategy};
+use super::model::{Encoding, Fusion, Level, LogFormat, Provider, Strategy, WeekStart};
 use super::secret::mask_password;
 
 /// A key, as `recall.limit`.
@@ -30,6 +30,8 @@ enum Rule {
     HttpUrl,
     /// Empty, or an address and a port.
     Listen,
+    /// A time zone.
+    Zone,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A list of these words.
@@ -53,6 +55,8 @@ pub(super) const KEYS: &[Key] = &[
     key("memory.namespace", Rule::Filled),
     key("memory.robot", Rule::Text),
     key("memory.language", Rule::Filled),
+    key("time.zone", Rule::Zone),
+    key("time.week_start", Rule::OneOf(WeekStart::WORDS)),
     key("tokens.encoding", Rule::OneOf(Encoding::WORDS)),
     key("working_memory.max_tokens", Rule::Whole(1..=1_000_000_000)),
     key("embedding.provider", Rule::OneOf(Provider::WORDS)),
@@ -158,6 +162,7 @@ impl Key {
                 rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
             }),
             Rule::Listen => text.is_some_and(|text| text.is_empty() || text.parse::<SocketAddr>().is_ok()),
+            Rule::Zone => text.is_some_and(|text| text.parse::<htm_core::Zone>().is_ok()),
             Rule::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Rule::Some(words) => value.as_array().is_some_and(|values| {
                 values.iter().all(|value| value.as_str().is_some_and(|text| words.contains(&text)))
@@ -222,6 +227,7 @@ impl Key {
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
             Rule::Listen => "empty, or an address and a port as 127.0.0.1:9464".into(),
+            Rule::Zone => "a time zone as \"Europe/Berlin\", \"UTC\", or \"system\"".into(),
             Rule::OneOf(choices) => words(choices),
             Rule::Some(choices) => format!("a list of {}", words(choices)),
             Rule::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),

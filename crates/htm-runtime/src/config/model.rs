@@ -16,6 +16,7 @@ use crate::paths::Paths;
 pub struct Config {
     pub database: Database,
     pub memory: Memory,
+    pub time: Time,
     pub tokens: Tokens,
     pub working_memory: WorkingMemory,
     pub embedding: Embedding,
@@ -69,6 +70,30 @@ impl Memory {
     /// The robot, `htm` when none is set.
     pub fn robot_name(&self) -> &str {
         if self.robot.is_empty() { "htm" } else { &self.robot }
+    }
+}
+
+/// `[time]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Time {
+    /// See [`Time::settings`].
+    pub zone: String,
+    pub week_start: WeekStart,
+}
+
+impl Time {
+    /// As the library takes it.
+    pub fn settings(&self) -> htm_core::TimeSettings {
+        htm_core::TimeSettings {
+            // What is no zone was refused when the configuration was loaded.
+            zone: self.zone.parse().unwrap_or_default(),
+            week_start: match self.week_start {
+                WeekStart::Monday => htm_core::WeekStart::Monday,
+                WeekStart::Sunday => htm_core::WeekStart::Sunday,
+            },
+        }
     }
 }
 
@@ -312,6 +337,16 @@ choice! {
         Openai = "openai",
         /// Deterministic, for tests.
         Fake = "fake",
+    }
+}
+
+choice! {
+    /// The first day of a week.
+    WeekStart {
+        /// As ISO 8601 has it.
+        Monday = "monday",
+        /// As in the United States.
+        Sunday = "sunday",
     }
 }
 

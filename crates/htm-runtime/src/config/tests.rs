@@ -129,6 +129,17 @@ fn a_bad_value_names_key_value_source_and_what_is_allowed() {
             "`tag.threshold` cannot be NaN (in HTM_TAG__THRESHOLD); allowed: a number from 0 to 1",
         ),
         (
+            "HTM_TIME__ZONE",
+            "Berlin",
+            "`time.zone` cannot be \"Berlin\" (in HTM_TIME__ZONE); allowed: a time zone as \"Europe/Berlin\", \"UTC\", \
+             or \"system\"",
+        ),
+        (
+            "HTM_TIME__WEEK_START",
+            "friday",
+            "`time.week_start` cannot be \"friday\" (in HTM_TIME__WEEK_START); allowed: \"monday\", \"sunday\"",
+        ),
+        (
             "HTM_LOG__FORMAT",
             "xml",
             "`log.format` cannot be \"xml\" (in HTM_LOG__FORMAT); allowed: \"auto\", \"human\", \"json\"",
@@ -198,4 +209,13 @@ fn an_empty_model_is_the_providers_default() {
     let config = with_env("HTM_EMBEDDING__PROVIDER", "ollama").unwrap().config;
     assert_eq!(config.embedding.model_name(), "nomic-embed-text");
     assert_eq!(config.memory.robot_name(), "htm");
+}
+
+#[test]
+fn a_zone_is_known_without_the_systems_database() {
+    let settings = |zone: &str| with_env("HTM_TIME__ZONE", zone).unwrap().config.time.settings();
+    assert_eq!(settings("America/New_York").zone.to_string(), "America/New_York");
+    assert_eq!(defaults().config.time.settings(), htm_core::TimeSettings::default());
+    let sunday = with_env("HTM_TIME__WEEK_START", "sunday").unwrap().config.time.settings();
+    assert_eq!(sunday.week_start, htm_core::WeekStart::Sunday);
 }

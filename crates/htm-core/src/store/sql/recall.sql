@@ -5,14 +5,21 @@
 -- {{store}} is the table of the active model, htm.embeddings_<id>.
 --
 -- $1 text namespace            $2 timestamptz from, inclusive, or null   $3 timestamptz until, exclusive, or null
+-- $18 timestamptz[] where each of several ranges starts, or null: there is one, from $2 until $3   $19 where each ends
 -- $4 text[] tags or null       $5 boolean[] each as a prefix             $6 int how many of them a node must have
 -- $7 text robot's name or null $8 text query or null                     $9 halfvec query embedding or null
 -- $10 text search configuration $11 int candidates a leg                 $12 int limit
 -- $13 int largest scope that is searched exactly                         $14 text fusion: convex | rrf
 -- $15 double weight of the vectors, 0 to 1                               $16 double BM25's k1   $17 double BM25's b
+-- $20 text session or null
 --
 -- Index: nodes_tsv_idx; embeddings_<id>_scope_idx (exact) or embeddings_<id>_hnsw_idx; nodes_pk
-with tag_scope as materialized (
+with several as materialized (
+    -- The indexes are walked from the first start ($2) to the last end ($3); this leaves out what lies between.
+    select range_agg(tstzrange(r.since, r.until)) as ranges
+      from unnest($18::timestamptz[], $19::timestamptz[]) r(since, until)
+),
+tag_scope as materialized (
     -- A prefix stops at the colon: `data` finds data and data:x, never database.
     select f.ord, t.id
       from unnest($4::text[], $5::boolean[]) with ordinality f(path, is_prefix, ord)
@@ -57,6 +64,7 @@ scope as materialized (
              where $9::halfvec is not null and e.namespace = $1
                and ($2::timestamptz is null or e.created_at >= $2)
                and ($3::timestamptz is null or e.created_at < $3)
+               and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
              limit $13 + 1) counted
 ),
 exact_leg as materialized (
@@ -68,6 +76,7 @@ exact_leg as materialized (
        and e.namespace = $1
        and ($2::timestamptz is null or e.created_at >= $2)
        and ($3::timestamptz is null or e.created_at < $3)
+       and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
        and {{visible}}
      order by (e.embedding <=> $9) + 0
      limit $11
@@ -79,6 +88,7 @@ hnsw_leg as materialized (
        and e.namespace = $1
        and ($2::timestamptz is null or e.created_at >= $2)
        and ($3::timestamptz is null or e.created_at < $3)
+       and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
        and exists (select from htm.nodes m where m.id = e.node_id and {{visible}})
      order by e.embedding <=> $9
      limit $11
@@ -95,6 +105,7 @@ text_leg as materialized (
              where m.namespace = $1
                and ($2::timestamptz is null or m.created_at >= $2)
                and ($3::timestamptz is null or m.created_at < $3)
+               and ($18::timestamptz[] is null or (select ranges from several) @> m.created_at)
                and {{visible}}
              order by 2 desc, 1 desc
              limit $11) leg

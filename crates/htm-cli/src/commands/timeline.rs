@@ -1,0 +1,134 @@
+//! `htm timeline` and `htm neighbours`.
+
+use std::process::ExitCode;
+
+use chrono::{DateTime, Utc};
+use console::style;
+use htm_core::{
+    Degraded, Grouping, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup, TimelineQuery, Zone,
+};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use super::recall::{describe_degraded, describe_time, limit, time_filter};
+use crate::args::{NeighboursArgs, TimelineArgs};
+use crate::error::CliError;
+use crate::output::{Output, one_line};
+
+pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let grouping: Grouping = args.by.parse()?;
+    let topic = args.topic.join(" ");
+    let query = TimelineQuery {
+        topic: (!args.topic.is_empty()).then_some(topic),
+        namespace: args.namespace,
+        timeframe: time_filter(args.timeframe.as_deref())?,
+        robot: args.robot,
+        session: args.session,
+        strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str()).parse()?,
+        limit: limit(config, args.limit.as_deref())?,
+    };
+    let session = Session::open(config).await?;
+    let result = async {
+        let htm = match query.topic {
+            None => session.htm(),
+            Some(_) => session.htm_with_embedder()?,
+        };
+        Ok::<_, CliError>(htm.conversation_timeline(&query).await?)
+    }
+    .await;
+    session.close().await;
+    let mut timeline = result?;
+    let zone = config.time.settings().zone;
+    let shown = Shown {
+        timeframe: std::mem::take(&mut timeline.timeframe),
+        time_phrase: timeline.time_phrase.take(),
+        degraded: std::mem::take(&mut timeline.degraded),
+        groups: timeline.into_groups(grouping, &zone),
+    };
+    output.value(&shown, || describe(&shown, grouping, &zone));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn neighbours(
+    config: &Config,
+    args: NeighboursArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let session = Session::open(config).await?;
+    let result = session.htm().neighbours(args.node, args.before, args.after).await;
+    session.close().await;
+    let found = result?;
+    output.value(&found, || describe_neighbours(&found, &config.time.settings().zone));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A timeline in its groups.
+#[derive(serde::Serialize)]
+struct Shown {
+    groups: Vec<TimelineGroup>,
+    timeframe: Timeframe,
+    time_phrase: Option<TimePhrase>,
+    degraded: Vec<Degraded>,
+}
+
+fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
+    let nodes = || shown.groups.iter().flat_map(|group| group.entries.iter().map(|entry| &entry.node));
+    let width = nodes().map(|node| who(node).chars().count()).max().unwrap_or(0);
+    let time = |at: DateTime<Utc>, format: &str| zone.local(at).format(format).to_string();
+    let mut text = String::new();
+    for group in &shown.groups {
+        let (heading, format) = match grouping {
+            Grouping::Day => (time(group.first_at, "%Y-%m-%d, %A"), "%H:%M"),
+            Grouping::Session => (
+                match &group.name {
+                    Some(session) => format!("session {}", one_line(session, 60)),
+                    None => "no session".into(),
+                },
+                "%Y-%m-%d %H:%M",
+            ),
+        };
+        text.push_str(&format!("{}\n", style(heading).bold()));
+        for entry in &group.entries {
+            text.push_str(&line("  ", &entry.node, &time(entry.node.created_at, format), width));
+        }
+    }
+    if shown.groups.is_empty() {
+        text.push_str("nothing found\n");
+    }
+    text.push_str(&format!("{} memories", nodes().count()));
+    if let Some(time) = describe_time(&shown.timeframe, shown.time_phrase.as_ref(), zone) {
+        text.push_str(&format!("\ntime: {time}"));
+    }
+    text.push_str(&describe_degraded(&shown.degraded));
+    text
+}
+
+fn describe_neighbours(found: &Neighbours, zone: &Zone) -> String {
+    let all = || found.before.iter().chain([&found.node]).chain(&found.after);
+    let width = all().map(|node| who(node).chars().count()).max().unwrap_or(0);
+    let mut text = match &found.node.session {
+        Some(session) => format!("{}\n", style(format!("session {}", one_line(session, 60))).bold()),
+        None => format!("{}\n", style(format!("namespace {}", one_line(&found.node.namespace, 60))).bold()),
+    };
+    for node in all() {
+        let mark = if node.id == found.node.id { "> " } else { "  " };
+        text.push_str(&line(
+            mark,
+            node,
+            &zone.local(node.created_at).format("%Y-%m-%d %H:%M").to_string(),
+            width,
+        ));
+    }
+    text.trim_end().into()
+}
+
+/// A memory on a line; `width` is that of the longest name.
+fn line(mark: &str, node: &Node, time: &str, width: usize) -> String {
+    let id = style(format!("node {}", node.id)).dim();
+    format!("{mark}{time}  {:width$}  {}  {id}\n", who(node), one_line(&node.content, 100))
+}
+
+/// Who said it, or else who remembered it.
+fn who(node: &Node) -> String {
+    one_line(node.speaker.as_ref().unwrap_or(&node.robot), 20)
+}

@@ -1,0 +1,268 @@
+//! The words of a time expression, as a recursive descent over tokens. It knows no clock.
+
+use chrono::{DateTime, Utc};
+use jiff::civil::{Date, DateTime as LocalTime, Weekday};
+
+use super::tokens::{Kind, Token};
+
+mod words;
+
+/// One of the alternatives of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    During(Period),
+    Since(Period),
+    After(Period),
+    Before(Period),
+    Until(Period),
+    /// `A..B`: until the start of B.
+    Range(Option<Period>, Option<Period>),
+    /// `from A to B`: until the end of B.
+    Through(Period, Period),
+}
+
+impl Part {
+    /// The one who wrote it may have swapped its sides.
+    pub(super) fn has_two_sides(&self) -> bool {
+        matches!(self, Part::Range(..) | Part::Through(..))
+    }
+}
+
+/// Something with a start and an end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Period {
+    Now,
+    Instant(DateTime<Utc>),
+    Local(LocalTime),
+    Day(Date),
+    Month(i16, i8),
+    Year(i16),
+    /// Days from today.
+    FromToday(i32),
+    /// Month and day, the latest.
+    MonthDay(i8, i8),
+    MonthNamed(Which, i8),
+    Weekday(Which, Weekday),
+    PartOfDay(Box<Period>, PartOfDay),
+    /// So many from the one that is now.
+    Calendar(Unit, i32),
+    Weekend(i32),
+    LatestWeekend,
+    /// So long until now.
+    Back(Unit, i64),
+    /// From now, so long.
+    Ahead(Unit, i64),
+    Ago(Unit, i64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Last,
+    This,
+    Next,
+    /// The last that has begun.
+    Latest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartOfDay {
+    Morning,
+    Afternoon,
+    Evening,
+    Night,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// How sure it is that words mean a time when they stand in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Clarity {
+    /// Only where nothing else can stand.
+    Never,
+    /// After `on`, `in`, `since` and the like.
+    Led,
+    /// Anywhere.
+    Clear,
+}
+
+/// A part, and what led to it.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) part: Part,
+    pub(super) clarity: Clarity,
+    /// The preposition that it began with.
+    pub(super) lead: Option<&'static str>,
+    /// A bare year or weekend stands at its end: what follows decides.
+    pub(super) loose: bool,
+}
+
+/// Prepositions that may stand before a time.
+pub(super) const LEADS: &[&str] =
+    &["in", "on", "during", "within", "over", "throughout", "for", "from", "of"];
+
+pub(super) struct Parser<'t> {
+    tokens: &'t [Token],
+    at: usize,
+    furthest: usize,
+    /// Of the part that is read: the least that one of its periods had.
+    clarity: Clarity,
+    loose: bool,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(tokens: &'t [Token]) -> Self {
+        Self { tokens, at: 0, furthest: 0, clarity: Clarity::Clear, loose: false }
+    }
+
+    pub(super) fn starting_at(tokens: &'t [Token], at: usize) -> Self {
+        Self { at, ..Self::new(tokens) }
+    }
+
+    /// Where the next token is.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The furthest token that nothing could be made of.
+    pub(super) fn furthest(&self) -> usize {
+        self.furthest
+    }
+
+    /// All tokens; none when something is left over.
+    pub(super) fn whole(&mut self) -> Option<Vec<Part>> {
+        let mut parts = Vec::new();
+        if self.tokens.is_empty() {
+            return Some(parts);
+        }
+        loop {
+            parts.push(self.part()?.part);
+            if self.at == self.tokens.len() {
+                return Some(parts);
+            }
+            if !self.comma() {
+                self.conjunction()?;
+            }
+        }
+    }
+
+    /// One alternative.
+    pub(super) fn part(&mut self) -> Option<Said> {
+        self.clarity = Clarity::Clear;
+        self.loose = false;
+        let (part, lead) = None
+            .or_else(|| self.attempt(|it| Some((it.range()?, None))))
+            .or_else(|| self.attempt(|it| Some((it.through()?, None))))
+            .or_else(|| self.attempt(|it| Some((it.relation()?, None))))
+            .or_else(|| {
+                self.attempt(|it| {
+                    let lead = it.attempt(|it| it.word(LEADS));
+                    Some((Part::During(it.period()?), lead))
+                })
+            })?;
+        Some(Said { part, clarity: self.clarity, lead, loose: self.loose })
+    }
+
+    /// What joins alternatives in a sentence.
+    pub(super) fn conjunction(&mut self) -> Option<()> {
+        self.word(&["or", "and"]).map(drop)
+    }
+
+    /// `A..B`, `A..`, `..B`
+    fn range(&mut self) -> Option<Part> {
+        let from = self.attempt(Self::period);
+        self.dots()?;
+        let until = self.attempt(Self::period);
+        if from.is_none() && until.is_none() {
+            return None;
+        }
+        // Two dots are written on purpose.
+        self.clarity = Clarity::Clear;
+        self.loose = false;
+        Some(Part::Range(from, until))
+    }
+
+    /// `from A to B`, `between A and B`
+    fn through(&mut self) -> Option<Part> {
+        let ends: &[_] = match self.word(&["from", "between"])? {
+            "from" => &["to", "until", "till", "through"],
+            _ => &["and"],
+        };
+        let from = self.period()?;
+        self.word(ends)?;
+        let to = self.period()?;
+        self.clarity = self.clarity.max(Clarity::Led);
+        Some(Part::Through(from, to))
+    }
+
+    /// `since A` and the like.
+    fn relation(&mut self) -> Option<Part> {
+        let relation = match self.word(&["since", "after", "before", "until", "till"])? {
+            "since" => Part::Since,
+            "after" => Part::After,
+            "before" => Part::Before,
+            _ => Part::Until,
+        };
+        self.attempt(|it| it.word(&["in", "on"]));
+        let period = self.period()?;
+        // What is clear after `on` is clear here.
+        if self.clarity == Clarity::Led {
+            self.clarity = Clarity::Clear;
+        }
+        Some(relation(period))
+    }
+
+    /// Lowers how clear the part is that is read.
+    fn only(&mut self, clarity: Clarity) {
+        self.clarity = self.clarity.min(clarity);
+    }
+
+    fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (at, clarity, loose) = (self.at, self.clarity, self.loose);
+        let found = read(self);
+        if found.is_none() {
+            (self.at, self.clarity, self.loose) = (at, clarity, loose);
+        }
+        found
+    }
+
+    /// The next token's text, when it is a word.
+    fn peek(&self) -> Option<&'t str> {
+        self.tokens.get(self.at).filter(|token| token.kind == Kind::Word).map(|token| token.text.as_str())
+    }
+
+    fn take<T>(&mut self, read: impl FnOnce(&'t str) -> Option<T>) -> Option<T> {
+        self.furthest = self.furthest.max(self.at);
+        let found = read(self.peek()?)?;
+        self.at += 1;
+        self.furthest = self.furthest.max(self.at);
+        Some(found)
+    }
+
+    /// One of these words.
+    fn word(&mut self, words: &[&'static str]) -> Option<&'static str> {
+        self.take(|text| words.iter().find(|word| **word == text).copied())
+    }
+
+    fn comma(&mut self) -> bool {
+        self.skip(Kind::Comma)
+    }
+
+    fn dots(&mut self) -> Option<()> {
+        self.skip(Kind::Dots).then_some(())
+    }
+
+    fn skip(&mut self, kind: Kind) -> bool {
+        let found = self.tokens.get(self.at).is_some_and(|token| token.kind == kind);
+        self.at += usize::from(found);
+        self.furthest = self.furthest.max(self.at);
+        found
+    }
+}

@@ -1,0 +1,310 @@
+//! Periods: the words for days, weeks, months, and how many of them.
+
+use chrono::DateTime;
+use jiff::civil::{Date, DateTime as LocalTime, Weekday};
+
+use super::{Clarity, Parser, PartOfDay, Period, Unit, Which};
+
+const NUMBERS: [&str; 12] =
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+impl Parser<'_> {
+    /// A period; `the` before it says nothing.
+    pub(super) fn period(&mut self) -> Option<Period> {
+        self.attempt(|it| it.word(&["the"]));
+        let period = None
+            .or_else(|| self.attempt(Self::named_day))
+            .or_else(|| self.attempt(Self::before_last))
+            .or_else(|| self.attempt(Self::ago))
+            .or_else(|| self.attempt(Self::relative))
+            .or_else(|| self.attempt(Self::date))
+            .or_else(|| self.attempt(Self::bare))?;
+        let has_parts = matches!(period, Period::FromToday(_) | Period::Weekday(..) | Period::Day(_));
+        let part = has_parts.then(|| self.attempt(Self::part_of_day)).flatten();
+        Some(match part {
+            Some(part) => Period::PartOfDay(Box::new(period), part),
+            None => period,
+        })
+    }
+
+    /// `today`, `the day before yesterday`, `last night`, `recently`
+    fn named_day(&mut self) -> Option<Period> {
+        let today = |part| Period::PartOfDay(Box::new(Period::FromToday(0)), part);
+        const WORDS: &[&str] =
+            &["today", "yesterday", "tomorrow", "tonight", "recently", "now", "day", "this", "last"];
+        Some(match self.word(WORDS)? {
+            "today" => Period::FromToday(0),
+            "yesterday" => Period::FromToday(-1),
+            "tomorrow" => Period::FromToday(1),
+            "tonight" => today(PartOfDay::Night),
+            "recently" => Period::Back(Unit::Day, 3),
+            "now" => {
+                self.only(Clarity::Never);
+                Period::Now
+            }
+            "day" => match self.word(&["before", "after"])? {
+                "before" => self.word(&["yesterday"]).map(|_| Period::FromToday(-2))?,
+                _ => self.word(&["tomorrow"]).map(|_| Period::FromToday(2))?,
+            },
+            "this" => today(self.part_of_day().filter(|part| *part != PartOfDay::Night)?),
+            _ => {
+                self.word(&["night"])?;
+                Period::PartOfDay(Box::new(Period::FromToday(-1)), PartOfDay::Night)
+            }
+        })
+    }
+
+    fn part_of_day(&mut self) -> Option<PartOfDay> {
+        Some(match self.word(&["morning", "afternoon", "evening", "night"])? {
+            "morning" => PartOfDay::Morning,
+            "afternoon" => PartOfDay::Afternoon,
+            "evening" => PartOfDay::Evening,
+            _ => PartOfDay::Night,
+        })
+    }
+
+    /// `weekend before last`
+    fn before_last(&mut self) -> Option<Period> {
+        let period = match self.word(&["week", "month", "year", "weekend"])? {
+            "week" => Period::Calendar(Unit::Week, -2),
+            "month" => Period::Calendar(Unit::Month, -2),
+            "year" => Period::Calendar(Unit::Year, -2),
+            _ => Period::Weekend(-2),
+        };
+        self.word(&["before"])?;
+        self.word(&["last"])?;
+        // "the week before last Monday" is something else.
+        let goes_on = self.peek().is_some_and(|word| {
+            unit(word).is_some() || weekday(word).is_some() || month(word).is_some() || word == "weekend"
+        });
+        (!goes_on).then_some(period)
+    }
+
+    /// `3 days ago`, `a few weeks ago`
+    fn ago(&mut self) -> Option<Period> {
+        let count = self.count()?;
+        let unit = self.take(unit)?;
+        self.word(&["ago"])?;
+        Some(Period::Ago(unit, count))
+    }
+
+    /// `last week`, `past 3 days`, `this Monday`, `next March`
+    fn relative(&mut self) -> Option<Period> {
+        let this_past = self.attempt(|it| {
+            it.word(&["this"])?;
+            it.word(&["past"])
+        });
+        let word = match this_past {
+            Some(_) => "past",
+            None => self.word(&["last", "past", "this", "next"])?,
+        };
+        let which = match word {
+            "this" => Which::This,
+            "next" => Which::Next,
+            _ => Which::Last,
+        };
+        if which != Which::This
+            && let Some((count, unit)) = self.attempt(|it| Some((it.count()?, it.take(unit)?)))
+        {
+            return Some(match which {
+                Which::Next => Period::Ahead(unit, count),
+                _ => Period::Back(unit, count),
+            });
+        }
+        let offset = match which {
+            Which::Last => -1,
+            Which::Next => 1,
+            _ => 0,
+        };
+        if word != "past" {
+            if self.attempt(|it| it.word(&["weekend"])).is_some() {
+                return Some(Period::Weekend(offset));
+            }
+            if let Some(weekday) = self.attempt(|it| it.take(weekday)) {
+                return Some(Period::Weekday(which, weekday));
+            }
+            if let Some(month) = self.attempt(|it| it.take(month)) {
+                return Some(Period::MonthNamed(which, month));
+            }
+        }
+        let unit = self.take(|text| unit(text).filter(|_| !text.ends_with('s')))?;
+        match (word, unit) {
+            ("last" | "this" | "next", Unit::Week | Unit::Month | Unit::Year) => {
+                Some(Period::Calendar(unit, offset))
+            }
+            // "the last day", "the past year": so long until now.
+            ("last" | "past", _) => {
+                if this_past.is_none() {
+                    self.only(Clarity::Led);
+                }
+                Some(Period::Back(unit, 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// `2026-03-01`, `2026-03-01 12:00`, `3 March 2026`, `March 3rd, 2026`, `March 2026`, `2026`
+    fn date(&mut self) -> Option<Period> {
+        if let Some(period) = self.attempt(|it| it.take(numeric)) {
+            self.only(Clarity::Led);
+            self.loose = matches!(period, Period::Year(_));
+            let Period::Day(date) = period else { return Some(period) };
+            let time = self.attempt(|it| it.take(time_of_day));
+            return Some(time.map_or(period, |time| Period::Local(date.to_datetime(time))));
+        }
+        if let Some((day, is_ordinal)) = self.attempt(|it| it.take(day_of_month)) {
+            self.attempt(|it| it.word(&["of"]));
+            let month = self.take(month)?;
+            return self.month_day(month, day, is_ordinal);
+        }
+        let month = self.take(month)?;
+        if let Some((day, is_ordinal)) = self.attempt(|it| it.take(day_of_month)) {
+            return self.month_day(month, day, is_ordinal);
+        }
+        if let Some(year) = self.attempt(|it| it.take(year)) {
+            return Some(Period::Month(year, month));
+        }
+        self.only(Clarity::Led);
+        Some(Period::MonthNamed(Which::Latest, month))
+    }
+
+    fn month_day(&mut self, month: i8, day: i8, is_ordinal: bool) -> Option<Period> {
+        let year = self.attempt(|it| {
+            it.comma();
+            it.take(year)
+        });
+        match year {
+            Some(year) => Date::new(year, month, day).ok().map(Period::Day),
+            None => {
+                if !is_ordinal {
+                    self.only(Clarity::Led);
+                }
+                // A leap year has every day that there is.
+                Date::new(2024, month, day).ok().map(|_| Period::MonthDay(month, day))
+            }
+        }
+    }
+
+    /// `Monday`, `weekend`
+    fn bare(&mut self) -> Option<Period> {
+        self.only(Clarity::Led);
+        if self.attempt(|it| it.word(&["weekend"])).is_some() {
+            self.loose = true;
+            return Some(Period::LatestWeekend);
+        }
+        Some(Period::Weekday(Which::Latest, self.take(weekday)?))
+    }
+
+    /// How many: `3`, `three`, `a`, `a few`, `several`, `a couple of`
+    fn count(&mut self) -> Option<i64> {
+        let article = self.attempt(|it| it.word(&["a", "an"]));
+        let count = self.attempt(|it| {
+            let vague = it.word(&["few", "several", "couple"])?;
+            if vague == "couple" {
+                it.attempt(|it| it.word(&["of"]));
+            }
+            Some(if vague == "couple" { 2 } else { 3 })
+        });
+        if count.is_some() || article.is_some() {
+            return Some(count.unwrap_or(1));
+        }
+        self.take(|text| match NUMBERS.iter().position(|number| *number == text) {
+            Some(position) => Some(position as i64 + 1),
+            None if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok().filter(|it| *it > 0),
+            None => None,
+        })
+    }
+}
+
+fn unit(word: &str) -> Option<Unit> {
+    Some(match word {
+        "minute" | "minutes" | "min" | "mins" => Unit::Minute,
+        "hour" | "hours" => Unit::Hour,
+        "day" | "days" => Unit::Day,
+        "week" | "weeks" => Unit::Week,
+        "month" | "months" => Unit::Month,
+        "year" | "years" => Unit::Year,
+        _ => return None,
+    })
+}
+
+fn weekday(word: &str) -> Option<Weekday> {
+    Some(match word {
+        "monday" => Weekday::Monday,
+        "tuesday" => Weekday::Tuesday,
+        "wednesday" => Weekday::Wednesday,
+        "thursday" => Weekday::Thursday,
+        "friday" => Weekday::Friday,
+        "saturday" => Weekday::Saturday,
+        "sunday" => Weekday::Sunday,
+        _ => return None,
+    })
+}
+
+fn month(word: &str) -> Option<i8> {
+    const MONTHS: [(&str, &str); 12] = [
+        ("january", "jan"),
+        ("february", "feb"),
+        ("march", "mar"),
+        ("april", "apr"),
+        ("may", "may"),
+        ("june", "jun"),
+        ("july", "jul"),
+        ("august", "aug"),
+        ("september", "sep"),
+        ("october", "oct"),
+        ("november", "nov"),
+        ("december", "dec"),
+    ];
+    let word = if word == "sept" { "sep" } else { word };
+    let position = MONTHS.iter().position(|(name, short)| *name == word || *short == word)?;
+    Some(position as i8 + 1)
+}
+
+/// Four digits.
+fn year(word: &str) -> Option<i16> {
+    (word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.parse().ok()).flatten()
+}
+
+/// `3`, `3rd`; and whether it was an ordinal.
+fn day_of_month(word: &str) -> Option<(i8, bool)> {
+    let digits = word.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+    let is_ordinal = matches!(&word[digits.len()..], "st" | "nd" | "rd" | "th");
+    let is_number = matches!(digits.len(), 1 | 2) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let day = (is_number && (is_ordinal || digits.len() == word.len())).then(|| digits.parse().ok())??;
+    (1..=31).contains(&day).then_some((day, is_ordinal))
+}
+
+/// What is written with digits alone.
+fn numeric(word: &str) -> Option<Period> {
+    if let Some(year) = year(word) {
+        return Some(Period::Year(year));
+    }
+    if let Some((year_digits, month_digits)) = word.split_once('-')
+        && month_digits.len() == 2
+        && let (Some(year), Ok(month @ 1..=12)) = (year(year_digits), month_digits.parse())
+    {
+        return Some(Period::Month(year, month));
+    }
+    if !word.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    if let Ok(instant) = DateTime::parse_from_rfc3339(&word.to_uppercase()) {
+        return Some(Period::Instant(instant.to_utc()));
+    }
+    if word.len() == 10 {
+        return word.parse().ok().map(Period::Day);
+    }
+    let (date, time) = word.split_once('t')?;
+    let date: Date = (date.len() == 10).then(|| date.parse().ok()).flatten()?;
+    Some(Period::Local(LocalTime::from_parts(date, time_of_day(time)?)))
+}
+
+/// `12:00`, `12:00:30`
+fn time_of_day(word: &str) -> Option<jiff::civil::Time> {
+    let shaped = word.bytes().enumerate().all(|(place, byte)| match place {
+        2 | 5 => byte == b':',
+        _ => byte.is_ascii_digit(),
+    });
+    (shaped && matches!(word.len(), 5 | 8)).then(|| word.parse().ok()).flatten()
+}

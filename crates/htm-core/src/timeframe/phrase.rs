@@ -1,0 +1,287 @@
+//! The time phrase in a query: found where it cannot be anything else, and cut out.
+//!
+//! A phrase that is missed costs little: the query is searched as it stands. One that is none hides memories. So words
+//! that also mean something else (`may`, `march`, `the weekend project`, `last minute changes`, `release 2026-03-01`)
+//! are taken only after a preposition, and not even then where the sentence goes on with a noun.
+
+use std::ops::Range;
+
+use super::expression::TimeExpression;
+use super::grammar::{Clarity, LEADS, Parser, Part, Period, Said};
+use super::tokens::{Kind, Token, tokens};
+
+/// A phrase of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Phrase {
+    /// Where it stands, in bytes.
+    pub(super) span: Range<usize>,
+    pub(super) expression: TimeExpression,
+}
+
+/// What may be the query's time phrase: the longest first, none within another.
+pub(super) fn phrases(query: &str) -> Vec<Phrase> {
+    let mut tokens = tokens(query);
+    for quote in quotes(query) {
+        for token in tokens.iter_mut().filter(|token| quote.contains(&token.span.start)) {
+            token.kind = Kind::Other;
+        }
+    }
+    let shouted = !query.chars().any(char::is_lowercase);
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut all: Vec<(Range<usize>, Vec<Part>)> = (0..tokens.len())
+        .filter_map(|at| read(&tokens, at))
+        .filter(|(range, _)| shouted || !has_odd_capital(&tokens, range.clone()))
+        .collect();
+    all.sort_by_key(|(range, _)| (usize::MAX - range.len(), range.start));
+    all.retain(|(range, _)| {
+        let is_apart = found.iter().all(|other| range.end <= other.start || other.end <= range.start);
+        if is_apart {
+            found.push(range.clone());
+        }
+        is_apart
+    });
+    let phrase = |(range, parts): (Range<usize>, Vec<Part>)| {
+        let span = tokens[range.start].span.start..tokens[range.end - 1].span.end;
+        Phrase { expression: TimeExpression::new(query[span.clone()].into(), parts), span }
+    };
+    all.into_iter().map(phrase).collect()
+}
+
+/// The query without the phrase; as it stands when nothing to search for would be left.
+pub(super) fn without(query: &str, span: &Range<usize>) -> String {
+    let mut left = query[..span.start].trim_end();
+    let mut right = query[span.end..].trim_start();
+    let closes = |text: &str| text.starts_with(['.', ',', ';', ':', '?', '!', ')']);
+    if left.ends_with('(') && right.starts_with(')') {
+        left = left[..left.len() - 1].trim_end();
+        right = right[1..].trim_start();
+    }
+    // Commas that set the phrase apart.
+    if right.starts_with(',') && (left.is_empty() || left.ends_with(',')) {
+        right = right[1..].trim_start();
+    }
+    if left.ends_with(',') && (right.is_empty() || closes(right)) {
+        left = left[..left.len() - 1].trim_end();
+    }
+    let space = if left.is_empty() || right.is_empty() || closes(right) { "" } else { " " };
+    let rest = format!("{left}{space}{right}");
+    if rest.contains(char::is_alphanumeric) { rest } else { query.into() }
+}
+
+/// The parts of a phrase that is read from token `at` on, and its tokens.
+fn read(tokens: &[Token], at: usize) -> Option<(Range<usize>, Vec<Part>)> {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before)).filter(|it| it.kind == Kind::Word);
+    // After a preposition or an article, the phrase that begins with it was refused.
+    let is_refused = |word: &str| TURNS.contains(&word) || LEADS.contains(&word) || word == "the";
+    if before.is_some_and(|before| is_refused(&before.text)) {
+        return None;
+    }
+    let mut parser = Parser::starting_at(tokens, at);
+    let mut parts = Vec::new();
+    let mut range = at..at;
+    while let Some(said) = parser.part() {
+        let words = &tokens[range.end..parser.at()];
+        if !is_time(&said, words, tokens.get(parser.at()), before) {
+            break;
+        }
+        // "in yesterday's meeting": the preposition is the meeting's.
+        if parts.is_empty() && said.lead.is_some() && words.last().is_some_and(|last| last.possessive) {
+            range.start += 1;
+        }
+        range.end = parser.at();
+        parts.push(said.part);
+        if parser.conjunction().is_none() {
+            break;
+        }
+    }
+    (!parts.is_empty()).then_some((range, parts))
+}
+
+/// Whether a part of a sentence can only mean a time.
+fn is_time(said: &Said, words: &[Token], next: Option<&Token>, before: Option<&Token>) -> bool {
+    let lead = said.lead.unwrap_or_default();
+    let next_word = next.filter(|next| next.kind == Kind::Word).map(|next| next.text.as_str());
+    let is_led = matches!(lead, "in" | "on" | "during" | "within" | "over" | "throughout");
+    let is_clear = match &said.part {
+        Part::Through(..) => true,
+        _ => said.clarity == Clarity::Clear || (said.clarity == Clarity::Led && is_led),
+    };
+    // "last week of March", "after last Monday's deploy", "the end of last week", "over two weeks ago".
+    let is_bent = next_word == Some("of")
+        || (!matches!(said.part, Part::During(_)) && words.last().is_some_and(|last| last.possessive))
+        || (lead == "of" && before.is_some_and(|before| PIECES.contains(&before.text.as_str())))
+        || (is_led && matches!(said.part, Part::During(Period::Ago(..))));
+    // "in 2000 rows", "over the weekend project".
+    let goes_on = said.loose && next_word.is_some_and(|next| !GO_ON.contains(&next));
+    // "the last may fail", "march on"; a year tells.
+    let is_verb = words.windows(2).any(|pair| is_verb(&pair[0]) && !is_year(&pair[1]))
+        || words.last().is_some_and(is_verb);
+    // "3 mar", "jan": names of people and of much else; a year tells.
+    let is_short = words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year);
+    is_clear && !is_bent && !goes_on && !is_verb && !is_short
+}
+
+/// Words after which a time is part of something else: a comparison, a longer expression.
+const TURNS: &[&str] = &[
+    "than", "like", "unlike", "as", "to", "not", "except", "versus", "vs", "by", "prior", "since", "before",
+    "after", "until", "till", "between", "half",
+];
+
+/// Of which one can say `of last week`, and mean a piece of it.
+const PIECES: &[&str] = &[
+    "end",
+    "start",
+    "beginning",
+    "middle",
+    "first",
+    "second",
+    "half",
+    "part",
+    "rest",
+    "most",
+    "day",
+    "days",
+    "week",
+    "weeks",
+    "month",
+    "months",
+    "quarter",
+    "as",
+    "because",
+    "instead",
+    "ahead",
+    "out",
+];
+
+/// Words that a sentence goes on with after a year or a weekend.
+const GO_ON: &[&str] = &[
+    "a",
+    "about",
+    "and",
+    "are",
+    "at",
+    "by",
+    "did",
+    "do",
+    "does",
+    "for",
+    "from",
+    "had",
+    "has",
+    "have",
+    "how",
+    "i",
+    "in",
+    "is",
+    "it",
+    "of",
+    "on",
+    "or",
+    "our",
+    "regarding",
+    "that",
+    "the",
+    "they",
+    "to",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "why",
+    "with",
+    "you",
+];
+
+/// A word of the phrase that starts with a capital without a reason is part of a name: "USA Today", "Last Week Tonight".
+fn has_odd_capital(tokens: &[Token], range: Range<usize>) -> bool {
+    range.clone().any(|at| {
+        let token = &tokens[at];
+        let starts_sentence = at == 0 || (tokens[at - 1].kind == Kind::Other);
+        token.capital && !starts_sentence && !is_name(&token.text)
+    })
+}
+
+/// English writes these with a capital.
+fn is_name(word: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    NAMES.contains(&word) || is_short_month(word)
+}
+
+fn is_short_month(word: &str) -> bool {
+    matches!(
+        word,
+        "jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep" | "sept" | "oct" | "nov" | "dec"
+    )
+}
+
+/// `may`, `march`, `august`: a month only with its capital.
+fn is_verb(token: &Token) -> bool {
+    matches!(token.text.as_str(), "may" | "march" | "august") && !token.capital
+}
+
+fn is_year(token: &Token) -> bool {
+    token.text.len() == 4 && token.text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What stands in quotes, with them. A quote that nothing closes is none, nor is an apostrophe.
+fn quotes(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(open) = text[at..].chars().next() {
+        let start = at;
+        at += open.len_utf8();
+        let close = match open {
+            '"' | '`' | '\'' => open,
+            '“' | '„' => '”',
+            '«' => '»',
+            '‘' => '’',
+            _ => continue,
+        };
+        let is_inside_word = |at: usize| {
+            let before = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+            let after = text[at..].chars().nth(1).is_some_and(char::is_alphanumeric);
+            (before, after)
+        };
+        let is_single = matches!(open, '\'' | '‘');
+        if is_single && is_inside_word(start).0 {
+            continue;
+        }
+        let end = text[at..].char_indices().map(|(place, character)| (at + place, character)).find(
+            |(place, it)| {
+                (*it == close || (open == '„' && *it == '“')) && !(is_single && is_inside_word(*place).1)
+            },
+        );
+        if let Some((end, close)) = end {
+            at = end + close.len_utf8();
+            found.push(start..at);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

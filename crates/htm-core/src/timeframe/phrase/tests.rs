@@ -1,0 +1,169 @@
+use super::*;
+
+/// The phrase that is taken, and what is left.
+fn taken(query: &str) -> Option<(String, String)> {
+    let phrase = phrases(query).into_iter().next()?;
+    Some((phrase.expression.to_string(), without(query, &phrase.span)))
+}
+
+#[test]
+fn what_is_clearly_a_time_is_taken() {
+    for (query, phrase, rest) in [
+        ("what did we decide last week about billing", "last week", "what did we decide about billing"),
+        ("What did we decide last week?", "last week", "What did we decide?"),
+        ("Last week, what did we decide?", "Last week", "what did we decide?"),
+        ("what did we, last week, decide", "last week", "what did we, decide"),
+        ("yesterday's deploy", "yesterday's", "deploy"),
+        ("why did yesterday’s deploy fail", "yesterday’s", "why did deploy fail"),
+        ("what was decided in yesterday's meeting", "yesterday's", "what was decided in meeting"),
+        ("errors in the last 3 days", "in the last 3 days", "errors"),
+        ("errors over the past two weeks in staging", "over the past two weeks", "errors in staging"),
+        ("who broke it a few days ago?", "a few days ago", "who broke it?"),
+        ("3 weeks ago the port changed", "3 weeks ago", "the port changed"),
+        ("decisions of last month", "of last month", "decisions"),
+        ("notes from yesterday on billing", "from yesterday", "notes on billing"),
+        ("what was said on Monday about Postgres", "on Monday", "what was said about Postgres"),
+        ("what was said on monday morning", "on monday morning", "what was said"),
+        ("what was decided in March", "in March", "what was decided"),
+        ("decided in January about billing", "in January", "decided about billing"),
+        ("march 2026 incidents", "march 2026", "incidents"),
+        ("incidents on 3 March 2026", "on 3 March 2026", "incidents"),
+        ("incidents on March 3, 2026?", "on March 3, 2026", "incidents?"),
+        ("incidents (last night)", "last night", "incidents"),
+        ("incidents since 2026-03-01 in staging", "since 2026-03-01", "incidents in staging"),
+        ("incidents 2026-03-01..2026-03-05", "2026-03-01..2026-03-05", "incidents"),
+        ("incidents between March and May", "between March and May", "incidents"),
+        ("releases from Monday to Wednesday", "from Monday to Wednesday", "releases"),
+        ("what changed since 2024 about auth", "since 2024", "what changed about auth"),
+        ("what did we ship in 2025?", "in 2025", "what did we ship?"),
+        ("last week or yesterday: what broke", "last week or yesterday", ": what broke"),
+        ("what did we discuss recently", "recently", "what did we discuss"),
+        ("what happened over the weekend", "over the weekend", "what happened"),
+        ("what broke the day before yesterday", "the day before yesterday", "what broke"),
+        ("what broke the weekend before last", "the weekend before last", "what broke"),
+        ("WHAT BROKE LAST WEEK", "LAST WEEK", "WHAT BROKE"),
+        ("what did \"Mara\" say today", "today", "what did \"Mara\" say"),
+        ("Mara's notes and Ben's of last week", "of last week", "Mara's notes and Ben's"),
+        // Nothing would be left: the text stays, the filter holds.
+        ("last week", "last week", "last week"),
+        ("Yesterday?", "Yesterday", "Yesterday?"),
+    ] {
+        assert_eq!(taken(query), Some((phrase.into(), rest.into())), "{query}");
+    }
+}
+
+#[test]
+fn what_may_be_something_else_stays() {
+    for query in [
+        "this may fail",
+        "the last may fail",
+        "step 5 may fail",
+        "check in may fail",
+        "march forward",
+        "in march step",
+        "an august company",
+        "the second attempt",
+        "a second thought",
+        "the weekend project",
+        "over the weekend project",
+        "the Monday meeting",
+        "Monday meeting notes",
+        "last minute changes",
+        "last-minute changes",
+        "the last hour of the film",
+        "at the last minute",
+        "the last day of the contract",
+        "the last week of March",
+        "the first day of last month",
+        "the end of last week",
+        "the end of the last week",
+        "by last week",
+        "slower than last week",
+        "as of today",
+        "in 2000 rows",
+        "after 2000 requests",
+        "error 2024",
+        "port 5433 after restart",
+        "the release 2026-03-01",
+        "report-2026-03-01.md",
+        "backup 2026-03-01.tar.gz",
+        "USA Today",
+        "Last Week Tonight",
+        "what did \"last week\" mean",
+        "what did “yesterday” mean",
+        "grep `last week` in notes",
+        "the phrase 'since yesterday' is vague",
+        "every day",
+        "day by day",
+        "now and then",
+        "two weeks",
+        "retry 3 times",
+        "3 days",
+        "half past 3",
+        "Jan and Mar agreed",
+        "ask Jan",
+        "over two weeks ago",
+        "before last Monday's deploy",
+        "since then",
+        "the past is prologue",
+        "walk past day care",
+        "",
+        "...",
+    ] {
+        assert_eq!(taken(query), None, "{query}");
+    }
+}
+
+#[test]
+fn the_longest_is_first_and_none_is_within_another() {
+    let phrases = phrases("yesterday or the weekend before last, what broke last week");
+    let texts: Vec<String> = phrases.iter().map(|phrase| phrase.expression.to_string()).collect();
+    assert_eq!(texts, ["yesterday or the weekend before last", "last week"]);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics_and_cuts_fit(text in "\\PC{0,60}") {
+        for phrase in phrases(&text) {
+            without(&text, &phrase.span);
+        }
+    }
+
+    /// Sentences of the words that matter.
+    #[test]
+    fn what_is_cut_is_cut_and_no_more(words in proptest::collection::vec(0..WORDS.len(), 1..12)) {
+        let text = words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
+        for phrase in phrases(&text) {
+            let rest = without(&text, &phrase.span);
+            proptest::prop_assert!(rest.len() <= text.len());
+            proptest::prop_assert!(rest.chars().any(char::is_alphanumeric) || rest == text);
+        }
+    }
+}
+
+const WORDS: [&str; 24] = [
+    "last",
+    "week",
+    "\"",
+    "'",
+    "yesterday",
+    "ago",
+    "3",
+    "days",
+    "in",
+    "March",
+    "may",
+    ",",
+    "what",
+    "(",
+    ")",
+    "é",
+    "or",
+    "since",
+    "Monday",
+    "the",
+    "…",
+    "2026",
+    "of",
+    "“",
+];

@@ -1,0 +1,233 @@
+//! What happened, in the order of time: about a topic, within a timeframe, around a memory.
+
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+
+use crate::error::{Error, Result};
+use crate::htm::Htm;
+use crate::id::NodeId;
+use crate::node::Node;
+use crate::recall::{Degraded, RecallQuery, Strategy, validate_scope};
+use crate::store::{nodes, timeline};
+use crate::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
+
+/// The most neighbours that may be asked for on either side.
+pub const MAX_NEIGHBOURS: usize = 1_000;
+
+/// What a timeline is to show.
+#[derive(Clone, Debug)]
+pub struct TimelineQuery {
+    /// What it is about; none is everything.
+    pub topic: Option<String>,
+    /// Where; none is the handle's namespace.
+    pub namespace: Option<String>,
+    /// When.
+    pub timeframe: TimeFilter,
+    /// Only what this robot remembered.
+    pub robot: Option<String>,
+    /// Only what was said in this conversation.
+    pub session: Option<String>,
+    /// How the topic is searched for.
+    pub strategy: Strategy,
+    /// How many memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
+    pub limit: usize,
+}
+
+impl TimelineQuery {
+    /// A timeline of a topic, with defaults for the rest: hybrid, 20 memories, no filter.
+    pub fn about(topic: impl Into<String>) -> Self {
+        Self { topic: Some(topic.into()), ..Self::everything() }
+    }
+
+    /// A timeline of everything, with defaults for the rest.
+    pub fn everything() -> Self {
+        Self {
+            topic: None,
+            namespace: None,
+            timeframe: TimeFilter::default(),
+            robot: None,
+            session: None,
+            strategy: Strategy::default(),
+            limit: 20,
+        }
+    }
+
+    /// Sets the namespace.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Sets the timeframe.
+    pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
+        self.timeframe = timeframe.into();
+        self
+    }
+
+    /// Sets the conversation.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Sets how many memories.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+}
+
+/// Memories in the order of time.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Timeline {
+    /// The memories, the earliest first; those of one instant by session and place in it.
+    pub entries: Vec<TimelineEntry>,
+    /// When they were made: what the query's filter meant.
+    pub timeframe: Timeframe,
+    /// The phrase that was taken from the topic; none unless that was asked for, and one was found.
+    pub time_phrase: Option<TimePhrase>,
+    /// As [`Recalled::degraded`](crate::Recalled::degraded); empty without a topic.
+    pub degraded: Vec<Degraded>,
+}
+
+/// A memory of a timeline.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TimelineEntry {
+    /// The memory.
+    #[serde(flatten)]
+    pub node: Node,
+    /// How well it answers the topic, larger is better; none without a topic.
+    pub score: Option<f64>,
+}
+
+/// What belongs together in a timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// The memories of a conversation.
+    Session,
+    /// The memories of a day.
+    #[default]
+    Day,
+}
+
+impl FromStr for Grouping {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "session" => Ok(Grouping::Session),
+            "day" => Ok(Grouping::Day),
+            _ => Err(Error::GroupingUnknown { value: name.into() }),
+        }
+    }
+}
+
+/// Memories that belong together.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TimelineGroup {
+    /// The day, as `2026-03-01`, or the conversation; none for what was said in no conversation.
+    pub name: Option<String>,
+    /// The time of its first memory.
+    pub first_at: DateTime<Utc>,
+    /// The time of its last memory.
+    pub last_at: DateTime<Utc>,
+    /// Its memories, the earliest first.
+    pub entries: Vec<TimelineEntry>,
+}
+
+impl Timeline {
+    /// The memories in groups, those first that began first. Days are those of `zone`.
+    pub fn into_groups(self, grouping: Grouping, zone: &Zone) -> Vec<TimelineGroup> {
+        let mut groups: Vec<TimelineGroup> = Vec::new();
+        let mut places = std::collections::HashMap::new();
+        for entry in self.entries {
+            let name = match grouping {
+                Grouping::Session => entry.node.session.clone(),
+                Grouping::Day => Some(zone.day(entry.node.created_at).to_string()),
+            };
+            let at = entry.node.created_at;
+            let place = *places.entry(name.clone()).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) => {
+                    group.last_at = at;
+                    group.entries.push(entry);
+                }
+                None => groups.push(TimelineGroup { name, first_at: at, last_at: at, entries: vec![entry] }),
+            }
+        }
+        groups
+    }
+}
+
+/// A memory and what was said around it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Neighbours {
+    /// Those before it, the earliest first.
+    pub before: Vec<Node>,
+    /// The memory.
+    pub node: Node,
+    /// Those after it, the earliest first.
+    pub after: Vec<Node>,
+}
+
+impl Htm {
+    /// What was said about a topic, found by recall and put in the order of time; without a topic, what happened.
+    ///
+    /// # Errors
+    /// As [`recall`](Self::recall).
+    pub async fn conversation_timeline(&self, query: &TimelineQuery) -> Result<Timeline> {
+        let mut timeline = match &query.topic {
+            Some(topic) => {
+                let recalled = self
+                    .recall(&RecallQuery {
+                        namespace: query.namespace.clone(),
+                        timeframe: query.timeframe.clone(),
+                        robot: query.robot.clone(),
+                        session: query.session.clone(),
+                        strategy: query.strategy,
+                        limit: query.limit,
+                        ..RecallQuery::new(topic)
+                    })
+                    .await?;
+                let entry = |hit: crate::Hit| TimelineEntry { node: hit.node, score: Some(hit.scores.score) };
+                Timeline {
+                    entries: recalled.hits.into_iter().map(entry).collect(),
+                    timeframe: recalled.timeframe,
+                    time_phrase: recalled.time_phrase,
+                    degraded: recalled.degraded,
+                }
+            }
+            None => {
+                let (namespace, robot) = (query.namespace.as_deref(), query.robot.as_deref());
+                validate_scope(namespace, robot, query.session.as_deref(), query.limit)?;
+                let timeframe = self.apply_time(&query.timeframe, "").await?.timeframe;
+                let namespace = namespace.unwrap_or(&self.settings().namespace);
+                let nodes = timeline::latest(self.pool(), namespace, query, &timeframe).await?;
+                let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
+                Timeline { entries, timeframe, time_phrase: None, degraded: Vec::new() }
+            }
+        };
+        timeline.entries.sort_by(|a, b| {
+            let place =
+                |entry: &TimelineEntry| (entry.node.created_at, entry.node.session.clone(), entry.node.seq);
+            place(a).cmp(&place(b)).then(a.node.id.cmp(&b.node.id))
+        });
+        Ok(timeline)
+    }
+
+    /// What was said around a memory, at most so many before it and after it. In a conversation by the place in it
+    /// when the memory has one (and of those that have one), else by time; for a memory of no conversation whatever
+    /// was remembered in its namespace, by time.
+    ///
+    /// # Errors
+    /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, or a database error.
+    pub async fn neighbours(&self, node: NodeId, before: usize, after: usize) -> Result<Neighbours> {
+        if let Some(value) = [before, after].into_iter().find(|count| *count > MAX_NEIGHBOURS) {
+            return Err(Error::NeighboursOutOfRange { value: value as u64 });
+        }
+        let found = nodes::get(self.pool(), node).await?;
+        let (before, after) = timeline::neighbours(self.pool(), node, before, after).await?;
+        Ok(Neighbours { before, node: found, after })
+    }
+}
