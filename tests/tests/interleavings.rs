@@ -9,7 +9,7 @@ use htm_core::store::job_control::{cancel, retry};
 use htm_core::store::job_list::Selection;
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{queues, workers};
-use htm_core::{Confirmation, Htm, Memory, NodeId};
+use htm_core::{Caller, Confirmation, Htm, Memory, NodeId};
 use htm_tests::TestDatabase;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -168,7 +168,7 @@ impl World {
                 if self.model.forgotten.contains(&node) {
                     return;
                 }
-                self.htm.forget(node, Confirmation::Confirmed).await.unwrap();
+                self.htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
                 self.model.forgotten.push(node);
                 self.model.jobs.retain(|_, job| {
                     job.node != node || matches!(job.state, State::Running(_) | State::Done)

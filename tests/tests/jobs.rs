@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{embeddings, queues, workers};
-use htm_core::{Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
+use htm_core::{Caller, Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
@@ -203,7 +203,7 @@ async fn an_edit_and_a_forget_during_embedding_win() {
         .execute(&db.pool)
         .await
         .unwrap();
-    htm.forget(forgotten, Confirmation::Confirmed).await.unwrap();
+    htm.forget(forgotten, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     let results: Vec<Embedded> =
         claimed.iter().zip([edited, forgotten]).map(|(job, node)| embedded(job, node)).collect();
     assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 2);

@@ -1,6 +1,7 @@
 //! What the command line takes.
 
 mod jobs;
+mod memories;
 mod models;
 mod providers;
 
@@ -12,6 +13,7 @@ use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
 
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
@@ -49,8 +51,16 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     /// Show a node
     Get(GetArgs),
-    /// Forget a node
+    /// Change a node
+    Edit(EditArgs),
+    /// Forget a node, or what matches a text
     Forget(ForgetArgs),
+    /// List what is forgotten and can be restored
+    Forgotten(ForgottenArgs),
+    /// Bring a forgotten node back
+    Restore(RestoreArgs),
+    /// Remove for good what was forgotten before a time
+    Purge(PurgeArgs),
     /// Show how far a node is: written, embedded, tagged
     Status(StatusArgs),
     /// Remember every line of a JSON Lines file
@@ -169,15 +179,6 @@ pub(crate) struct GetArgs {
     /// The key's namespace
     #[arg(long, value_name = "N", requires = "key")]
     pub(crate) namespace: Option<String>,
-}
-
-#[derive(Args)]
-pub(crate) struct ForgetArgs {
-    /// The node's id
-    pub(crate) node: NodeId,
-    /// Yes, forget it
-    #[arg(long)]
-    pub(crate) yes: bool,
 }
 
 #[derive(Args)]

@@ -5,6 +5,8 @@ pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod edit;
+pub(crate) mod forget;
 pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod models;

@@ -66,8 +66,8 @@ pub enum Error {
         /// What it is.
         found: &'static str,
     },
-    /// The key names a node of other content.
-    #[error("key `{key}` in namespace `{namespace}` is taken by node {node}, which has other content")]
+    /// The key names another node.
+    #[error("key `{key}` in namespace `{namespace}` is taken by node {node}")]
     KeyTaken {
         /// The key.
         key: String,
@@ -76,9 +76,43 @@ pub enum Error {
         /// The node that has it.
         node: NodeId,
     },
-    /// The node that held a key was forgotten, or the robot removed, while this item was being written.
-    #[error("the key or the robot of this memory was removed at the same moment")]
+    /// What the text would become stands already, where it may stand once.
+    #[error("node {existing} has this content already, so node {node} cannot have it")]
+    ContentTaken {
+        /// The node that would have it as well.
+        node: NodeId,
+        /// The node that has it.
+        existing: NodeId,
+    },
+    /// What stood in the way of this item was removed while it was being written, twice in a row.
+    #[error("what stood in the way of this memory was removed at the same moment, again and again")]
     Contended,
+    /// The node was remembered by another robot.
+    #[error("node {node} was remembered by robot `{owner}`, not by `{robot}`")]
+    NotOwner {
+        /// The node.
+        node: NodeId,
+        /// The robot that remembered it.
+        owner: String,
+        /// The robot that asks.
+        robot: String,
+    },
+    /// The text was written again since the caller read it.
+    #[error("node {node} is at revision {current}, not {expected}")]
+    RevisionConflict {
+        /// The node.
+        node: NodeId,
+        /// The revision that the caller expected.
+        expected: i32,
+        /// The one that it has.
+        current: i32,
+    },
+    /// The node to be restored is there.
+    #[error("node {node} is not forgotten")]
+    NotForgotten {
+        /// The node.
+        node: NodeId,
+    },
     /// No strategy of that name.
     #[error("`{value}` is not a strategy")]
     StrategyUnknown {
@@ -117,11 +151,13 @@ pub enum Error {
         /// The id asked for.
         node: NodeId,
     },
-    /// `forget` without its confirmation.
-    #[error("forgetting node {node} was not confirmed")]
+    /// `forget` or `purge` without its confirmation.
+    #[error("{what} was not confirmed")]
     NotConfirmed {
-        /// The node.
-        node: NodeId,
+        /// What would have been done, as `forgetting node 7`.
+        what: String,
+        /// How to say so.
+        hint: String,
     },
     /// No such job (or its row was pruned).
     #[error("there is no job {job}")]
@@ -312,7 +348,11 @@ impl Error {
             Self::TooManyTags { .. } => "too_many_tags",
             Self::MetadataNotObject { .. } => "metadata_not_object",
             Self::KeyTaken { .. } => "key_taken",
+            Self::ContentTaken { .. } => "content_taken",
             Self::Contended => "contended",
+            Self::NotOwner { .. } => "not_owner",
+            Self::RevisionConflict { .. } => "revision_conflict",
+            Self::NotForgotten { .. } => "not_forgotten",
             Self::StrategyUnknown { .. } => "strategy_unknown",
             Self::LimitOutOfRange { .. } => "limit_out_of_range",
             Self::TimeframeReversed { .. } => "timeframe_reversed",
@@ -361,7 +401,13 @@ impl Error {
             Self::KeyTaken { node, .. } => {
                 format!("use another key, or look at what is there: `htm get {node}`")
             }
+            Self::ContentTaken { existing, .. } => {
+                format!("use the node that is there: `htm get {existing}`; or forget one of the two")
+            }
             Self::Contended => "write it again".into(),
+            Self::NotOwner { .. } => "ask that robot, or say that it may be any robot's: `--any-robot`".into(),
+            Self::RevisionConflict { node, .. } => format!("read it again (`htm get {node}`), then edit that"),
+            Self::NotForgotten { node } => format!("nothing is left to do: `htm get {node}`"),
             Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
@@ -372,7 +418,7 @@ impl Error {
             }
             Self::LanguageUnknown { .. } => "use `simple`, or one that `select cfgname from pg_ts_config` lists".into(),
             Self::NodeNotFound { .. } => "look for it: `htm recall QUERY`".into(),
-            Self::NotConfirmed { node } => format!("say so: `htm forget {node} --yes`"),
+            Self::NotConfirmed { hint, .. } => hint.clone(),
             Self::JobNotFound { .. } => "see those that there are: `htm jobs list`, and `--state done` for the done".into(),
             Self::JobUnfit { job, state: JobState::Running, .. } => {
                 format!("wait for its end, or `htm jobs cancel {job}` first")

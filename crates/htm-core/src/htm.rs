@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName};
 use crate::recall::RecallSettings;
+use crate::remember::Deduplicate;
 use crate::store::embeddings::RegisteredModel;
 use crate::tokens::TokenEncoding;
 
@@ -33,6 +34,8 @@ pub struct Settings {
     pub language: String,
     /// What counts tokens.
     pub token_encoding: TokenEncoding,
+    /// Within what the same text is the same memory.
+    pub deduplicate: Deduplicate,
     /// The model that embeds: part of the jobs' keys as long as none is registered.
     pub embedding_model: ModelName,
     /// The model that tags: part of the jobs' keys.
@@ -54,6 +57,7 @@ impl Default for Settings {
             robot: "htm".into(),
             language: "english".into(),
             token_encoding: TokenEncoding::default(),
+            deduplicate: Deduplicate::default(),
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             max_attempts: 25,

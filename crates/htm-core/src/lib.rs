@@ -8,6 +8,8 @@
 //! configuration use `htm-runtime`.
 
 mod backfill;
+mod caller;
+mod edit;
 mod embed_query;
 mod embedders;
 pub mod error;
@@ -20,6 +22,7 @@ mod memory;
 mod node;
 mod ping;
 pub mod provider;
+mod purge;
 mod recall;
 mod remember;
 mod status;
@@ -29,19 +32,22 @@ mod timeframe;
 mod tokens;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use caller::{Caller, Confirmation};
+pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
-pub use forget::Confirmation;
+pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
 pub use htm::{Htm, Settings};
 pub use id::{NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
+pub use purge::{Purge, Purged};
 pub use recall::{
     Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,
     TagFilter,
 };
-pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::Timeframe;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::{Confirmation, Stage};
+use htm_core::{Caller, Confirmation, Stage};
 use htm_tests::{TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 
@@ -92,7 +92,7 @@ async fn promise_14_an_edit_and_a_forget_during_embedding_win() {
     let nodes = remember(&db.pool, "first words", 3).await;
     let _worker = sandbox.start("embed-worker", &["--concurrency", "1"]);
     wait_until(|| async { provider.calls().len() == 1 }).await;
-    writer(&db.pool).forget(nodes[0], Confirmation::Confirmed).await.unwrap();
+    writer(&db.pool).forget(nodes[0], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     let edit = "with edited as (
             update htm.nodes set content = 'second words', revision = 2, updated_at = now() where id = $1
             returning id, namespace, revision)

@@ -96,7 +96,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
-                        null::halfvec as embedding where false)";
+                        0 as revision, null::halfvec as embedding where false)";
 
 fn statement(model: Option<&RegisteredModel>) -> String {
     include_str!("sql/recall.sql")
@@ -123,9 +123,13 @@ struct Row {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     tags: Vec<String>,
+    remember_count: i64,
+    first_remembered: Option<DateTime<Utc>>,
+    last_remembered: Option<DateTime<Utc>>,
     vector_rank: Option<i64>,
     text_rank: Option<i64>,
     similarity: Option<f64>,
+    stale: bool,
     bm25: Option<f64>,
     score: Option<f64>,
 }
@@ -153,6 +157,9 @@ impl Row {
                 token_count: self.token_count,
                 tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
                 metadata: self.metadata,
+                remember_count: self.remember_count,
+                first_remembered: self.first_remembered,
+                last_remembered: self.last_remembered,
                 revision: self.revision,
                 created_at: self.created_at,
                 updated_at: self.updated_at,
@@ -160,6 +167,7 @@ impl Row {
             scores: Scores {
                 score: self.score.unwrap_or(0.0),
                 similarity: self.similarity,
+                stale: self.stale,
                 text: self.bm25,
                 vector_rank: self.vector_rank,
                 text_rank: self.text_rank,

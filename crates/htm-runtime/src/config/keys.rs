@@ -7,7 +7,7 @@ use figment::value::{Num, Value};
 
 use super::Source;
 use super::error::ConfigError;
-use super::model::{Encoding, Fusion, Level, LogFormat, Provider, Strategy};
+use super::model::{Deduplicate, Encoding, Fusion, Level, LogFormat, Provider, Strategy};
 use super::secret::mask_password;
 
 /// A key, as `recall.limit`.
@@ -53,6 +53,7 @@ pub(super) const KEYS: &[Key] = &[
     key("memory.namespace", Rule::Filled),
     key("memory.robot", Rule::Text),
     key("memory.language", Rule::Filled),
+    key("memory.deduplicate", Rule::OneOf(Deduplicate::WORDS)),
     key("tokens.encoding", Rule::OneOf(Encoding::WORDS)),
     key("embedding.provider", Rule::OneOf(Provider::WORDS)),
     key("embedding.model", Rule::Text),

@@ -62,6 +62,7 @@ pub struct Memory {
     /// May be empty: see [`Memory::robot_name`].
     pub robot: String,
     pub language: String,
+    pub deduplicate: Deduplicate,
 }
 
 impl Memory {
@@ -303,6 +304,18 @@ choice! {
         Openai = "openai",
         /// Deterministic, for tests.
         Fake = "fake",
+    }
+}
+
+choice! {
+    /// Where a text that is remembered again is the same memory.
+    Deduplicate {
+        /// Nowhere.
+        Off = "off",
+        /// Among the memories of one robot.
+        Robot = "robot",
+        /// Within a namespace.
+        Namespace = "namespace",
     }
 }
 
