@@ -152,7 +152,12 @@ impl World {
         let pool = &self.db.pool;
         match step {
             Step::Remember => {
-                let node = self.htm.remember(Memory::new("something")).await.unwrap().node;
+                let node = self
+                    .htm
+                    .remember(Memory::new(format!("something, {}", ulid::Ulid::new())))
+                    .await
+                    .unwrap()
+                    .node;
                 let id: String = sqlx::query_scalar(
                     "select id from apalis.jobs where job_type = $1 and metadata -> 'node' = $2::text",
                 )

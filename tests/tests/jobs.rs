@@ -441,7 +441,7 @@ async fn workers_share_a_queue_and_do_nothing_twice() {
 async fn two_tag_workers_create_a_new_tag_once() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
-    let memories: Vec<Memory> = (0..200).map(|_| Memory::new("zebra zebra zebra")).collect();
+    let memories: Vec<Memory> = (0..200).map(|n| Memory::new(format!("zebra zebra zebra {n}"))).collect();
     htm.remember_many(&memories).await.unwrap();
     futures::future::join_all((0..3).map(|_| drain(&db, Stage::Tag))).await;
     let (tags, paths): (i64, i64) = sqlx::query_as("select count(*), count(distinct path) from htm.tags")

@@ -206,7 +206,7 @@ impl Htm {
         let (mut superseded, mut enqueued) = (0, 0);
         if text.is_some() {
             superseded = store::supersede_in_tx(&mut tx, &after.namespace, node).await?;
-            enqueued = self.enqueue_lacking_in_tx(&mut tx, &[node]).await?;
+            enqueued = self.enqueue_lacking_in_tx(&mut tx, node).await?;
             statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
         }
         if changed.is_empty() {
@@ -239,15 +239,15 @@ impl Htm {
         Ok(())
     }
 
-    /// Enqueues what live nodes lack, for every model in use and for tags.
+    /// Enqueues what a live node lacks, for every model in use and for tags.
     pub(crate) async fn enqueue_lacking_in_tx(
         &self,
         connection: &mut PgConnection,
-        nodes: &[NodeId],
+        node: NodeId,
     ) -> Result<u64> {
         let settings = self.settings();
         let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
-        jobs::enqueue_lacking_in_tx(connection, nodes, (&models.0, &models.1), settings.max_attempts).await
+        jobs::enqueue_lacking_in_tx(connection, node, (&models.0, &models.1), settings.max_attempts).await
     }
 }
 

@@ -203,7 +203,7 @@ impl Htm {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &found.place, error).await);
         }
-        let jobs = self.enqueue_lacking_in_tx(&mut tx, &[node]).await?;
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, node).await?;
         crate::store::statistics::note_changed_in_tx(&mut tx, &found.place.namespace, 1).await?;
         tx.commit().await?;
         self.pinger().ping();

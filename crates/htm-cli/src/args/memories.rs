@@ -78,6 +78,7 @@ pub(crate) struct EditArgs {
 
 #[derive(Args)]
 #[command(
+    override_usage = "htm forget [OPTIONS] <NODE>\n       htm forget [OPTIONS] --matching <TEXT>",
     after_help = "A forgotten memory is found by nothing from that moment on; `htm forgotten` lists it, `htm restore` \
 brings it back, and `htm purge` removes it for good.
 

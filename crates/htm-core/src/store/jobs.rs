@@ -254,16 +254,16 @@ pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Res
     Ok(ids.len())
 }
 
-/// Enqueues what live nodes lack, for every model in use and for tags; returns how many jobs. `models` are that of the
+/// Enqueues what a live node lacks, for every model in use and for tags; returns how many jobs. `models` are that of the
 /// embeddings, as long as none is registered, and that of the tags.
 pub(crate) async fn enqueue_lacking_in_tx(
     connection: &mut PgConnection,
-    nodes: &[NodeId],
+    node: NodeId,
     models: (&str, &str),
     max_attempts: u32,
 ) -> Result<u64> {
     let enqueued = sqlx::query(include_str!("sql/enqueue_lacking.sql"))
-        .bind(nodes)
+        .bind(node)
         .bind(models.0)
         .bind(models.1)
         .bind(max_attempts as i32)

@@ -1,9 +1,9 @@
--- Enqueues the jobs that live nodes lack, for every model in use and for tags, as remember.sql does.
+-- Enqueues the jobs that a live node lacks, for every model in use and for tags, as remember.sql does.
 --
 -- A job that runs does not count: it may have read the node while that was forgotten, and end without a result. A dead
 -- letter does: it says why there is none. Where a job of that key is still there, the generation in the key is raised.
 --
--- $1 bigint[] nodes   $2 text embedding model, as long as none is registered   $3 text tag model   $4 int max attempts
+-- $1 bigint node   $2 text embedding model, as long as none is registered   $3 text tag model   $4 int max attempts
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with target as materialized (
@@ -29,7 +29,7 @@ select apalis.generate_ulid(), t.queue,
                                          where j.job_type = t.queue
                                            and j.idempotency_key = concat_ws('/', n.id, n.revision, g, t.model))
                       limit 1) generation
- where n.id = any ($1) and n.deleted_at is null
+ where n.id = $1 and n.deleted_at is null
    and not exists (select from htm.completions c
                     where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
                       and (t.done_by is null or c.model = t.done_by))
