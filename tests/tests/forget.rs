@@ -63,6 +63,39 @@ async fn a_robot_has_a_say_over_its_own() {
     htm.restore(node, &Caller::AnyRobot).await.unwrap();
 }
 
+#[tokio::test]
+async fn of_many_who_forget_restore_and_edit_at_once_each_is_told_what_it_met() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, Memory::new("in everybody's hands").tag("a:b".parse().unwrap())).await;
+    let tasks = (0..24).map(|n| {
+        let htm = htm.clone();
+        tokio::spawn(async move {
+            match n % 3 {
+                0 => htm.forget(node, &Caller::Handle, Confirmed).await.map(drop),
+                1 => htm.restore(node, &Caller::Handle).await.map(drop),
+                _ => htm.update(node, &Edit::new().content(format!("edited by {n}"))).await.map(drop),
+            }
+        })
+    });
+    for result in futures::future::join_all(tasks).await {
+        if let Err(error) = result.unwrap() {
+            assert!(["node_not_found", "not_forgotten"].contains(&error.code()), "{error}");
+        }
+    }
+    // Whatever came last, it can be brought back and nothing is missing.
+    let _ = htm.restore(node, &Caller::Handle).await;
+    for stage in Stage::ALL {
+        drain(&db, stage).await;
+    }
+    let status = htm.status(node).await.unwrap();
+    assert!(
+        status.stages.iter().all(|stage| stage.state.name() == "done" && stage.stale.is_none()),
+        "{status:?}"
+    );
+    assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
+}
+
 /// Claims the embed jobs as a worker would; the model has four dimensions.
 async fn claim(db: &TestDatabase) -> (embeddings::RegisteredModel, Lease, Vec<jobs::Claimed>) {
     let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "held"), 4).await.unwrap();

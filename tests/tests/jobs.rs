@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{embeddings, queues, workers};
-use htm_core::{Caller, Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
+use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
@@ -198,11 +198,7 @@ async fn an_edit_and_a_forget_during_embedding_win() {
     let forgotten = htm.remember(Memory::new("a secret")).await.unwrap().node;
     let model = register(&db).await;
     let (lease, claimed) = claim_as(&db, "worker").await;
-    sqlx::query("update htm.nodes set content = 'second text', revision = 2 where id = $1")
-        .bind(edited)
-        .execute(&db.pool)
-        .await
-        .unwrap();
+    htm.update(edited, &Edit::new().content("second text")).await.unwrap();
     htm.forget(forgotten, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     let results: Vec<Embedded> =
         claimed.iter().zip([edited, forgotten]).map(|(job, node)| embedded(job, node)).collect();

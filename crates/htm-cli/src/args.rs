@@ -96,10 +96,15 @@ the processes embed-worker and tag-worker."
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "A text that is there already, and has no key and no time of its own, is counted as remembered \
+again (memory.deduplicate).
+
+Examples:
   htm remember \"Mara prefers tabs.\"
   htm remember --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
-  htm remember --at 2026-03-01 \"The migration ran for four hours.\"")]
+  htm remember --at 2026-03-01 \"The migration ran for four hours.\""
+)]
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input
     pub(crate) text: String,

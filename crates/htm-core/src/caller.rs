@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::htm::Settings;
 use crate::id::NodeId;
 
-/// Who asks to edit, forget or restore a node. A robot has a say over what it remembered itself.
+/// Who asks to edit, forget or restore a node. A robot, by its name, has a say over what it remembered itself. This keeps
+/// robots from each other's memories by mistake; it is no access control: whoever calls says who it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Caller {
     /// The handle's robot.

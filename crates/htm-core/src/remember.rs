@@ -27,7 +27,8 @@ pub enum Outcome {
     Written,
     /// A node of the same key and the same content was there; nothing was written.
     Existing,
-    /// A node of the same content was there ([`Deduplicate`]): it counts this as remembered again, and was given the tags.
+    /// A node of the same content was there ([`Deduplicate`]): it counts this as remembered again, and was given the
+    /// tags. Nothing else of this memory is kept; [`Htm::update`] changes what is there.
     Repeated,
 }
 
