@@ -3,6 +3,7 @@
 //! `./justw bench --bench remember -- --nodes 100000`. The database is a
 //! scratch one of the test server: fsync and synchronous_commit as that server has them, shown at the top.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use htm_core::{Htm, Memory};
@@ -128,8 +129,15 @@ async fn bare(pool: PgPool, sql: &'static str, n: usize) {
     sqlx::query(sql).bind(text(n)).execute(&pool).await.expect("written");
 }
 
+/// No two are the same: another memory of the same text would not be a node.
 fn text(n: usize) -> String {
-    format!("Note {n}: the deployment of service {} waited for review {} until evening.", n % 97, n % 1009)
+    static TEXTS: AtomicUsize = AtomicUsize::new(0);
+    let number = TEXTS.fetch_add(1, Ordering::Relaxed);
+    format!(
+        "Note {number}: the deployment of service {} waited for review {} until evening.",
+        n % 97,
+        n % 1009
+    )
 }
 
 async fn fill(htm: &Htm, nodes: usize) {

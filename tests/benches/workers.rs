@@ -217,8 +217,9 @@ impl Stand {
             ..Settings::default()
         };
         let htm = Htm::with_pool(self.ground.pool().clone(), settings, None);
+        let run = ulid::Ulid::new(); // another memory of the same text would not be a node
         let memories: Vec<Memory> =
-            (0..self.jobs).map(|n| Memory::new(format!("memory number {n} of a benchmark"))).collect();
+            (0..self.jobs).map(|n| Memory::new(format!("memory number {n} of benchmark {run}"))).collect();
         // One commit: all of it is there when the clock starts, and none before.
         for receipt in htm.remember_many(&memories).await.expect("written") {
             receipt.expect("written");

@@ -132,7 +132,7 @@ async fn the_queue_holds_no_more_than_it_may() {
                 BackfillStep::Enqueued => {}
                 BackfillStep::QueueFull => {
                     // A live write is not held back, and does not count.
-                    htm.remember(Memory::new("live")).await.unwrap();
+                    htm.remember(Memory::new(format!("live, {}", ulid::Ulid::new()))).await.unwrap();
                     assert!(open(&db, &model).await > 1);
                     drain_later(&db).await;
                 }

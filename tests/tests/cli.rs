@@ -4,6 +4,8 @@
 mod audit;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/changes.rs"]
+mod changes;
 #[path = "cli/configuration.rs"]
 mod configuration;
 #[path = "cli/context.rs"]

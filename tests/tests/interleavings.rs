@@ -9,7 +9,7 @@ use htm_core::store::job_control::{cancel, retry};
 use htm_core::store::job_list::Selection;
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{queues, workers};
-use htm_core::{Confirmation, Htm, Memory, NodeId};
+use htm_core::{Caller, Confirmation, Htm, Memory, NodeId};
 use htm_tests::TestDatabase;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -152,7 +152,12 @@ impl World {
         let pool = &self.db.pool;
         match step {
             Step::Remember => {
-                let node = self.htm.remember(Memory::new("something")).await.unwrap().node;
+                let node = self
+                    .htm
+                    .remember(Memory::new(format!("something, {}", ulid::Ulid::new())))
+                    .await
+                    .unwrap()
+                    .node;
                 let id: String = sqlx::query_scalar(
                     "select id from apalis.jobs where job_type = $1 and metadata -> 'node' = $2::text",
                 )
@@ -168,7 +173,7 @@ impl World {
                 if self.model.forgotten.contains(&node) {
                     return;
                 }
-                self.htm.forget(node, Confirmation::Confirmed).await.unwrap();
+                self.htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
                 self.model.forgotten.push(node);
                 self.model.jobs.retain(|_, job| {
                     job.node != node || matches!(job.state, State::Running(_) | State::Done)

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{embeddings, queues, workers};
-use htm_core::{Confirmation, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
+use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
@@ -198,12 +198,8 @@ async fn an_edit_and_a_forget_during_embedding_win() {
     let forgotten = htm.remember(Memory::new("a secret")).await.unwrap().node;
     let model = register(&db).await;
     let (lease, claimed) = claim_as(&db, "worker").await;
-    sqlx::query("update htm.nodes set content = 'second text', revision = 2 where id = $1")
-        .bind(edited)
-        .execute(&db.pool)
-        .await
-        .unwrap();
-    htm.forget(forgotten, Confirmation::Confirmed).await.unwrap();
+    htm.update(edited, &Edit::new().content("second text")).await.unwrap();
+    htm.forget(forgotten, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     let results: Vec<Embedded> =
         claimed.iter().zip([edited, forgotten]).map(|(job, node)| embedded(job, node)).collect();
     assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 2);
@@ -441,7 +437,7 @@ async fn workers_share_a_queue_and_do_nothing_twice() {
 async fn two_tag_workers_create_a_new_tag_once() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
-    let memories: Vec<Memory> = (0..200).map(|_| Memory::new("zebra zebra zebra")).collect();
+    let memories: Vec<Memory> = (0..200).map(|n| Memory::new(format!("zebra zebra zebra {n}"))).collect();
     htm.remember_many(&memories).await.unwrap();
     futures::future::join_all((0..3).map(|_| drain(&db, Stage::Tag))).await;
     let (tags, paths): (i64, i64) = sqlx::query_as("select count(*), count(distinct path) from htm.tags")

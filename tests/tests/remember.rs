@@ -1,6 +1,6 @@
 //! Writing: what commits, what is refused, and that nothing is half written.
 
-use htm_core::{Confirmation, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
+use htm_core::{Caller, Confirmation, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
 use htm_tests::TestDatabase;
 
 /// The rows that a write may leave.
@@ -38,7 +38,7 @@ async fn a_node_commits_with_its_tags_and_two_jobs() {
     assert_eq!(node.metadata["ticket"], 7);
     assert_eq!(node.created_at.to_rfc3339(), "2026-03-01T12:00:00+00:00");
     assert!(node.token_count > 5);
-    assert_eq!(htm.get_by_key(Some("atlas"), "decision-1").await.unwrap(), Some(node));
+    assert_eq!(htm.retrieve(Some("atlas"), "decision-1").await.unwrap(), Some(node));
 
     let status = htm.status(receipt.node).await.unwrap();
     for stage in Stage::ALL {
@@ -212,15 +212,18 @@ async fn forgetting_wants_a_confirmation_and_is_at_once() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     let receipt = htm.remember(Memory::new("the secret of the lighthouse").key("k")).await.unwrap();
-    assert_eq!(htm.forget(receipt.node, Confirmation::Missing).await.unwrap_err().code(), "not_confirmed");
+    assert_eq!(
+        htm.forget(receipt.node, &Caller::Handle, Confirmation::Missing).await.unwrap_err().code(),
+        "not_confirmed"
+    );
     let query = RecallQuery::new("lighthouse").strategy(Strategy::Fulltext);
     assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
-    htm.forget(receipt.node, Confirmation::Confirmed).await.unwrap();
+    htm.forget(receipt.node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     assert!(htm.recall(&query).await.unwrap().hits.is_empty());
     for error in [
         htm.get(receipt.node).await.unwrap_err(),
         htm.status(receipt.node).await.unwrap_err(),
-        htm.forget(receipt.node, Confirmation::Confirmed).await.unwrap_err(),
+        htm.forget(receipt.node, &Caller::Handle, Confirmation::Confirmed).await.unwrap_err(),
         htm.get(NodeId(999)).await.unwrap_err(),
     ] {
         assert_eq!(error.code(), "node_not_found");

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use htm_core::{
-    Confirmation, Grouping, Htm, Memory, NodeId, RecallQuery, Settings, Stage, Strategy, TimeExpression,
-    TimeFilter, Timeframe, TimelineQuery,
+    Caller, Confirmation, Grouping, Htm, Memory, NodeId, RecallQuery, Settings, Stage, Strategy,
+    TimeExpression, TimeFilter, Timeframe, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -229,7 +229,7 @@ async fn a_timeline_is_in_the_order_of_time() {
         ..TimelineQuery { topic: Some("billing on 1 March 2026".into()), ..billing.clone() }
     };
     assert_eq!(nodes(&auto).await, at(&[0, 2]));
-    htm.forget(ids[2], Confirmation::Confirmed).await.unwrap();
+    htm.forget(ids[2], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     assert_eq!(nodes(&auto).await, at(&[0]));
     assert_eq!(nodes(&TimelineQuery::everything().session("a")).await, at(&[0, 5]));
 }
@@ -309,7 +309,7 @@ async fn neighbours_are_those_of_the_conversation_or_of_the_time() {
     let found = htm.neighbours(second, 9, 9).await.unwrap();
     assert_eq!((found.before[0].id, found.after[0].id), (first, third));
     // What is forgotten is nobody's neighbour, and has none.
-    htm.forget(ids[2], Confirmation::Confirmed).await.unwrap();
+    htm.forget(ids[2], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     assert_eq!(around(0, 0, 5).await, (vec![], vec![5]));
     assert_eq!(htm.neighbours(ids[2], 1, 1).await.unwrap_err().code(), "node_not_found");
     let error = htm.neighbours(ids[0], 1_001, 0).await.unwrap_err();

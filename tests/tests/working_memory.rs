@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::DateTime;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    Confirmation, ContextOptions, ContextStrategy, Htm, LeftOutReason, Memory, NodeId, RecallQuery, Robot,
-    Settings, Strategy, TokenEncoding,
+    Caller, Confirmation, ContextOptions, ContextStrategy, Htm, LeftOutReason, Memory, NodeId, RecallQuery,
+    Robot, Settings, Strategy, TokenEncoding,
 };
 use htm_tests::{OwnServer, Sandbox, TestDatabase, wait_until};
 use sqlx::PgPool;
@@ -150,7 +150,7 @@ async fn what_another_robot_forgets_or_edits_is_so_in_mind() {
     let edited = say(&robot, "The review is on Friday.", 5.0).await;
     other.recall(&by_words("password review postgresql")).await.unwrap();
     robot.flush().await.unwrap();
-    htm.forget(forgotten, Confirmation::Confirmed).await.unwrap();
+    htm.forget(forgotten, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     sqlx::query(
         "update htm.nodes set content = 'The review is on Monday at ten.', revision = revision + 1,
                 token_count = 8, importance = 10 where id = $1",

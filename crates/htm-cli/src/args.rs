@@ -2,6 +2,7 @@
 
 mod context;
 mod jobs;
+mod memories;
 mod models;
 mod providers;
 mod time;
@@ -15,6 +16,7 @@ use htm_worker::service::{ServiceArgs, parse_override};
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, WhoseArgs};
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
@@ -63,8 +65,16 @@ pub(crate) enum Command {
     Neighbours(NeighboursArgs),
     /// Show a node
     Get(GetArgs),
-    /// Forget a node
+    /// Change a node
+    Edit(EditArgs),
+    /// Forget a node, or what matches a text
     Forget(ForgetArgs),
+    /// List what is forgotten and can be restored
+    Forgotten(ForgottenArgs),
+    /// Bring a forgotten node back
+    Restore(RestoreArgs),
+    /// Remove for good what was forgotten before a time
+    Purge(PurgeArgs),
     /// Show how far a node is: written, embedded, tagged
     Status(StatusArgs),
     /// Remember every line of a JSON Lines file
@@ -100,10 +110,15 @@ the processes embed-worker and tag-worker."
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "A text that is there already, and has no key and no time of its own, is counted as remembered \
+again (memory.deduplicate).
+
+Examples:
   htm remember \"Mara prefers tabs.\"
   htm remember --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
-  htm remember --at 2026-03-01 \"The migration ran for four hours.\"")]
+  htm remember --at 2026-03-01 \"The migration ran for four hours.\""
+)]
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input
     pub(crate) text: String,
@@ -189,15 +204,6 @@ pub(crate) struct GetArgs {
     /// The key's namespace
     #[arg(long, value_name = "N", requires = "key")]
     pub(crate) namespace: Option<String>,
-}
-
-#[derive(Args)]
-pub(crate) struct ForgetArgs {
-    /// The node's id
-    pub(crate) node: NodeId,
-    /// Yes, forget it
-    #[arg(long)]
-    pub(crate) yes: bool,
 }
 
 #[derive(Args)]

@@ -6,6 +6,8 @@ pub(crate) mod context;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod edit;
+pub(crate) mod forget;
 pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod models;

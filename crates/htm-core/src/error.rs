@@ -1,5 +1,8 @@
 //! What can go wrong, with a stable code and the next step for each.
 
+mod convert;
+
+use self::convert::is_transient;
 use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::job::JobState;
@@ -66,8 +69,8 @@ pub enum Error {
         /// What it is.
         found: &'static str,
     },
-    /// The key names a node of other content.
-    #[error("key `{key}` in namespace `{namespace}` is taken by node {node}, which has other content")]
+    /// The key names another node.
+    #[error("key `{key}` in namespace `{namespace}` is taken by node {node}")]
     KeyTaken {
         /// The key.
         key: String,
@@ -76,9 +79,43 @@ pub enum Error {
         /// The node that has it.
         node: NodeId,
     },
-    /// The node that held a key was forgotten, or the robot removed, while this item was being written.
-    #[error("the key or the robot of this memory was removed at the same moment")]
+    /// What the text would become stands already, where it may stand once.
+    #[error("node {existing} has this content already, so node {node} cannot have it")]
+    ContentTaken {
+        /// The node that would have it as well.
+        node: NodeId,
+        /// The node that has it.
+        existing: NodeId,
+    },
+    /// What stood in the way of this item was removed while it was being written, twice in a row.
+    #[error("what stood in the way of this memory was removed at the same moment, again and again")]
     Contended,
+    /// The node was remembered by another robot.
+    #[error("node {node} was remembered by robot `{owner}`, not by `{robot}`")]
+    NotOwner {
+        /// The node.
+        node: NodeId,
+        /// The robot that remembered it.
+        owner: String,
+        /// The robot that asks.
+        robot: String,
+    },
+    /// The text was written again since the caller read it.
+    #[error("node {node} is at revision {current}, not {expected}")]
+    RevisionConflict {
+        /// The node.
+        node: NodeId,
+        /// The revision that the caller expected.
+        expected: i32,
+        /// The one that it has.
+        current: i32,
+    },
+    /// The node to be restored is there.
+    #[error("node {node} is not forgotten")]
+    NotForgotten {
+        /// The node.
+        node: NodeId,
+    },
     /// No strategy of that name.
     #[error("`{value}` is not a strategy")]
     StrategyUnknown {
@@ -143,11 +180,13 @@ pub enum Error {
         /// The id asked for.
         node: NodeId,
     },
-    /// `forget` without its confirmation.
-    #[error("forgetting node {node} was not confirmed")]
+    /// `forget` or `purge` without its confirmation.
+    #[error("{what} was not confirmed")]
     NotConfirmed {
-        /// The node.
-        node: NodeId,
+        /// What would have been done, as `forgetting node 7`.
+        what: String,
+        /// How to say so.
+        hint: String,
     },
     /// No such job (or its row was pruned).
     #[error("there is no job {job}")]
@@ -348,7 +387,11 @@ impl Error {
             Self::TooManyTags { .. } => "too_many_tags",
             Self::MetadataNotObject { .. } => "metadata_not_object",
             Self::KeyTaken { .. } => "key_taken",
+            Self::ContentTaken { .. } => "content_taken",
             Self::Contended => "contended",
+            Self::NotOwner { .. } => "not_owner",
+            Self::RevisionConflict { .. } => "revision_conflict",
+            Self::NotForgotten { .. } => "not_forgotten",
             Self::StrategyUnknown { .. } => "strategy_unknown",
             Self::ContextStrategyUnknown { .. } => "context_strategy_unknown",
             Self::LimitOutOfRange { .. } => "limit_out_of_range",
@@ -402,7 +445,13 @@ impl Error {
             Self::KeyTaken { node, .. } => {
                 format!("use another key, or look at what is there: `htm get {node}`")
             }
+            Self::ContentTaken { existing, .. } => {
+                format!("use the node that is there: `htm get {existing}`; or forget one of the two")
+            }
             Self::Contended => "write it again".into(),
+            Self::NotOwner { .. } => "ask that robot, or say that it may be any robot's: `--any-robot`".into(),
+            Self::RevisionConflict { node, .. } => format!("read it again (`htm get {node}`), then edit that"),
+            Self::NotForgotten { node } => format!("nothing is left to do: `htm get {node}`"),
             Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
             Self::ContextStrategyUnknown { .. } => "use one of: recent, important, frequent, balanced".into(),
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
@@ -420,7 +469,7 @@ impl Error {
             Self::NeighboursOutOfRange { .. } => "give a number from 0 to 1000".into(),
             Self::LanguageUnknown { .. } => "use `simple`, or one that `select cfgname from pg_ts_config` lists".into(),
             Self::NodeNotFound { .. } => "look for it: `htm recall QUERY`".into(),
-            Self::NotConfirmed { node } => format!("say so: `htm forget {node} --yes`"),
+            Self::NotConfirmed { hint, .. } => hint.clone(),
             Self::JobNotFound { .. } => "see those that there are: `htm jobs list`, and `--state done` for the done".into(),
             Self::JobUnfit { job, state: JobState::Running, .. } => {
                 format!("wait for its end, or `htm jobs cancel {job}` first")
@@ -498,54 +547,4 @@ impl Error {
             _ => Fault::User,
         }
     }
-}
-
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        use sqlx::Error as E;
-        match &error {
-            E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::BeginFailed => {
-                Self::DatabaseUnreachable(error)
-            }
-            E::Database(database) => match database.code().as_deref() {
-                // Connection exceptions and shutdowns: https://www.postgresql.org/docs/current/errcodes-appendix.html
-                Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
-                    Self::DatabaseUnreachable(error)
-                }
-                // A wrong password, a missing database, missing privileges.
-                Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => {
-                    Self::DatabaseDenied(error)
-                }
-                // What the cast of a name to regconfig says, with the name in quotes.
-                Some("42704") if database.message().contains("text search configuration") => {
-                    let value = database.message().split('"').nth(1).unwrap_or_default();
-                    Self::LanguageUnknown { value: value.into() }
-                }
-                _ => Self::Database(error),
-            },
-            E::Configuration(_) => Self::DatabaseDenied(error),
-            _ => Self::Database(error),
-        }
-    }
-}
-
-impl From<sea_orm::DbErr> for Error {
-    fn from(error: sea_orm::DbErr) -> Self {
-        use sea_orm::{DbErr, RuntimeErr};
-        match error {
-            DbErr::Conn(RuntimeErr::SqlxError(error))
-            | DbErr::Exec(RuntimeErr::SqlxError(error))
-            | DbErr::Query(RuntimeErr::SqlxError(error)) => match std::sync::Arc::try_unwrap(error) {
-                Ok(error) => error.into(),
-                Err(shared) => Self::Corrupt { what: shared.to_string() },
-            },
-            other => Self::Corrupt { what: other.to_string() },
-        }
-    }
-}
-
-/// Serialisation failures, deadlocks and timeouts pass when the statement is sent again.
-fn is_transient(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|database| database.code());
-    matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014" | "53200"))
 }

@@ -1,53 +1,212 @@
-//! Reading one node, and forgetting it.
+//! Forgetting, and what can be brought back. Forgetting marks: a forgotten node is found by nothing from that commit on,
+//! and stays until it is restored or [purged](crate::Htm::purge).
 
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+
+use crate::caller::{Caller, Confirmation, refuse_others};
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
-use crate::node::Node;
+use crate::memory::{refuse_nul, validate_name};
+use crate::store::forget as store;
 use crate::store::nodes;
 
-/// Whether somebody has said that a memory is to be forgotten. Never forget unless told to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmation {
-    /// Yes, forget it.
-    Confirmed,
-    /// Nobody has said so.
-    Missing,
+/// The most nodes that a [`ForgetPlan`] holds.
+pub const MAX_MATCHES: usize = 1_000;
+
+/// What left the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Removed {
+    /// Nodes.
+    pub nodes: u64,
+    /// Their embeddings, of all models.
+    pub embeddings: u64,
+    /// Assignments of tags to them.
+    pub tags: u64,
+    /// Their jobs.
+    pub jobs: u64,
+}
+
+/// The receipt of a forget.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Forgotten {
+    /// The nodes that are forgotten now; `htm.restore` brings each back.
+    pub forgotten: Vec<NodeId>,
+    /// Nodes of the plan that were edited or forgotten since it was made: they were left as they are.
+    pub left: Vec<NodeId>,
+    /// What is found no more. Embeddings and tags are kept for a restore; jobs that waited, and dead letters, are gone.
+    #[serde(flatten)]
+    pub removed: Removed,
+}
+
+/// What a forget by content would forget: exactly this, if it is confirmed.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ForgetPlan {
+    /// The nodes, oldest first; [`MAX_MATCHES`] at most.
+    pub matches: Vec<Match>,
+    /// Whether there are more than these.
+    pub more: bool,
+    /// How many others match that the caller may not forget: other robots remembered them.
+    pub of_others: i64,
+}
+
+/// A node that has the text looked for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Match {
+    /// The node.
+    pub node: NodeId,
+    /// Its revision: the text that was looked at.
+    pub revision: i32,
+    /// The robot that remembered it.
+    pub robot: String,
+    /// When it happened.
+    pub created_at: DateTime<Utc>,
+    /// The text around the first match, about 100 characters.
+    pub excerpt: String,
+}
+
+impl ForgetPlan {
+    /// A name for exactly these nodes at these revisions: eight bytes in hexadecimal.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for found in &self.matches {
+            hash.update(found.node.0.to_be_bytes());
+            hash.update(found.revision.to_be_bytes());
+        }
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What a restore did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Restored {
+    /// The node.
+    pub node: NodeId,
+    /// Jobs that were enqueued for what it lacks.
+    pub jobs: u64,
+}
+
+/// A node that can be restored.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct ForgottenNode {
+    /// The node.
+    pub node: NodeId,
+    /// Its namespace.
+    pub namespace: String,
+    /// The robot that remembered it.
+    pub robot: String,
+    /// The key that it had.
+    pub key: Option<String>,
+    /// When it was forgotten.
+    pub deleted_at: DateTime<Utc>,
+    /// How its text begins, about 100 characters.
+    pub excerpt: String,
 }
 
 impl Htm {
-    /// A node by its id.
+    /// Forgets a node: from this commit on no recall finds it, its key is free, its waiting jobs are gone, and a job that
+    /// runs at this moment writes nothing.
     ///
     /// # Errors
-    /// `node_not_found`, also for one that was forgotten, or a database error.
-    pub async fn get(&self, node: NodeId) -> Result<Node> {
-        nodes::get(self.pool(), node).await
-    }
-
-    /// The node that has a key in the namespace (the handle's if none is named), or none.
-    ///
-    /// # Errors
-    /// A database error.
-    pub async fn get_by_key(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
-        let namespace = namespace.unwrap_or(&self.settings().namespace);
-        match nodes::id_by_key(self.pool(), namespace, key).await? {
-            Some(id) => self.get(id).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Forgets a node: from this commit on no recall finds it, its key is free, its waiting jobs are gone, and a
-    /// job that runs at this moment writes nothing.
-    ///
-    /// # Errors
-    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, or a database error.
-    pub async fn forget(&self, node: NodeId, confirmation: Confirmation) -> Result<()> {
-        if confirmation == Confirmation::Missing {
-            return Err(Error::NotConfirmed { node });
-        }
+    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, or a database error.
+    pub async fn forget(
+        &self,
+        node: NodeId,
+        caller: &Caller,
+        confirmation: Confirmation,
+    ) -> Result<Forgotten> {
+        confirmation
+            .require(|| (format!("forgetting node {node}"), format!("say so: `htm forget {node} --yes`")))?;
         let mut tx = self.pool().begin().await?;
-        let forgotten = nodes::forget_in_tx(&mut tx, node).await?;
+        let locked = store::lock_in_tx(&mut tx, &[node]).await?;
+        let found = locked.first().ok_or(Error::NodeNotFound { node })?;
+        refuse_others(caller.robot(self.settings()), node, &found.robot)?;
+        let removed = store::forget_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
-        if forgotten { Ok(()) } else { Err(Error::NodeNotFound { node }) }
+        Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
+    }
+
+    /// Looks for the nodes of a namespace (the handle's if none is named) whose text has `text` in it, letter by letter,
+    /// upper or lower case: what [`forget_planned`](Self::forget_planned) would forget. Reads every text of the namespace.
+    ///
+    /// # Errors
+    /// `content_empty`, `nul_byte`, `namespace_invalid`, or a database error.
+    pub async fn plan_forget(
+        &self,
+        text: &str,
+        namespace: Option<&str>,
+        caller: &Caller,
+    ) -> Result<ForgetPlan> {
+        if text.trim().is_empty() {
+            return Err(Error::ContentEmpty);
+        }
+        refuse_nul("text", text)?;
+        let namespace = namespace.unwrap_or(&self.settings().namespace);
+        validate_name("namespace", namespace, 128)?;
+        store::matching(self.pool(), namespace, text, caller.robot(self.settings())).await
+    }
+
+    /// Forgets what a plan shows, all in one transaction: exactly those nodes, and of those only what is still as it was
+    /// shown.
+    ///
+    /// # Errors
+    /// `not_confirmed`, `not_owner` (the plan was made for another caller), or a database error. Nothing is forgotten then.
+    pub async fn forget_planned(
+        &self,
+        plan: &ForgetPlan,
+        caller: &Caller,
+        confirmation: Confirmation,
+    ) -> Result<Forgotten> {
+        confirmation.require(|| {
+            (format!("forgetting {} nodes", plan.matches.len()), "look at them, then say so: `--yes`".into())
+        })?;
+        let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
+        let mut tx = self.pool().begin().await?;
+        let mut locked = store::lock_in_tx(&mut tx, &ids).await?;
+        locked.retain(|node| {
+            plan.matches.iter().any(|found| (found.node, found.revision) == (node.id, node.revision))
+        });
+        for node in &locked {
+            refuse_others(caller.robot(self.settings()), node.id, &node.robot)?;
+        }
+        let removed = store::forget_in_tx(&mut tx, &locked).await?;
+        tx.commit().await?;
+        let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
+        Ok(Forgotten { forgotten, left, removed })
+    }
+
+    /// The forgotten nodes of a namespace, of all if none is named, the last forgotten first.
+    ///
+    /// # Errors
+    /// `limit_out_of_range` (1 to 10,000), or a database error.
+    pub async fn forgotten(&self, namespace: Option<&str>, limit: usize) -> Result<Vec<ForgottenNode>> {
+        if !(1..=10_000).contains(&limit) {
+            return Err(Error::LimitOutOfRange { value: limit as u64 });
+        }
+        store::forgotten(self.pool(), namespace, limit as i64).await
+    }
+
+    /// Brings a forgotten node back: with its embeddings and tags, and with jobs for what it lacks.
+    ///
+    /// # Errors
+    /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
+    /// node has its key or, where that may stand once, its content by now), or a database error.
+    pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
+        let mut tx = self.pool().begin().await?;
+        let found = store::lock_forgotten_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
+        if !found.is_forgotten {
+            return Err(Error::NotForgotten { node });
+        }
+        refuse_others(caller.robot(self.settings()), node, &found.robot)?;
+        if let Err(error) = store::restore_in_tx(&mut tx, node).await {
+            tx.rollback().await?;
+            return Err(nodes::taken(self.pool(), node, &found.place, error).await);
+        }
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, node).await?;
+        crate::store::statistics::note_changed_in_tx(&mut tx, &found.place.namespace, 1).await?;
+        tx.commit().await?;
+        self.pinger().ping();
+        Ok(Restored { node, jobs })
     }
 }

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName};
 use crate::recall::RecallSettings;
+use crate::remember::Deduplicate;
 use crate::store::embeddings::RegisteredModel;
 use crate::timeframe::TimeSettings;
 use crate::tokens::TokenEncoding;
@@ -38,6 +39,8 @@ pub struct Settings {
     pub token_encoding: TokenEncoding,
     /// The most tokens that a robot's working memory holds.
     pub working_memory_tokens: usize,
+    /// Within what the same text is the same memory.
+    pub deduplicate: Deduplicate,
     /// The model that embeds: part of the jobs' keys as long as none is registered.
     pub embedding_model: ModelName,
     /// The model that tags: part of the jobs' keys.
@@ -61,6 +64,7 @@ impl Default for Settings {
             time: TimeSettings::default(),
             token_encoding: TokenEncoding::default(),
             working_memory_tokens: 128_000,
+            deduplicate: Deduplicate::default(),
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             max_attempts: 25,

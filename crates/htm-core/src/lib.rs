@@ -11,7 +11,9 @@
 //! configuration use `htm-runtime`.
 
 mod backfill;
+mod caller;
 pub mod context;
+mod edit;
 mod embed_query;
 mod embedders;
 pub mod error;
@@ -24,6 +26,7 @@ mod memory;
 mod node;
 mod ping;
 pub mod provider;
+mod purge;
 mod recall;
 mod remember;
 mod robot;
@@ -36,20 +39,23 @@ mod tokens;
 pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use caller::{Caller, Confirmation};
 pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
+pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
-pub use forget::Confirmation;
+pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
 pub use htm::{Htm, Settings};
 pub use id::{NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
+pub use purge::{Purge, Purged};
 pub use recall::{
     Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,
     TagFilter,
 };
-pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;

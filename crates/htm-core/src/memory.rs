@@ -12,7 +12,7 @@ pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 /// The most tags that may be given with a node.
 pub(crate) const MAX_TAGS: usize = 1_000;
 pub(crate) const MAX_NAME_BYTES: usize = 128;
-const MAX_KEY_BYTES: usize = 512;
+pub(crate) const MAX_KEY_BYTES: usize = 512;
 
 /// A text and what is known about it. Only the text is needed.
 ///
@@ -126,7 +126,18 @@ impl Memory {
 
     /// SHA-256 of the text.
     pub fn content_hash(&self) -> [u8; 32] {
-        Sha256::digest(self.content.as_bytes()).into()
+        content_hash(&self.content)
+    }
+
+    /// Whether nothing but its text says which memory it is. What has a key, or happened at a time, in a conversation or
+    /// by somebody's mouth, is a memory of its own, however often the words are the same: "Thanks!" said twice are two
+    /// events.
+    pub fn is_plain(&self) -> bool {
+        self.key.is_none()
+            && self.at.is_none()
+            && self.session.is_none()
+            && self.seq.is_none()
+            && self.speaker.is_none()
     }
 
     /// Refuses what the database would refuse, with an error that says more.
@@ -135,16 +146,8 @@ impl Memory {
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
     /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`.
     pub fn validate(&self) -> Result<()> {
-        if self.content.len() > MAX_CONTENT_BYTES {
-            return Err(Error::ContentTooLarge { bytes: self.content.len(), limit: MAX_CONTENT_BYTES });
-        }
-        refuse_nul("content", &self.content)?;
-        if self.content.trim().is_empty() {
-            return Err(Error::ContentEmpty);
-        }
-        if !(1.0..=10.0).contains(&self.importance) {
-            return Err(Error::ImportanceOutOfRange { value: self.importance });
-        }
+        validate_content(&self.content)?;
+        validate_importance(self.importance)?;
         if self.tags.len() > MAX_TAGS {
             return Err(Error::TooManyTags { count: self.tags.len(), limit: MAX_TAGS });
         }
@@ -173,6 +176,22 @@ impl Memory {
         }
         refuse_nul_in_json(&self.metadata)
     }
+}
+
+pub(crate) fn content_hash(content: &str) -> [u8; 32] {
+    Sha256::digest(content.as_bytes()).into()
+}
+
+pub(crate) fn validate_content(content: &str) -> Result<()> {
+    if content.len() > MAX_CONTENT_BYTES {
+        return Err(Error::ContentTooLarge { bytes: content.len(), limit: MAX_CONTENT_BYTES });
+    }
+    refuse_nul("content", content)?;
+    if content.trim().is_empty() { Err(Error::ContentEmpty) } else { Ok(()) }
+}
+
+pub(crate) fn validate_importance(value: f32) -> Result<()> {
+    if (1.0..=10.0).contains(&value) { Ok(()) } else { Err(Error::ImportanceOutOfRange { value }) }
 }
 
 /// Namespaces and robots are names of 1 to 128 bytes, keys of 1 to 512, without control characters.
@@ -206,7 +225,7 @@ pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     if at.year() < -4_711 { Err(Error::TimeOutOfRange { value: at }) } else { Ok(()) }
 }
 
-fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
+pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
     match text.bytes().position(|byte| byte == 0) {
         Some(position) => Err(Error::NulByte { field, position }),
         None => Ok(()),
@@ -214,7 +233,7 @@ fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
 }
 
 /// `\u0000` in JSON is what `jsonb` refuses.
-fn refuse_nul_in_json(object: &Map<String, Value>) -> Result<()> {
+pub(crate) fn refuse_nul_in_json(object: &Map<String, Value>) -> Result<()> {
     fn walk(value: &Value) -> Result<()> {
         match value {
             Value::String(text) => refuse_nul("metadata", text),

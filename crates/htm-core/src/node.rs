@@ -1,9 +1,12 @@
-//! A node as it is read.
+//! A node, and reading one.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::error::Result;
+use crate::htm::Htm;
 use crate::id::NodeId;
+use crate::store::nodes;
 use crate::tag::TagPath;
 
 /// A memory, with what is known about it.
@@ -40,10 +43,38 @@ pub struct Node {
     pub tags: Vec<TagPath>,
     /// A JSON object.
     pub metadata: Value,
+    /// How often it was remembered: 1, and once more for each time that the same was remembered again.
+    pub remember_count: i64,
+    /// When it was remembered first; none where that was before this was recorded. When it happened is `created_at`.
+    pub first_remembered: Option<DateTime<Utc>>,
+    /// When it was remembered last.
+    pub last_remembered: Option<DateTime<Utc>>,
     /// How many times its text was written, from 1.
     pub revision: i32,
     /// When it happened.
     pub created_at: DateTime<Utc>,
     /// When its text was last written.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Htm {
+    /// A node by its id.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for one that was forgotten, or a database error.
+    pub async fn get(&self, node: NodeId) -> Result<Node> {
+        nodes::get(self.pool(), node).await
+    }
+
+    /// The node that has a key in the namespace (the handle's if none is named), or none.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn retrieve(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
+        let namespace = namespace.unwrap_or(&self.settings().namespace);
+        match nodes::id_by_key(self.pool(), namespace, key).await? {
+            Some(id) => self.get(id).await.map(Some),
+            None => Ok(None),
+        }
+    }
 }

@@ -225,8 +225,8 @@ pub struct Recalled {
     pub timeframe: Timeframe,
     /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
     pub time_phrase: Option<TimePhrase>,
-    /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, text can. Counted up
-    /// to 10,001; 0 for full text, which needs no embedding.
+    /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, or by a former text only;
+    /// text can. Counted up to 10,001; 0 for full text, which needs no embedding.
     pub unembedded: i64,
     /// The label of the model whose vectors were searched; none when no vectors were.
     pub model: Option<String>,
@@ -268,6 +268,8 @@ pub struct Scores {
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
+    /// The similarity is that of a former text: the node was edited, and its new embedding is pending.
+    pub stale: bool,
     /// BM25, from 0.
     pub text: Option<f64>,
     /// Its place among the vector leg's candidates.

@@ -8,7 +8,7 @@ use crate::id::NodeId;
 use crate::memory::Memory;
 use crate::ping::Pinger;
 use crate::store::jobs;
-use crate::store::nodes::{self, Insertion, NewNode};
+use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::tags;
 
 /// What a write returns.
@@ -16,7 +16,7 @@ use crate::store::tags;
 pub struct Receipt {
     /// The node.
     pub node: NodeId,
-    /// Whether this call wrote it, or its key and content were there already.
+    /// Whether this call wrote it, or what was there already.
     pub outcome: Outcome,
 }
 
@@ -28,6 +28,22 @@ pub enum Outcome {
     Written,
     /// A node of the same key and the same content was there; nothing was written.
     Existing,
+    /// A node of the same content was there ([`Deduplicate`]): it counts this as remembered again, and was given the
+    /// tags. Nothing else of this memory is kept; [`Htm::update`] changes what is there.
+    Repeated,
+}
+
+/// Within what the same text is the same memory, remembered again. Only a [plain](Memory::is_plain) memory is ever a
+/// duplicate: one that has a key, a time, a conversation or a speaker is an event of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Deduplicate {
+    /// Nowhere: every write is a node.
+    Off,
+    /// Among the memories of one robot.
+    Robot,
+    /// Within a namespace, whoever remembers.
+    #[default]
+    Namespace,
 }
 
 /// The receipt of a write that the caller has yet to commit.
@@ -58,7 +74,8 @@ impl Htm {
     /// # Errors
     /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, or a database error. Nothing is written then.
     ///
-    /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`].
+    /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
+    /// that is there already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
@@ -121,6 +138,12 @@ impl Htm {
             language: memory.language.as_deref().unwrap_or(&settings.language),
             content_hash: memory.content_hash(),
             token_count: i32::try_from(settings.token_encoding.count(&memory.content)).unwrap_or(i32::MAX),
+            duplicate_scope: match settings.deduplicate {
+                _ if !memory.is_plain() => None,
+                Deduplicate::Off => None,
+                Deduplicate::Robot => Some(DuplicateScope::Robot),
+                Deduplicate::Namespace => Some(DuplicateScope::Namespace),
+            },
         })
     }
 
@@ -130,9 +153,16 @@ impl Htm {
         if let [node] = nodes
             && node.memory.tags.is_empty()
             && self.robots().contains_key(&robot_of(node))
-            && let [Some(id)] = self.insert(&mut connection, nodes).await?[..]
         {
-            return Ok(vec![Ok(written(id))]);
+            match self.insert(&mut connection, nodes).await {
+                Ok(ids) => {
+                    if let [Some(id)] = ids[..] {
+                        return Ok(vec![Ok(written(id))]);
+                    }
+                }
+                Err(error) if is_robot_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
         }
         let results = self.write_in_tx(&mut connection, nodes).await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
@@ -141,9 +171,35 @@ impl Htm {
         Ok(results)
     }
 
-    /// In a transaction, or in a savepoint of the one that is open: registers robots, inserts, assigns tags, and says
-    /// of each item that was not inserted why. When nothing was inserted, nothing stays.
+    /// In a transaction, or in a savepoint of the one that is open. What another removes while it is looked at, the robot
+    /// or the node that stood in the way, is looked at once more.
     async fn write_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Vec<Result<Receipt>>> {
+        let mut results = match self.attempt_in_tx(connection, nodes).await {
+            Err(error) if is_robot_gone(&error) => self.attempt_in_tx(connection, nodes).await?,
+            results => results?,
+        };
+        let contended = |result: &Result<Receipt>| matches!(result, Err(Error::Contended));
+        let (places, again): (Vec<usize>, Vec<NewNode<'_>>) = nodes
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| contended(&results[*place]))
+            .map(|(place, node)| (place, *node))
+            .unzip();
+        if !again.is_empty() {
+            for (place, result) in places.into_iter().zip(self.attempt_in_tx(connection, &again).await?) {
+                results[place] = result;
+            }
+        }
+        Ok(results)
+    }
+
+    /// Registers robots, inserts, finds out what stood in the way of each item that was not inserted, and assigns tags.
+    /// When nothing was written, nothing stays.
+    async fn attempt_in_tx(
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
@@ -151,11 +207,26 @@ impl Htm {
         let mut tx = connection.begin().await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
         nodes::register_robots_in_tx(&mut tx, &robots).await?;
-        let ids = self.insert(&mut tx, nodes).await?;
+        let mut results: Vec<Result<Receipt>> = self
+            .insert(&mut tx, nodes)
+            .await?
+            .into_iter()
+            .map(|id| id.map(written).ok_or(Error::Contended))
+            .collect();
+        resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
+        resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
+        let changed = |result: &&Result<Receipt>| {
+            matches!(result, Ok(Receipt { outcome: Outcome::Written | Outcome::Repeated, .. }))
+        };
+        if !results.iter().any(|result| changed(&result)) {
+            tx.rollback().await?;
+            return Ok(results);
+        }
         let tags: Vec<(NodeId, &str, &str)> = nodes
             .iter()
-            .zip(&ids)
-            .filter_map(|(node, id)| Some((node, (*id)?)))
+            .zip(&results)
+            .filter(|(_, result)| changed(result))
+            .filter_map(|(node, result)| Some((node, result.as_ref().ok()?.node)))
             .flat_map(|(node, id)| node.memory.tags.iter().map(move |tag| (id, node.namespace, tag.as_str())))
             .collect();
         if !tags.is_empty() {
@@ -164,29 +235,8 @@ impl Htm {
             tags::register_in_tx(&mut tx, &paths).await?;
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
         }
-        let taken: Vec<(&str, &str)> = nodes
-            .iter()
-            .zip(&ids)
-            .filter(|(_, id)| id.is_none())
-            .filter_map(|(node, _)| Some((node.namespace, node.memory.key.as_deref()?)))
-            .collect();
-        let written_any = ids.iter().any(Option::is_some);
-        let holders =
-            if taken.is_empty() { Default::default() } else { nodes::by_keys(&mut tx, &taken).await? };
-        if written_any {
-            tx.commit().await?;
-        } else {
-            tx.rollback().await?;
-        }
-        let outcome = |(node, id): (&NewNode<'_>, Option<NodeId>)| match id {
-            Some(id) => Ok(written(id)),
-            None => {
-                let place = (node.namespace.to_owned(), node.memory.key.clone().unwrap_or_default());
-                let (id, hash) = holders.get(&place).ok_or(Error::Contended)?;
-                existing(place, *id, *hash == node.content_hash)
-            }
-        };
-        Ok(nodes.iter().zip(ids).map(outcome).collect())
+        tx.commit().await?;
+        Ok(results)
     }
 
     async fn insert(
@@ -214,10 +264,59 @@ fn written(node: NodeId) -> Receipt {
     Receipt { node, outcome: Outcome::Written }
 }
 
-/// What it means that a key is there already.
-fn existing((namespace, key): (String, String), node: NodeId, same_content: bool) -> Result<Receipt> {
-    match same_content {
-        true => Ok(Receipt { node, outcome: Outcome::Existing }),
-        false => Err(Error::KeyTaken { key, namespace, node }),
+/// Whether the robot's row was removed between the look at it and the write.
+fn is_robot_gone(error: &Error) -> bool {
+    let Error::Database(error) = error else { return false };
+    let constraint = error.as_database_error().and_then(|error| error.constraint());
+    matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
+}
+
+/// Says of the items with a key that were not inserted who has the key.
+async fn resolve_keys_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+    results: &mut [Result<Receipt>],
+) -> Result<()> {
+    let taken: Vec<(usize, (&str, &str))> = nodes
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| results[*place].is_err())
+        .filter_map(|(place, node)| Some((place, (node.namespace, node.memory.key.as_deref()?))))
+        .collect();
+    if taken.is_empty() {
+        return Ok(());
     }
+    let keys: Vec<(&str, &str)> = taken.iter().map(|(_, key)| *key).collect();
+    let holders = nodes::by_keys(connection, &keys).await?;
+    for (place, (namespace, key)) in taken {
+        let Some((node, hash)) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
+        results[place] = match *hash == nodes[place].content_hash {
+            true => Ok(Receipt { node: *node, outcome: Outcome::Existing }),
+            false => Err(Error::KeyTaken { key: key.into(), namespace: namespace.into(), node: *node }),
+        };
+    }
+    Ok(())
+}
+
+/// Counts the items whose content was there already as remembered again.
+async fn resolve_repeats_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+    results: &mut [Result<Receipt>],
+) -> Result<()> {
+    let (places, repeated): (Vec<usize>, Vec<NewNode<'_>>) = nodes
+        .iter()
+        .enumerate()
+        .filter(|(place, node)| results[*place].is_err() && node.duplicate_scope.is_some())
+        .map(|(place, node)| (place, *node))
+        .unzip();
+    if repeated.is_empty() {
+        return Ok(());
+    }
+    for (place, node) in places.into_iter().zip(nodes::repeat_in_tx(connection, &repeated).await?) {
+        if let Some(node) = node {
+            results[place] = Ok(Receipt { node, outcome: Outcome::Repeated });
+        }
+    }
+    Ok(())
 }

@@ -36,6 +36,9 @@ impl NodeStatus {
 pub struct StageStatus {
     /// Which.
     pub stage: Stage,
+    /// The revision whose result stands in until this one's is there: the text was edited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale: Option<i32>,
     /// How far.
     #[serde(flatten)]
     pub state: StageState,

@@ -2,8 +2,10 @@
 
 pub mod audit;
 pub mod backfill;
+pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
+pub(crate) mod forget;
 pub mod gauges;
 pub mod governor;
 pub mod job_control;
@@ -12,6 +14,7 @@ pub mod jobs;
 pub mod lifecycle;
 pub mod nodes;
 pub mod providers;
+pub(crate) mod purge;
 pub mod queues;
 pub(crate) mod recall;
 pub mod server;

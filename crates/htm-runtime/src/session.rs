@@ -9,7 +9,7 @@ use htm_core::{Embedders, Htm, RecallSettings, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
-use crate::config::{Config, Encoding};
+use crate::config::{Config, Deduplicate, Encoding};
 use crate::embedders::ConfiguredEmbedders;
 use crate::error::RuntimeError;
 use crate::paths::Paths;
@@ -281,6 +281,11 @@ fn settings(config: &Config) -> Settings {
             Encoding::Estimate => htm_core::TokenEncoding::Estimate,
         },
         working_memory_tokens: config.working_memory.max_tokens as usize,
+        deduplicate: match config.memory.deduplicate {
+            Deduplicate::Off => htm_core::Deduplicate::Off,
+            Deduplicate::Robot => htm_core::Deduplicate::Robot,
+            Deduplicate::Namespace => htm_core::Deduplicate::Namespace,
+        },
         embedding_model,
         tag_model,
         max_attempts: config.jobs.max_attempts,

@@ -30,6 +30,24 @@ comment on table htm.repeats is 'How often a robot said again what was remembere
 -- ── conversations ───────────────────────────────────────────────────────────────────────────────────────
 -- What was said around a memory, and the timeline of a conversation.
 create index nodes_session_idx on htm.nodes (namespace, session, created_at) where session is not null;
+-- ── statistics ──────────────────────────────────────────────────────────────────────────────────────────
+-- As in version 1, but what changes while it counts stays noted for the next time.
+create or replace function htm.refresh_statistics(in_namespace text) returns void language plpgsql as $$
+declare
+    seen bigint := coalesce((select unseen_count from htm.namespace_statistics where namespace = in_namespace), 0);
+begin
+    delete from htm.lexeme_statistics where namespace = in_namespace;
+    insert into htm.lexeme_statistics (namespace, lexeme, node_count)
+    select in_namespace, word, ndoc
+      from ts_stat(format('select tsv from htm.nodes where namespace = %L and deleted_at is null', in_namespace));
+    insert into htm.namespace_statistics as s (namespace, node_count, average_length, unseen_count, refreshed_at)
+    select in_namespace, count(*), greatest(coalesce(avg(htm.document_length(tsv)), 1), 1), 0, now()
+      from htm.nodes where namespace = in_namespace and deleted_at is null
+    on conflict (namespace) do update
+       set (node_count, average_length, unseen_count, refreshed_at)
+         = (excluded.node_count, excluded.average_length, greatest(s.unseen_count - seen, 0), excluded.refreshed_at);
+end $$;
+comment on column htm.namespace_statistics.unseen_count is 'Nodes written, edited, forgotten or restored since the last refresh.';
 
 -- ── robots ──────────────────────────────────────────────────────────────────────────────────────────────
 alter table htm.robots add column last_active timestamptz;

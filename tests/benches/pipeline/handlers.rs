@@ -142,8 +142,9 @@ pub(crate) fn writer_for(pool: &PgPool, model: ModelName) -> Htm {
 
 /// Writes memories in one commit.
 pub(crate) async fn remember_many(htm: &Htm, count: usize) {
+    let run = ulid::Ulid::new(); // another memory of the same text would not be a node
     let memories: Vec<Memory> =
-        (0..count).map(|n| Memory::new(format!("memory number {n} of a benchmark"))).collect();
+        (0..count).map(|n| Memory::new(format!("memory number {n} of benchmark {run}"))).collect();
     for receipt in htm.remember_many(&memories).await.expect("written") {
         receipt.expect("written");
     }

@@ -97,8 +97,9 @@ async fn writes(htm: &Htm, effort: Effort) -> f64 {
     let time = Duration::from_secs(effort.live_s) / 8;
     let started = Instant::now();
     let mut count = 0;
+    let run = ulid::Ulid::new(); // another memory of the same text would not be a node
     while started.elapsed() < time {
-        htm.remember(Memory::new(format!("one of many, number {count}"))).await.expect("written");
+        htm.remember(Memory::new(format!("one of many, number {count} of {run}"))).await.expect("written");
         count += 1;
     }
     f64::from(count) / started.elapsed().as_secs_f64()

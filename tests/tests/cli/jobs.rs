@@ -156,8 +156,8 @@ async fn a_retried_job_is_as_new() {
 async fn dead_letters_are_retried_by_filter_unless_their_node_has_changed() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    for namespace in ["atlas", "atlas", "borealis"] {
-        sandbox.remember(&["--namespace", namespace, "text"]).await;
+    for (namespace, text) in [("atlas", "one"), ("atlas", "two"), ("borealis", "three")] {
+        sandbox.remember(&["--namespace", namespace, text]).await;
     }
     let kill = r#"update apalis.jobs set status = 'Killed', done_at = now(), attempts = 25, last_result = '{"Err": "no"}'"#;
     sql(&db, kill).await;

@@ -69,15 +69,11 @@ async fn a_memory_goes_round_for_programs() {
         assert!(["vector", "text", "both"].contains(&hit["matched_by"].as_str().unwrap()), "{hit}");
     }
 
-    assert_eq!(
-        sandbox.htm(&["forget", &node, "--yes", "--json"]).await.json()["forgotten"].to_string(),
-        node
-    );
+    let asked = ["forget", &node, "--robot", "architect", "--yes", "--json"];
+    let forgotten = sandbox.htm(&asked).await.json();
+    assert_eq!(forgotten["forgotten"][0].to_string(), node);
     assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json_error(2)["code"], "node_not_found");
-    assert_eq!(
-        sandbox.htm(&["forget", &node, "--yes", "--json"]).await.json_error(2)["code"],
-        "node_not_found"
-    );
+    assert_eq!(sandbox.htm(&asked).await.json_error(2)["code"], "node_not_found");
     let recalled =
         sandbox.htm(&["recall", "--json", "--namespace", "atlas", "postgresql ledger"]).await.json();
     assert_eq!(recalled["hits"], json!([]));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::{Confirmation, Stage};
+use htm_core::{Caller, Confirmation, Edit, Stage};
 use htm_tests::{TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 
@@ -92,19 +92,8 @@ async fn promise_14_an_edit_and_a_forget_during_embedding_win() {
     let nodes = remember(&db.pool, "first words", 3).await;
     let _worker = sandbox.start("embed-worker", &["--concurrency", "1"]);
     wait_until(|| async { provider.calls().len() == 1 }).await;
-    writer(&db.pool).forget(nodes[0], Confirmation::Confirmed).await.unwrap();
-    let edit = "with edited as (
-            update htm.nodes set content = 'second words', revision = 2, updated_at = now() where id = $1
-            returning id, namespace, revision)
-        insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata,
-                                 idempotency_key)
-        select apalis.generate_ulid(), 'htm.' || stage,
-               convert_to(json_build_object('v', 1, 'node', id, 'revision', revision)::text, 'UTF8'),
-               'Pending', 0, 25, now(), 0,
-               hstore(array['namespace', namespace, 'node', id::text, 'revision', revision::text]),
-               id || '/2/0/' || stage
-          from edited cross join (values ('embed'), ('tag')) s(stage)";
-    sqlx::query(edit).bind(nodes[1]).execute(&db.pool).await.unwrap();
+    writer(&db.pool).forget(nodes[0], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    writer(&db.pool).update(nodes[1], &Edit::new().content("second words")).await.unwrap();
     until_done(&db.pool, Stage::Embed).await;
     let revisions: Vec<(i64, i32)> =
         sqlx::query_as("select node_id, revision from htm.embeddings_1 order by 1")
@@ -115,7 +104,8 @@ async fn promise_14_an_edit_and_a_forget_during_embedding_win() {
     expected.sort();
     assert_eq!(revisions, expected);
     assert_eq!(provider.calls().last().unwrap().texts, ["second words"]);
-    let superseded = "select count(*) from apalis.jobs where last_result ->> 'Ok' = 'superseded'";
+    let superseded = "select count(*) from apalis.jobs
+                       where job_type = 'htm.embed' and last_result ->> 'Ok' = 'superseded'";
     assert_eq!(number(&db.pool, superseded).await, 2, "a late result for an older text is thrown away");
     assert_audited(&sandbox).await;
 }

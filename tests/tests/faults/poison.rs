@@ -118,8 +118,7 @@ async fn promise_10_a_payload_of_a_newer_version_waits_for_a_newer_worker() {
 
 /// A node whose embed job carries this instead.
 async fn spoil(db: &TestDatabase, htm: &Htm, payload: Vec<u8>) -> NodeId {
-    let node =
-        htm.remember(Memory::new(format!("with a payload of {} bytes", payload.len()))).await.unwrap().node;
+    let node = htm.remember(Memory::new(format!("with the payload {payload:?}"))).await.unwrap().node;
     sqlx::query(
         "update apalis.jobs set job = $1 where job_type = 'htm.embed' and metadata -> 'node' = $2::text",
     )

@@ -1,14 +1,14 @@
-//! `htm get`, `htm forget`, `htm status`.
+//! `htm get`, `htm status`.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Confirmation, Error, Htm, Node, NodeStatus, StageState, StageStatus};
+use htm_core::{Htm, Node, NodeStatus, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use crate::args::{ForgetArgs, GetArgs, StatusArgs};
+use crate::args::{GetArgs, StatusArgs};
 use crate::error::CliError;
 use crate::output::{Output, plain, table};
 
@@ -16,7 +16,7 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
     let found = with_htm(config, async |htm| {
         let node = match (args.node, &args.key) {
             (Some(node), _) => Some(htm.get(node).await?),
-            (None, Some(key)) => htm.get_by_key(args.namespace.as_deref(), key).await?,
+            (None, Some(key)) => htm.retrieve(args.namespace.as_deref(), key).await?,
             (None, None) => None,
         };
         let Some(node) = node else { return Ok(None) };
@@ -24,26 +24,8 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
         Ok(Some(Found { node, stages }))
     })
     .await?;
-    let Some(found) = found else {
-        let key = args.key.unwrap_or_default();
-        return Err(CliError::Usage {
-            code: "key_not_found",
-            what: format!("no node has the key `{key}`"),
-            hint: "name its namespace with --namespace, or look for it: `htm recall QUERY`".into(),
-        });
-    };
+    let found = found.ok_or_else(|| key_not_found(args.key))?;
     output.value(&found, || describe(&found));
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let confirmation = if args.yes { Confirmation::Confirmed } else { Confirmation::Missing };
-    if confirmation == Confirmation::Missing {
-        return Err(Error::NotConfirmed { node: args.node }.into());
-    }
-    with_htm(config, async |htm| htm.forget(args.node, confirmation).await).await?;
-    output
-        .value(&serde_json::json!({ "forgotten": args.node }), || format!("node {} is forgotten", args.node));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -65,7 +47,15 @@ struct Found {
     stages: Vec<StageStatus>,
 }
 
-async fn with_htm<T>(
+pub(crate) fn key_not_found(key: Option<String>) -> CliError {
+    CliError::Usage {
+        code: "key_not_found",
+        what: format!("no node has the key `{}`", key.unwrap_or_default()),
+        hint: "name its namespace with --namespace, or look for it: `htm recall QUERY`".into(),
+    }
+}
+
+pub(crate) async fn with_htm<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
 ) -> Result<T, CliError> {
@@ -83,6 +73,7 @@ fn describe(Found { node, stages }: &Found) -> String {
         ("robot", node.robot.clone()),
         ("key", node.key.clone().unwrap_or_default()),
         ("at", node.created_at.to_rfc3339()),
+        ("remembered", remembered(node)),
         ("importance", node.importance.to_string()),
         ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
@@ -91,7 +82,7 @@ fn describe(Found { node, stages }: &Found) -> String {
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }
-    rows.extend(stages.iter().map(|stage| (stage.stage.as_str(), progress(&stage.state))));
+    rows.extend(stages.iter().map(|stage| (stage.stage.as_str(), progress_of(stage))));
     rows.retain(|(_, value)| !value.is_empty());
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -107,7 +98,7 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     let rows = status
         .stages
         .iter()
-        .map(|stage| vec![stage.stage.to_string(), stage.state.name().into(), plain(&progress(&stage.state))])
+        .map(|stage| vec![stage.stage.to_string(), stage.state.name().into(), plain(&progress_of(stage))])
         .collect();
     format!(
         "node {} written at {}\n{}",
@@ -117,7 +108,24 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     )
 }
 
+/// How often, when that is more than once.
+fn remembered(node: &Node) -> String {
+    match (node.remember_count, node.last_remembered) {
+        (count @ 2.., Some(last)) => format!("{count} times, the last at {}", last.to_rfc3339()),
+        _ => String::new(),
+    }
+}
+
 /// How far a stage is, in one sentence.
+fn progress_of(stage: &StageStatus) -> String {
+    match stage.stale {
+        Some(revision) => {
+            format!("{}; until then that of revision {revision} stands", progress(&stage.state))
+        }
+        None => progress(&stage.state),
+    }
+}
+
 fn progress(state: &StageState) -> String {
     let time = |at: &Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339()).unwrap_or_default();
     match state {

@@ -39,21 +39,14 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
     output.value(&answer, || match receipt.outcome {
         Outcome::Written => format!("remembered as node {} in {ms:.1} ms", receipt.node),
         Outcome::Existing => format!("node {} has this key and this content already", receipt.node),
+        Outcome::Repeated => format!("node {} says so already; counted as remembered again", receipt.node),
     });
     waited?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn memory(args: RememberArgs) -> Result<Memory, CliError> {
-    let content = if args.text == "-" {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(CliError::io("standard input cannot be read as UTF-8"))?;
-        text
-    } else {
-        args.text
-    };
+    let content = text_or_input(args.text)?;
     Ok(Memory {
         namespace: args.namespace,
         robot: args.robot,
@@ -64,4 +57,16 @@ fn memory(args: RememberArgs) -> Result<Memory, CliError> {
         at: args.at,
         ..Memory::new(content)
     })
+}
+
+/// The text, or what standard input has when it is `-`.
+pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
+    if text != "-" {
+        return Ok(text);
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(CliError::io("standard input cannot be read as UTF-8"))?;
+    Ok(text)
 }

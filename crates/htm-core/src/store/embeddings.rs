@@ -113,6 +113,16 @@ pub async fn models(executor: impl PgExecutor<'_>) -> Result<Vec<RegisteredModel
         .collect()
 }
 
+/// The tables of vectors that there are, those of retired models too. Safe to put into SQL.
+pub(crate) async fn stores(executor: impl PgExecutor<'_>) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "select 'htm.embeddings_' || id from htm.embedding_models
+          where to_regclass('htm.embeddings_' || id) is not null order by id",
+    )
+    .fetch_all(executor)
+    .await?)
+}
+
 /// The model of this label.
 ///
 /// # Errors

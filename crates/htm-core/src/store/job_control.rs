@@ -4,8 +4,8 @@ use sqlx::{PgConnection, PgPool};
 
 use super::job_list::{Selection, bind, chosen};
 use super::jobs;
+use crate::caller::Confirmation;
 use crate::error::{Error, Result};
-use crate::forget::Confirmation;
 use crate::job::JobState;
 
 /// What a retry did.

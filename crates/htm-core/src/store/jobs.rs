@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use super::embeddings::RegisteredModel;
 use super::tags;
@@ -283,6 +283,24 @@ pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Res
         .fetch_all(pool)
         .await?;
     Ok(ids.len())
+}
+
+/// Enqueues what a live node lacks, for every model in use and for tags; returns how many jobs. `models` are that of the
+/// embeddings, as long as none is registered, and that of the tags.
+pub(crate) async fn enqueue_lacking_in_tx(
+    connection: &mut PgConnection,
+    node: NodeId,
+    models: (&str, &str),
+    max_attempts: u32,
+) -> Result<u64> {
+    let enqueued = sqlx::query(include_str!("sql/enqueue_lacking.sql"))
+        .bind(node)
+        .bind(models.0)
+        .bind(models.1)
+        .bind(max_attempts as i32)
+        .execute(connection)
+        .await?;
+    Ok(enqueued.rows_affected())
 }
 
 /// Tells the workers that there is work. To be called after the commit, never inside the write. One that is lost is no

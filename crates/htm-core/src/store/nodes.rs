@@ -28,6 +28,7 @@ pub(crate) struct Insertion<'a> {
 }
 
 /// A memory whose defaults are filled in, ready to be inserted.
+#[derive(Clone, Copy)]
 pub(crate) struct NewNode<'a> {
     pub(crate) memory: &'a crate::memory::Memory,
     pub(crate) namespace: &'a str,
@@ -35,10 +36,28 @@ pub(crate) struct NewNode<'a> {
     pub(crate) language: &'a str,
     pub(crate) content_hash: [u8; 32],
     pub(crate) token_count: i32,
+    pub(crate) duplicate_scope: Option<DuplicateScope>,
 }
 
-/// Inserts nodes with their jobs; their robots must be registered. The answer has an id for each item
-/// that was written; one whose key is taken or whose robot is not registered has none.
+/// Within what a content may stand once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DuplicateScope {
+    Namespace,
+    Robot,
+}
+
+impl DuplicateScope {
+    /// As the statements are told; the robot's id stands in the table.
+    fn as_parameter(self) -> i64 {
+        match self {
+            Self::Namespace => 0,
+            Self::Robot => -1,
+        }
+    }
+}
+
+/// Inserts nodes with their jobs; their robots must be registered. The answer has an id for each item that was written;
+/// one whose key or content is there already, or whose robot is not registered, has none.
 pub(crate) async fn insert_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
@@ -80,6 +99,7 @@ pub(crate) async fn insert_in_tx(
         .bind(insertion.tag_model)
         .bind(insertion.max_attempts)
         .bind(insertion.priority)
+        .bind(scopes(nodes))
         .fetch_all(&mut *connection)
         .await?;
     if bulk {
@@ -90,6 +110,30 @@ pub(crate) async fn insert_in_tx(
         ids[ord as usize - 1] = Some(id);
     }
     Ok(ids)
+}
+
+/// Counts memories as remembered again, whose content stands already where it may stand once; the node of each, none
+/// for one that was forgotten meanwhile.
+pub(crate) async fn repeat_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+) -> Result<Vec<Option<NodeId>>, sqlx::Error> {
+    let rows: Vec<(i64, NodeId)> = sqlx::query_as(include_str!("sql/repeat.sql"))
+        .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| node.robot).collect::<Vec<_>>())
+        .bind(nodes.iter().map(|node| node.content_hash.to_vec()).collect::<Vec<_>>())
+        .bind(scopes(nodes))
+        .fetch_all(connection)
+        .await?;
+    let mut ids = vec![None; nodes.len()];
+    for (ord, id) in rows {
+        ids[ord as usize - 1] = Some(id);
+    }
+    Ok(ids)
+}
+
+fn scopes(nodes: &[NewNode<'_>]) -> Vec<Option<i64>> {
+    nodes.iter().map(|node| node.duplicate_scope.map(DuplicateScope::as_parameter)).collect()
 }
 
 /// The live nodes that have these keys, with the hash of their content.
@@ -138,6 +182,12 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         .await?
         .ok_or(Error::NodeNotFound { node: id })?;
     let tags = row.find_related(entity::tag::Entity).order_by_asc(entity::tag::Column::Path).all(&db).await?;
+    let (repeats, last_repeat): (i64, Option<DateTime<Utc>>) = sqlx::query_as(
+        "select coalesce(sum(count), 0)::bigint, max(last_at) from htm.repeats where node_id = $1",
+    )
+    .bind(id)
+    .fetch_one(pool)
+    .await?;
     Ok(Node {
         id,
         namespace: row.namespace,
@@ -154,6 +204,9 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         token_encoding: row.token_encoding,
         tags: tags.into_iter().map(|tag| read_tag(tag.path)).collect::<Result<_>>()?,
         metadata: row.metadata,
+        remember_count: 1 + repeats,
+        first_remembered: row.remembered_at,
+        last_remembered: last_repeat.or(row.remembered_at),
         revision: row.revision,
         created_at: row.created_at,
         updated_at: row.updated_at,
@@ -172,27 +225,48 @@ pub(crate) async fn id_by_key(pool: &PgPool, namespace: &str, key: &str) -> Resu
     Ok(node.map(|node| NodeId(node.id)))
 }
 
-/// Marks a live node as forgotten and ends its waiting jobs; false when there was none.
-pub(crate) async fn forget_in_tx(connection: &mut PgConnection, id: NodeId) -> Result<bool, sqlx::Error> {
-    let namespace: Option<String> = sqlx::query_scalar(
-        "update htm.nodes set deleted_at = now(), updated_at = now() where id = $1 and deleted_at is null
-         returning namespace",
-    )
-    .bind(id)
-    .fetch_optional(&mut *connection)
-    .await?;
-    let Some(namespace) = namespace else { return Ok(false) };
-    // A job that runs at this moment writes nothing (its ack looks at deleted_at) and ends as superseded.
-    sqlx::query(
-        "delete from apalis.jobs
-          where job_type like 'htm.%' and status in ('Pending', 'Failed', 'Killed')
-            and metadata -> 'namespace' = $1 and metadata -> 'node' = $2::bigint::text and status <> 'Done'",
-    )
-    .bind(namespace)
-    .bind(id)
-    .execute(connection)
-    .await?;
-    Ok(true)
+/// What a node holds that only one node may hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) namespace: String,
+    pub(crate) key: Option<String>,
+    pub(crate) content_hash: Vec<u8>,
+    pub(crate) duplicate_scope: Option<i64>,
+}
+
+/// What it means that a node could not be written to its place: who has its key or its content.
+pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: sqlx::Error) -> Error {
+    let constraint = error.as_database_error().and_then(|error| error.constraint());
+    let by_key = match constraint {
+        Some("nodes_namespace_key_key") => true,
+        Some("nodes_duplicate_key") => false,
+        _ => return error.into(),
+    };
+    let holder = match by_key {
+        true => sqlx::query_scalar(
+            "select id from htm.nodes where namespace = $1 and key = $2 and deleted_at is null",
+        )
+        .bind(&place.namespace)
+        .bind(&place.key),
+        false => sqlx::query_scalar(
+            "select id from htm.nodes
+              where namespace = $1 and duplicate_scope = $2 and content_hash = $3 and deleted_at is null",
+        )
+        .bind(&place.namespace)
+        .bind(place.duplicate_scope)
+        .bind(&place.content_hash),
+    };
+    let holder: Result<Option<NodeId>, sqlx::Error> = holder.fetch_optional(pool).await;
+    match holder {
+        Ok(Some(existing)) if by_key => Error::KeyTaken {
+            key: place.key.clone().unwrap_or_default(),
+            namespace: place.namespace.clone(),
+            node: existing,
+        },
+        Ok(Some(existing)) => Error::ContentTaken { node, existing },
+        Ok(None) => Error::Contended,
+        Err(error) => error.into(),
+    }
 }
 
 /// The text that live nodes have now, for those still at the revision asked for.

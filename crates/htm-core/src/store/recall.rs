@@ -119,12 +119,18 @@ type Times = Vec<Option<DateTime<Utc>>>;
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
-                        null::halfvec as embedding where false)";
+                        0 as revision, null::halfvec as embedding where false)";
 
 fn statement(model: Option<&RegisteredModel>) -> String {
     include_str!("sql/recall.sql")
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
         .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
+        .replace("{{node}}", node_columns())
+}
+
+/// What a [`NodeRow`] is read from.
+pub(crate) fn node_columns() -> &'static str {
+    include_str!("sql/node.sql").trim_end()
 }
 
 #[derive(sqlx::FromRow)]
@@ -134,6 +140,7 @@ struct Row {
     vector_rank: Option<i64>,
     text_rank: Option<i64>,
     similarity: Option<f64>,
+    stale: bool,
     bm25: Option<f64>,
     score: Option<f64>,
 }
@@ -150,6 +157,7 @@ impl Row {
             scores: Scores {
                 score: self.score.unwrap_or(0.0),
                 similarity: self.similarity,
+                stale: self.stale,
                 text: self.bm25,
                 vector_rank: self.vector_rank,
                 text_rank: self.text_rank,
@@ -180,6 +188,9 @@ pub(crate) struct NodeRow {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     tags: Vec<String>,
+    remember_count: i64,
+    first_remembered: Option<DateTime<Utc>>,
+    last_remembered: Option<DateTime<Utc>>,
 }
 
 impl NodeRow {
@@ -200,6 +211,9 @@ impl NodeRow {
             token_encoding: self.token_encoding,
             tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
             metadata: self.metadata,
+            remember_count: self.remember_count,
+            first_remembered: self.first_remembered,
+            last_remembered: self.last_remembered,
             revision: self.revision,
             created_at: self.created_at,
             updated_at: self.updated_at,

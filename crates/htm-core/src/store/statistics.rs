@@ -1,6 +1,6 @@
 //! The statistics that BM25 needs, refreshed in the background.
 
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use crate::error::Result;
 
@@ -18,6 +18,24 @@ pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
         refresh(pool, namespace).await?;
     }
     Ok(due.len())
+}
+
+/// Notes that texts of a namespace were edited, forgotten or restored. To be the transaction's last statement: others
+/// who change the same namespace wait for its end.
+pub(crate) async fn note_changed_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    nodes: usize,
+) -> Result<()> {
+    sqlx::query(
+        "insert into htm.namespace_statistics as s (namespace, unseen_count) values ($1, $2)
+         on conflict (namespace) do update set unseen_count = s.unseen_count + excluded.unseen_count",
+    )
+    .bind(namespace)
+    .bind(nodes as i64)
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Refreshes the statistics of one namespace, unless another process is at it.

@@ -24,6 +24,7 @@ struct Row {
     last_error: Option<String>,
     parked: Option<String>,
     updated_at: DateTime<Utc>,
+    stale: Option<i32>,
 }
 
 /// The status of a live node.
@@ -34,7 +35,7 @@ pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
         .into_iter()
         .map(|row| {
             let stage: Stage = row.stage.parse().map_err(|what| Error::Corrupt { what })?;
-            Ok(StageStatus { stage, state: state(row) })
+            Ok(StageStatus { stage, stale: row.stale, state: state(row) })
         })
         .collect::<Result<_>>()?;
     Ok(NodeStatus { node, written_at, stages })

@@ -31,26 +31,48 @@ pub(crate) async fn register_in_tx(
     .map(drop)
 }
 
-/// Assigns tags that were given by hand: (node, namespace, path); the tags must be registered.
+/// Assigns tags that were given by hand: (node, namespace, path); the tags must be registered. One that a model has
+/// assigned becomes a manual one. Returns how many were not manual before.
 pub(crate) async fn assign_manual_in_tx(
     connection: &mut PgConnection,
     tags: &[(NodeId, &str, &str)],
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "insert into htm.node_tags (node_id, tag_id, origin)
+) -> Result<u64, sqlx::Error> {
+    let assigned = sqlx::query(
+        "insert into htm.node_tags as nt (node_id, tag_id, origin)
          select distinct g.node, t.id, 'manual'
            from unnest($1::bigint[], $2::text[], $3::text[]) as g(node, namespace, path)
-           join htm.tags t on t.namespace = g.namespace and t.path = g.path",
+           join htm.tags t on t.namespace = g.namespace and t.path = g.path
+          order by 1, 2
+         on conflict (node_id, tag_id) do update
+            set origin = 'manual', model = null, prompt_version = null, confidence = null
+          where nt.origin <> 'manual'",
     )
     .bind(tags.iter().map(|tag| tag.0).collect::<Vec<_>>())
     .bind(tags.iter().map(|tag| tag.1).collect::<Vec<_>>())
     .bind(tags.iter().map(|tag| tag.2).collect::<Vec<_>>())
     .execute(connection)
-    .await
-    .map(drop)
+    .await?;
+    Ok(assigned.rows_affected())
 }
 
-/// The tags in use in a namespace, most used first.
+/// Takes tags from a node, whoever assigned them; returns how many it had.
+pub(crate) async fn unassign_in_tx(
+    connection: &mut PgConnection,
+    node: NodeId,
+    paths: &[&str],
+) -> Result<u64, sqlx::Error> {
+    let taken = sqlx::query(
+        "delete from htm.node_tags nt using htm.tags t
+          where nt.node_id = $1 and t.id = nt.tag_id and t.path = any ($2)",
+    )
+    .bind(node)
+    .bind(paths)
+    .execute(connection)
+    .await?;
+    Ok(taken.rows_affected())
+}
+
+/// The tags in use in a namespace, most used first; those of forgotten nodes alone are not in use.
 ///
 /// # Errors
 /// A database error.
@@ -61,6 +83,9 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Ta
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
           where t.namespace = $1 and u.uses > 0
+            -- Stops at the first that is found.
+            and exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
+                         where nt.tag_id = t.id and n.deleted_at is null)
           order by u.uses desc, t.path limit $2",
     )
     .bind(namespace)

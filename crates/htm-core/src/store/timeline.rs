@@ -1,8 +1,8 @@
 //! Nodes in the order of time: all of a timeframe, and those around one.
 
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
 
-use super::recall::{NodeRow, several};
+use super::recall::{NodeRow, node_columns, several};
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::node::Node;
@@ -19,17 +19,18 @@ pub(crate) async fn latest(
     let (starts, ends) = several(timeframe);
     // A generic plan would not walk the index of what is asked for.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let rows: Vec<NodeRow> = sqlx::query_as(include_str!("sql/timeline.sql"))
-        .bind(namespace)
-        .bind(timeframe.from())
-        .bind(timeframe.until())
-        .bind(starts)
-        .bind(ends)
-        .bind(query.robot.as_deref())
-        .bind(query.session.as_deref())
-        .bind(query.limit as i32)
-        .fetch_all(&mut *tx)
-        .await?;
+    let rows: Vec<NodeRow> =
+        sqlx::query_as(AssertSqlSafe(include_str!("sql/timeline.sql").replace("{{node}}", node_columns())))
+            .bind(namespace)
+            .bind(timeframe.from())
+            .bind(timeframe.until())
+            .bind(starts)
+            .bind(ends)
+            .bind(query.robot.as_deref())
+            .bind(query.session.as_deref())
+            .bind(query.limit as i32)
+            .fetch_all(&mut *tx)
+            .await?;
     tx.commit().await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }
@@ -41,12 +42,13 @@ pub(crate) async fn neighbours(
     before: usize,
     after: usize,
 ) -> Result<(Vec<Node>, Vec<Node>)> {
-    let rows: Vec<Placed> = sqlx::query_as(include_str!("sql/neighbours.sql"))
-        .bind(node)
-        .bind(before as i32)
-        .bind(after as i32)
-        .fetch_all(pool)
-        .await?;
+    let rows: Vec<Placed> =
+        sqlx::query_as(AssertSqlSafe(include_str!("sql/neighbours.sql").replace("{{node}}", node_columns())))
+            .bind(node)
+            .bind(before as i32)
+            .bind(after as i32)
+            .fetch_all(pool)
+            .await?;
     let (earlier, later): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.place < 0);
     let nodes = |rows: Vec<Placed>| rows.into_iter().map(|row| row.node.into_node()).collect::<Result<_>>();
     Ok((nodes(earlier)?, nodes(later)?))

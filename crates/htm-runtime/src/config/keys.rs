@@ -7,7 +7,7 @@ use figment::value::{Num, Value};
 
 use super::Source;
 use super::error::ConfigError;
-use super::model::{Encoding, Fusion, Level, LogFormat, Provider, Strategy, WeekStart};
+use super::model::{Deduplicate, Encoding, Fusion, Level, LogFormat, Provider, Strategy, WeekStart};
 use super::secret::mask_password;
 
 /// A key, as `recall.limit`.
@@ -55,6 +55,7 @@ pub(super) const KEYS: &[Key] = &[
     key("memory.namespace", Rule::Filled),
     key("memory.robot", Rule::Text),
     key("memory.language", Rule::Filled),
+    key("memory.deduplicate", Rule::OneOf(Deduplicate::WORDS)),
     key("time.zone", Rule::Zone),
     key("time.week_start", Rule::OneOf(WeekStart::WORDS)),
     key("tokens.encoding", Rule::OneOf(Encoding::WORDS)),

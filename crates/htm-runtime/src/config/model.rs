@@ -64,6 +64,7 @@ pub struct Memory {
     /// May be empty: see [`Memory::robot_name`].
     pub robot: String,
     pub language: String,
+    pub deduplicate: Deduplicate,
 }
 
 impl Memory {
@@ -347,6 +348,18 @@ choice! {
         Monday = "monday",
         /// As in the United States.
         Sunday = "sunday",
+    }
+}
+
+choice! {
+    /// Where a text that is remembered again is the same memory.
+    Deduplicate {
+        /// Nowhere.
+        Off = "off",
+        /// Among the memories of one robot.
+        Robot = "robot",
+        /// Within a namespace.
+        Namespace = "namespace",
     }
 }
 

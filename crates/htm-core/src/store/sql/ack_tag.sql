@@ -18,7 +18,7 @@ with held as (
       from unnest($3::text[], $4::bigint[], $5::int[]) as r(job, node, revision)
       join held h on h.id = r.job
 ), node as (
-    select n.id, n.namespace, r.job, r.revision, r.attempts
+    select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts
       from htm.nodes n
       join result r on r.node = n.id and r.revision = n.revision
      where n.deleted_at is null
@@ -32,7 +32,8 @@ with held as (
 ), outdated as (
     delete from htm.node_tags nt
      using node n
-     where nt.node_id = n.id and nt.origin = $8 and nt.origin <> 'manual'
+     where nt.node_id = n.id and nt.origin <> 'manual'
+       and (nt.origin = $8 or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
 ), assigned as (
     insert into htm.node_tags as nt (node_id, tag_id, origin, model, prompt_version, confidence)

@@ -49,10 +49,8 @@ placed as (
     union all
     select id, row_number() over (order by seq, created_at, id) from later
 )
-select p.place, m.id, m.namespace, r.name as robot, m.key, m.content, m.speaker, m.session, m.seq, m.source,
-       m.type as kind, m.importance, m.token_count, m.token_encoding, m.metadata, m.revision, m.created_at, m.updated_at,
-       array(select t.path from htm.node_tags nt join htm.tags t on t.id = nt.tag_id
-              where nt.node_id = m.id order by t.path) as tags
+select p.place,
+       {{node}}
   from placed p
   join htm.nodes m on m.id = p.id
   join htm.robots r on r.id = m.robot_id

@@ -1,6 +1,8 @@
--- Notes which namespaces have been written to since the last look, by the ids that are new.
+-- Notes which namespaces have been written to since the last look, by the ids that are new. What was edited, forgotten or
+-- restored is noted by who does it.
 --
--- Returns the namespaces whose statistics are due: a twentieth of their nodes (20 at least) is new.
+-- Returns the namespaces whose statistics are due: a twentieth of their nodes (20 at least) has changed, or any has and
+-- the statistics are five minutes old.
 -- Index: nodes_pk (range)
 with mark as (
     select node_id from htm.statistics_watermark for update skip locked
@@ -20,4 +22,6 @@ with mark as (
 select namespace from noted where unseen_count >= greatest(20, node_count / 20)
 union
 select s.namespace from htm.namespace_statistics s, mark
- where s.unseen_count > 0 and (s.refreshed_at is null or s.refreshed_at < now() - interval '5 minutes')
+ where s.unseen_count > 0
+   and (s.refreshed_at is null or s.refreshed_at < now() - interval '5 minutes'
+        or s.unseen_count >= greatest(20, s.node_count / 20))

@@ -113,7 +113,7 @@ text_leg as materialized (
 scored as (
     -- Both scores for every candidate of the union: a missing score taken as 0 costs recall.
     select c.id, c.vector_rank, c.text_rank,
-           1 - (e.embedding <=> $9) as similarity,
+           1 - (e.embedding <=> $9) as similarity, e.revision < m.revision as stale,
            case when $8::text is not null then
                (select coalesce(sum(w.idf * d.tf * ($16 + 1)
                         / (d.tf + $16 * (1 - $17 + $17 * d.length / w.average_length)))
@@ -145,16 +145,13 @@ fused as (
       from normalised
 ),
 hit as (
-    select id, vector_rank, text_rank, similarity, bm25, score
+    select id, vector_rank, text_rank, similarity, stale, bm25, score
       from fused
      order by score desc nulls last, id desc
      limit $12
 )
-select m.id, m.namespace, r.name as robot, m.key, m.content, m.speaker, m.session, m.seq, m.source, m.type as kind,
-       m.importance, m.token_count, m.token_encoding, m.metadata, m.revision, m.created_at, m.updated_at,
-       array(select t.path from htm.node_tags nt join htm.tags t on t.id = nt.tag_id
-              where nt.node_id = m.id order by t.path) as tags,
-       h.vector_rank, h.text_rank, h.similarity, h.bm25, h.score::float8 as score
+select {{node}},
+       h.vector_rank, h.text_rank, h.similarity, coalesce(h.stale, false) as stale, h.bm25, h.score::float8 as score
   from hit h
   join htm.nodes m on m.id = h.id
   join htm.robots r on r.id = m.robot_id

@@ -1,7 +1,7 @@
 -- Writes nodes and their jobs in one statement.
 --
--- An item whose key is taken, or whose robot is not registered, is left out: the caller sees which `ord` did not
--- come back and asks why.
+-- An item whose key is taken, whose content stands already where it may stand once, or whose robot is not registered,
+-- is left out: the caller sees which `ord` did not come back and asks why.
 --
 -- $1  text[]        namespaces            $2  text[]   robot names          $3  text[]  keys or null
 -- $4  text[]        contents              $5  bytea[]  SHA-256 of each      $6  text[]  speakers or null
@@ -12,27 +12,31 @@
 -- $19 text          embedding model, as long as none is registered
 -- $20 text          tag model             $21 int      max attempts
 -- $22 int           priority
+-- $23 bigint[]      where each content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
 --
--- Index: robots_namespace_name_key, nodes_namespace_key_key
+-- Index: robots_namespace_name_key, nodes_namespace_key_key, nodes_duplicate_key
 with item as materialized (
     -- The id is drawn first: it ties what was inserted to what was asked for.
     select nextval('htm.nodes_id_seq') as id, r.id as robot_id, u.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::int[],
                   $9::text[], $10::text[], $11::real[], $12::int[], $14::text[], $15::jsonb[],
-                  $16::timestamptz[], $17::text[], $18::text[]) with ordinality
+                  $16::timestamptz[], $17::text[], $18::text[], $23::bigint[]) with ordinality
         as u(namespace, robot, key, content, content_hash, speaker, session, seq,
              source, type, importance, token_count, language, metadata,
-             created_at, embed_job, tag_job, ord)
+             created_at, embed_job, tag_job, duplicate_scope, ord)
       join htm.robots r on r.namespace = u.namespace and r.name = u.robot
 ), node as (
     insert into htm.nodes (id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
-                           importance, token_count, token_encoding, language, metadata, created_at)
+                           importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope)
     overriding system value
     select id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
-           importance, token_count, $13, language, metadata, coalesce(created_at, now())
+           importance, token_count, $13, language, metadata, coalesce(created_at, now()),
+           case duplicate_scope when -1 then robot_id else duplicate_scope end
       from item
-     order by ord -- of two items with one key the first goes in
-    on conflict (namespace, key) where key is not null and deleted_at is null do nothing
+     -- Of two items with one key, or one content, the first goes in. Two batches that have the same of either meet in
+     -- the same order: they wait for one another, and never both.
+     order by namespace, key, case when key is null then content_hash end, ord
+    on conflict do nothing -- by the key or by the content
     returning id, namespace, revision
 ), target as materialized (
     -- Every model that is in use gets every node; the first one takes the id that the caller drew.

@@ -1,5 +1,5 @@
 -- What stands for each stage of a node: its completion, and its job that is not done; embeddings by the model that
--- recall asks.
+-- recall asks. While there is no completion, the last former revision that had one: its result stands in.
 --
 -- $1 bigint node
 --
@@ -7,7 +7,8 @@
 select s.stage,
        c.model, c.outcome, c.done_at, c.worker as done_by, c.attempt as done_attempt,
        j.status as job_status, j.attempts, j.max_attempts, j.run_at, j.lock_by,
-       j.last_result ->> 'Err' as last_error, j.metadata -> 'parked' as parked, n.created_at, n.updated_at
+       j.last_result ->> 'Err' as last_error, j.metadata -> 'parked' as parked, n.created_at, n.updated_at,
+       case when c.node_id is null then former.revision end as stale
   from htm.nodes n
  cross join (values (1, 'embed'), (2, 'tag')) s(place, stage)
   left join htm.embedding_models m on s.stage = 'embed' and m.state = 'active'
@@ -21,5 +22,8 @@ select s.stage,
                         and j.metadata -> 'node' = n.id::text
                         and j.metadata -> 'revision' = n.revision::text
                       order by j.run_at limit 1) j on true
+  left join lateral (select max(c.revision) as revision from htm.completions c
+                      where c.node_id = n.id and c.revision < n.revision and c.stage = s.stage
+                        and (m.label is null or c.model = m.label)) former on true
  where n.id = $1 and n.deleted_at is null
  order by s.place

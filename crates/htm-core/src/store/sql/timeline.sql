@@ -9,10 +9,7 @@ with several as materialized (
     select range_agg(tstzrange(r.since, r.until)) as ranges
       from unnest($4::timestamptz[], $5::timestamptz[]) r(since, until)
 )
-select m.id, m.namespace, r.name as robot, m.key, m.content, m.speaker, m.session, m.seq, m.source, m.type as kind,
-       m.importance, m.token_count, m.token_encoding, m.metadata, m.revision, m.created_at, m.updated_at,
-       array(select t.path from htm.node_tags nt join htm.tags t on t.id = nt.tag_id
-              where nt.node_id = m.id order by t.path) as tags
+select {{node}}
   from htm.nodes m
   join htm.robots r on r.id = m.robot_id
  where m.namespace = $1 and m.deleted_at is null

@@ -1,0 +1,117 @@
+//! `htm edit`.
+
+use std::process::ExitCode;
+
+use htm_core::{Change, Edit, Edited, Error, Htm, NodeId};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+use serde_json::{Map, Value};
+
+use crate::args::{EditArgs, parse_tags};
+use crate::commands::node::key_not_found;
+use crate::commands::remember::text_or_input;
+use crate::error::CliError;
+use crate::output::Output;
+
+pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let id = match &args.key {
+        None => Some(parse_id(args.words.remove(0))?),
+        Some(_) if args.words.len() > 1 => {
+            return Err(usage("--key names the node already", "give either an id or --key"));
+        }
+        Some(_) => None,
+    };
+    let (key, namespace) = (args.key.take(), args.namespace.take());
+    let edit = edit(args)?;
+    if edit
+        == (Edit { caller: edit.caller.clone(), expected_revision: edit.expected_revision, ..Edit::new() })
+    {
+        return Err(usage(
+            "nothing is to be changed",
+            "give a text, or what else is to be: `htm edit --help`",
+        ));
+    }
+    // Bad input is refused before a server is started for it.
+    edit.validate()?;
+    let session = Session::open(config).await?;
+    let htm = session.htm();
+    let result = match id {
+        Some(id) => htm.update(id, &edit).await.map(Some),
+        None => update_by_key(&htm, namespace.as_deref(), key.as_deref().unwrap_or_default(), &edit).await,
+    };
+    htm.close().await;
+    session.close().await;
+    let edited = result?.ok_or_else(|| key_not_found(key))?;
+    output.value(&edited, || describe(&edited));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn update_by_key(
+    htm: &Htm,
+    namespace: Option<&str>,
+    key: &str,
+    edit: &Edit,
+) -> htm_core::Result<Option<Edited>> {
+    match htm.retrieve(namespace, key).await? {
+        Some(node) => htm.update(node.id, edit).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn edit(args: EditArgs) -> Result<Edit, CliError> {
+    let text = args.words.into_iter().next().map(text_or_input).transpose()?;
+    // An empty value says that there is none.
+    let change = |value: Option<String>| match value {
+        None => Change::Keep,
+        Some(value) if value.is_empty() => Change::Clear,
+        Some(value) => Change::Set(value),
+    };
+    Ok(Edit {
+        content: text,
+        importance: args.importance,
+        key: change(args.new_key),
+        source: change(args.source),
+        kind: change(args.kind),
+        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
+        add_tags: parse_tags(&args.tags)?,
+        remove_tags: parse_tags(&args.untags)?,
+        expected_revision: args.expect,
+        caller: args.caller.into(),
+    })
+}
+
+fn parse_id(word: String) -> Result<NodeId, CliError> {
+    word.parse()
+        .map_err(|_| usage(&format!("`{word}` is not a node's id"), "give its number, or name it by --key"))
+}
+
+fn parse_object(text: &str) -> Result<Map<String, Value>, CliError> {
+    let found = match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => return Ok(object),
+        Err(error) => {
+            return Err(usage(&format!("the metadata is not JSON: {error}"), "write it as {\"ticket\": 7}"));
+        }
+        Ok(Value::Array(_)) => "an array",
+        Ok(Value::String(_)) => "a string",
+        Ok(Value::Number(_)) => "a number",
+        Ok(Value::Bool(_)) => "a boolean",
+        Ok(Value::Null) => "null",
+    };
+    Err(Error::MetadataNotObject { found }.into())
+}
+
+fn usage(what: &str, hint: &str) -> CliError {
+    CliError::Usage { code: "usage", what: what.into(), hint: hint.into() }
+}
+
+fn describe(edited: &Edited) -> String {
+    if edited.changed.is_empty() {
+        return format!("node {} is like that already", edited.node);
+    }
+    let mut text =
+        format!("node {}, revision {}: changed {}", edited.node, edited.revision, edited.changed.join(", "));
+    if edited.jobs > 0 || edited.superseded > 0 {
+        text.push_str(&format!("; {} jobs enqueued, {} superseded", edited.jobs, edited.superseded));
+    }
+    text
+}

@@ -1,0 +1,211 @@
+//! `htm forget`, `htm forgotten`, `htm restore`, `htm purge`.
+
+use std::process::ExitCode;
+
+use htm_core::{
+    Caller, Confirmation, Error, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge,
+    Purged, Removed,
+};
+use htm_runtime::config::Config;
+
+use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
+use crate::commands::node::with_htm;
+use crate::error::CliError;
+use crate::output::{Output, one_line, plain, table};
+
+pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
+    match (args.node, &args.matching) {
+        (Some(node), _) => forget_node(config, node, args, output).await,
+        (None, Some(text)) => {
+            let text = text.clone();
+            forget_matching(config, &text, args, output).await
+        }
+        (None, None) => Err(Error::ContentEmpty.into()),
+    }
+}
+
+pub(crate) async fn forgotten(
+    config: &Config,
+    args: ForgottenArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let nodes =
+        with_htm(config, async |htm| htm.forgotten(args.namespace.as_deref(), args.limit).await).await?;
+    output.value(&nodes, || match nodes.is_empty() {
+        true => "nothing is forgotten".into(),
+        false => describe_forgotten(&nodes),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn restore(
+    config: &Config,
+    args: RestoreArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let caller: Caller = args.caller.into();
+    let restored = with_htm(config, async |htm| htm.restore(args.node, &caller).await).await?;
+    output.value(&restored, || format!("node {} is back; {} jobs enqueued", restored.node, restored.jobs));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let purge = Purge { before: args.before, namespace: args.namespace };
+    if args.dry_run {
+        let plan = with_htm(config, async |htm| htm.plan_purge(&purge).await).await?;
+        output.value(&plan, || format!("would remove for good:\n{}", describe_purged(&plan)));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let purged = with_htm(config, async |htm| htm.purge(&purge, confirmation(args.yes)).await).await?;
+    output.value(&purged, || format!("removed for good:\n{}", describe_purged(&purged)));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn forget_node(
+    config: &Config,
+    node: NodeId,
+    args: ForgetArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let caller: Caller = args.caller.into();
+    let forgotten =
+        with_htm(config, async |htm| htm.forget(node, &caller, confirmation(args.yes)).await).await?;
+    output.value(&forgotten, || {
+        format!(
+            "node {node} is forgotten, {}\n`htm restore {node}` brings it back",
+            describe_removed(&forgotten.removed)
+        )
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a forget by content found, and did.
+enum Done {
+    Shown(ForgetPlan),
+    PlanChanged,
+    Forgotten(ForgetPlan, Forgotten),
+}
+
+async fn forget_matching(
+    config: &Config,
+    text: &str,
+    args: ForgetArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let caller: Caller = args.caller.into();
+    let work = async |htm: &Htm| {
+        let plan = htm.plan_forget(text, args.namespace.as_deref(), &caller).await?;
+        if args.dry_run || !args.yes {
+            return Ok(Done::Shown(plan));
+        }
+        if args.plan.as_ref().is_some_and(|digest| *digest != plan.digest()) {
+            return Ok(Done::PlanChanged);
+        }
+        let forgotten = htm.forget_planned(&plan, &caller, Confirmation::Confirmed).await?;
+        Ok(Done::Forgotten(plan, forgotten))
+    };
+    match with_htm(config, work).await? {
+        Done::Shown(plan) if args.dry_run => {
+            let answer = serde_json::json!({ "plan": plan.digest(), "matches": plan.matches, "more": plan.more,
+                                             "of_others": plan.of_others });
+            output.value(&answer, || describe_plan(&plan));
+            Ok(ExitCode::SUCCESS)
+        }
+        Done::Shown(plan) => Err(Error::NotConfirmed {
+            what: format!("forgetting {} nodes", plan.matches.len()),
+            hint: format!("look at them with `--dry-run`, then say so: `--plan {} --yes`", plan.digest()),
+        }
+        .into()),
+        Done::PlanChanged => Err(CliError::Usage {
+            code: "plan_changed",
+            what: "what would be forgotten is not what was shown; nothing is forgotten".into(),
+            hint: "look at it again with `--dry-run`".into(),
+        }),
+        Done::Forgotten(plan, forgotten) => {
+            output.value(&forgotten, || {
+                let left = match forgotten.left.len() {
+                    0 => String::new(),
+                    left => {
+                        format!("\n{left} were edited or forgotten by others meanwhile, and left as they are")
+                    }
+                };
+                format!(
+                    "{}\nforgotten, {}{left}",
+                    describe_matches(&plan),
+                    describe_removed(&forgotten.removed)
+                )
+            });
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn confirmation(yes: bool) -> Confirmation {
+    if yes { Confirmation::Confirmed } else { Confirmation::Missing }
+}
+
+fn describe_removed(removed: &Removed) -> String {
+    format!(
+        "with {} embeddings and {} tags; {} jobs cancelled",
+        removed.embeddings, removed.tags, removed.jobs
+    )
+}
+
+fn describe_plan(plan: &ForgetPlan) -> String {
+    format!("{}\nplan {}: nothing is forgotten yet", describe_matches(plan), plan.digest())
+}
+
+fn describe_matches(plan: &ForgetPlan) -> String {
+    let rows = plan
+        .matches
+        .iter()
+        .map(|found| {
+            vec![
+                found.node.to_string(),
+                found.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                plain(&found.robot),
+                one_line(&found.excerpt, 80),
+            ]
+        })
+        .collect();
+    let mut text = table(&["node", "at", "robot", "text"], &[0], rows);
+    text.push_str(&format!("\n{} nodes", plan.matches.len()));
+    if plan.more {
+        text.push_str(&format!(", and more: {MAX_MATCHES} at once"));
+    }
+    if plan.of_others > 0 {
+        text.push_str(&format!("; {} of other robots are left (`--any-robot`)", plan.of_others));
+    }
+    text
+}
+
+fn describe_forgotten(nodes: &[ForgottenNode]) -> String {
+    let rows = nodes
+        .iter()
+        .map(|node| {
+            vec![
+                node.node.to_string(),
+                node.deleted_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                plain(&node.namespace),
+                plain(&node.robot),
+                one_line(node.key.as_deref().unwrap_or_default(), 30),
+                one_line(&node.excerpt, 60),
+            ]
+        })
+        .collect();
+    table(&["node", "forgotten at", "namespace", "robot", "key", "text"], &[0], rows)
+}
+
+fn describe_purged(purged: &Purged) -> String {
+    let rows = [
+        ("nodes", purged.removed.nodes),
+        ("embeddings", purged.removed.embeddings),
+        ("tag assignments", purged.removed.tags),
+        ("jobs", purged.removed.jobs),
+        ("completions", purged.completions),
+        ("repeats", purged.repeats),
+        ("working memory", purged.working_memory),
+    ];
+    let rows = rows.into_iter().map(|(what, count)| vec![what.into(), count.to_string()]).collect();
+    table(&["", "rows"], &[1], rows)
+}

@@ -1,0 +1,162 @@
+//! Nodes marked as forgotten, and unmarked.
+
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+
+use super::nodes::Place;
+use super::{embeddings, statistics};
+use crate::error::Result;
+use crate::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
+use crate::id::NodeId;
+
+/// A live node, locked until the transaction's end.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(crate) struct Locked {
+    pub(crate) id: NodeId,
+    pub(crate) namespace: String,
+    pub(crate) robot: String,
+    pub(crate) revision: i32,
+}
+
+/// Locks those of the nodes that are there.
+pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<Vec<Locked>> {
+    Ok(sqlx::query_as(
+        "select n.id, n.namespace, r.name as robot, n.revision
+           from htm.nodes n join htm.robots r on r.id = n.robot_id
+          where n.id = any ($1) and n.deleted_at is null
+          order by n.id
+            for update of n",
+    )
+    .bind(nodes)
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Marks locked nodes of one namespace as forgotten, and ends their waiting jobs. One that runs at this moment writes
+/// nothing (its ack looks at deleted_at) and ends as superseded.
+pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]) -> Result<Removed> {
+    let Some(namespace) = nodes.first().map(|node| node.namespace.as_str()) else {
+        return Ok(Removed::default());
+    };
+    let ids: Vec<NodeId> = nodes.iter().map(|node| node.id).collect();
+    sqlx::query("update htm.nodes set deleted_at = now() where id = any ($1)")
+        .bind(&ids)
+        .execute(&mut *connection)
+        .await?;
+    let jobs = delete_jobs_in_tx(connection, &vec![namespace; ids.len()], &ids).await?;
+    let tags: i64 = sqlx::query_scalar("select count(*) from htm.node_tags where node_id = any ($1)")
+        .bind(&ids)
+        .fetch_one(&mut *connection)
+        .await?;
+    let mut embeddings = 0;
+    for store in embeddings::stores(&mut *connection).await? {
+        let sql = format!("select count(*) from {store} where node_id = any ($1)");
+        let count: i64 =
+            sqlx::query_scalar(AssertSqlSafe(sql)).bind(&ids).fetch_one(&mut *connection).await?;
+        embeddings += count as u64;
+    }
+    statistics::note_changed_in_tx(connection, namespace, ids.len()).await?;
+    Ok(Removed { nodes: ids.len() as u64, embeddings, tags: tags as u64, jobs })
+}
+
+/// Deletes the jobs of nodes that wait, and their dead letters.
+pub(super) async fn delete_jobs_in_tx(
+    connection: &mut PgConnection,
+    namespaces: &[&str],
+    nodes: &[NodeId],
+) -> Result<u64> {
+    let deleted = sqlx::query(
+        "delete from apalis.jobs j
+          using unnest($1::text[], $2::bigint[]) as gone(namespace, node)
+          where j.job_type like 'htm.%' and j.status in ('Pending', 'Killed') and j.status <> 'Done'
+            and j.metadata -> 'namespace' = gone.namespace and j.metadata -> 'node' = gone.node::text",
+    )
+    .bind(namespaces)
+    .bind(nodes)
+    .execute(connection)
+    .await?;
+    Ok(deleted.rows_affected())
+}
+
+/// The live nodes of a namespace that have a text in theirs; those of `robot`, when one is named.
+pub(crate) async fn matching(
+    pool: &PgPool,
+    namespace: &str,
+    text: &str,
+    robot: Option<&str>,
+) -> Result<ForgetPlan> {
+    // All texts of the namespace are read: longer than a statement of the application may take.
+    let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
+    let (of_others, found): (i64, i64) = sqlx::query_as(
+        "select count(*) filter (where r.name <> $3), count(*) filter (where r.name = $3 or $3 is null)
+           from htm.nodes n join htm.robots r on r.id = n.robot_id
+          where n.namespace = $1 and n.deleted_at is null and strpos(lower(n.content), lower($2)) > 0",
+    )
+    .bind(namespace)
+    .bind(text)
+    .bind(robot)
+    .fetch_one(&mut *tx)
+    .await?;
+    let matches: Vec<Match> = sqlx::query_as(include_str!("sql/matching_nodes.sql"))
+        .bind(namespace)
+        .bind(text)
+        .bind(robot)
+        .bind(MAX_MATCHES as i64)
+        .fetch_all(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(ForgetPlan { more: found > matches.len() as i64, matches, of_others })
+}
+
+pub(crate) async fn forgotten(
+    pool: &PgPool,
+    namespace: Option<&str>,
+    limit: i64,
+) -> Result<Vec<ForgottenNode>> {
+    Ok(sqlx::query_as(
+        "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, left(n.content, 100) as excerpt
+           from htm.nodes n join htm.robots r on r.id = n.robot_id
+          where n.deleted_at is not null and ($1::text is null or n.namespace = $1)
+          order by n.deleted_at desc, n.id desc
+          limit $2",
+    )
+    .bind(namespace)
+    .bind(limit)
+    .fetch_all(pool)
+    .await?)
+}
+
+/// A node, live or forgotten, locked until the transaction's end.
+pub(crate) struct Found {
+    pub(crate) is_forgotten: bool,
+    pub(crate) robot: String,
+    pub(crate) place: Place,
+}
+
+pub(crate) async fn lock_forgotten_in_tx(
+    connection: &mut PgConnection,
+    node: NodeId,
+) -> Result<Option<Found>> {
+    type Row = (bool, String, String, Option<String>, Vec<u8>, Option<i64>);
+    let row: Option<Row> = sqlx::query_as(
+        "select n.deleted_at is not null, r.name, n.namespace, n.key, n.content_hash, n.duplicate_scope
+           from htm.nodes n join htm.robots r on r.id = n.robot_id
+          where n.id = $1
+            for update of n",
+    )
+    .bind(node)
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|(is_forgotten, robot, namespace, key, content_hash, duplicate_scope)| Found {
+        is_forgotten,
+        robot,
+        place: Place { namespace, key, content_hash, duplicate_scope },
+    }))
+}
+
+pub(crate) async fn restore_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<(), sqlx::Error> {
+    sqlx::query("update htm.nodes set deleted_at = null where id = $1")
+        .bind(node)
+        .execute(connection)
+        .await
+        .map(drop)
+}

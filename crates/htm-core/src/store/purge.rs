@@ -1,0 +1,119 @@
+//! What was forgotten, removed for good.
+
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+
+use super::{embeddings, forget};
+use crate::error::Result;
+use crate::forget::Removed;
+use crate::id::NodeId;
+use crate::purge::{Purge, Purged};
+
+/// Nodes that one transaction removes.
+const NODES: i64 = 1_000;
+/// Rows of jobs that one statement looks at.
+const JOBS: i64 = 10_000;
+
+/// The nodes that are to be purged.
+const DOOMED: &str = "n.deleted_at < $1 and ($2::text is null or n.namespace = $2)";
+
+/// Removes some nodes with all that hangs on them; those that came first go first.
+pub(crate) async fn nodes_step(pool: &PgPool, purge: &Purge) -> Result<Purged> {
+    let mut tx = pool.begin().await?;
+    let sql = format!(
+        "select n.id, n.namespace from htm.nodes n where {DOOMED} order by n.deleted_at limit $3 for update skip locked"
+    );
+    let rows: Vec<(NodeId, String)> = sqlx::query_as(AssertSqlSafe(sql))
+        .bind(purge.before)
+        .bind(&purge.namespace)
+        .bind(NODES)
+        .fetch_all(&mut *tx)
+        .await?;
+    let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
+        rows.iter().map(|(id, namespace)| (*id, namespace.as_str())).unzip();
+    let mut purged = Purged::default();
+    if ids.is_empty() {
+        return Ok(purged);
+    }
+    // Each by itself, so that each is counted; what else refers to nodes goes with them, by its foreign key.
+    for store in embeddings::stores(&mut *tx).await? {
+        purged.removed.embeddings += delete(&mut tx, &store, &ids).await?;
+    }
+    purged.removed.tags = delete(&mut tx, "htm.node_tags", &ids).await?;
+    purged.completions = delete(&mut tx, "htm.completions", &ids).await?;
+    purged.repeats = delete(&mut tx, "htm.repeats", &ids).await?;
+    for table in ["htm.working_memory", "htm.group_memory"] {
+        purged.working_memory += delete(&mut tx, table, &ids).await?;
+    }
+    purged.removed.jobs = forget::delete_jobs_in_tx(&mut tx, &namespaces, &ids).await?;
+    purged.removed.nodes = sqlx::query("delete from htm.nodes where id = any ($1)")
+        .bind(&ids)
+        .execute(&mut *tx)
+        .await?
+        .rows_affected();
+    tx.commit().await?;
+    Ok(purged)
+}
+
+/// Deletes the done jobs of nodes that are gone, among some jobs after `cursor`; the last of those that it looked at, and
+/// how many it deleted. None when there are no more.
+pub(crate) async fn done_jobs_step(
+    pool: &PgPool,
+    purge: &Purge,
+    cursor: &str,
+) -> Result<Option<(String, u64)>> {
+    let (last, deleted): (Option<String>, i64) = sqlx::query_as(include_str!("sql/purge_jobs.sql"))
+        .bind(cursor)
+        .bind(JOBS)
+        .bind(&purge.namespace)
+        .fetch_one(pool)
+        .await?;
+    Ok(last.map(|last| (last, deleted as u64)))
+}
+
+/// What a purge would remove; reads all of it.
+pub(crate) async fn count(pool: &PgPool, purge: &Purge) -> Result<Purged> {
+    // Of one moment.
+    let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
+    let mut tx = pool.begin_with(begin).await?;
+    let mut of = async |table: &str, on: &str| -> Result<u64> {
+        let sql = format!("select count(*) from {table} it join htm.nodes n on {on} where {DOOMED}");
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(purge.before)
+            .bind(&purge.namespace)
+            .fetch_one(&mut *tx)
+            .await?;
+        Ok(count as u64)
+    };
+    let by_node = "n.id = it.node_id";
+    let mut purged = Purged {
+        removed: Removed {
+            nodes: of("htm.nodes", "n.id = it.id").await?,
+            embeddings: 0,
+            tags: of("htm.node_tags", by_node).await?,
+            jobs: of(
+                "apalis.jobs",
+                "n.id = (it.metadata -> 'node')::bigint and it.job_type like 'htm.%' and it.status <> 'Running'",
+            )
+            .await?,
+        },
+        completions: of("htm.completions", by_node).await?,
+        repeats: of("htm.repeats", by_node).await?,
+        working_memory: of("htm.working_memory", by_node).await? + of("htm.group_memory", by_node).await?,
+    };
+    for store in embeddings::stores(&mut *tx).await? {
+        let sql = format!("select count(*) from {store} it join htm.nodes n on {by_node} where {DOOMED}");
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(purge.before)
+            .bind(&purge.namespace)
+            .fetch_one(&mut *tx)
+            .await?;
+        purged.removed.embeddings += count as u64;
+    }
+    tx.commit().await?;
+    Ok(purged)
+}
+
+async fn delete(connection: &mut PgConnection, table: &str, nodes: &[NodeId]) -> Result<u64> {
+    let sql = format!("delete from {table} where node_id = any ($1)");
+    Ok(sqlx::query(AssertSqlSafe(sql)).bind(nodes).execute(connection).await?.rows_affected())
+}

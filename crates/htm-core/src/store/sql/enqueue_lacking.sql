@@ -1,0 +1,42 @@
+-- Enqueues the jobs that a live node lacks, for every model in use and for tags, as remember.sql does.
+--
+-- A job that runs does not count: it may have read the node while that was forgotten, and end without a result. A dead
+-- letter does: it says why there is none. Where a job of that key is still there, the generation in the key is raised.
+--
+-- $1 bigint node   $2 text embedding model, as long as none is registered   $3 text tag model   $4 int max attempts
+--
+-- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
+with target as materialized (
+    select 'embed' as stage, queue, label as model, label as done_by
+      from htm.embedding_models
+     where state <> 'retired'
+    union all
+    select 'embed', 'htm.embed', $2::text, $2::text
+     where not exists (select from htm.embedding_models where state <> 'retired')
+    union all
+    select 'tag', 'htm.tag', $3::text, null -- whoever tagged it
+)
+insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
+select apalis.generate_ulid(), t.queue,
+       convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
+       'Pending', 0, $4, now(), 0,
+       hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
+       concat_ws('/', n.id, n.revision, generation.free, t.model)
+  from htm.nodes n
+ cross join target t
+ cross join lateral (select g as free from (select generate_series(0, 1000) as g) series -- made one by one
+                      where not exists (select from apalis.jobs j
+                                         where j.job_type = t.queue
+                                           and j.idempotency_key = concat_ws('/', n.id, n.revision, g, t.model))
+                      limit 1) generation
+ where n.id = $1 and n.deleted_at is null
+   and not exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
+                      and (t.done_by is null or c.model = t.done_by))
+   and not exists (select from apalis.jobs j
+                    where j.job_type like 'htm.%' and j.job_type = t.queue and j.status <> 'Done'
+                      and j.status <> 'Running'
+                      and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                      and j.metadata -> 'node' = n.id::text
+                      and j.metadata -> 'revision' = n.revision::text)
+on conflict (job_type, idempotency_key) do nothing

@@ -1,0 +1,34 @@
+-- Counts memories that stand already as remembered again, and returns the nodes. Two that count at once both count.
+--
+-- A node that is edited or forgotten at this moment is waited for, and then left out.
+--
+-- $1 text[]   namespaces    $2 text[]  robot names    $3 bytea[] SHA-256 of each content
+-- $4 bigint[] where each content may stand once: 0 in its namespace, -1 among its robot's
+--
+-- Index: robots_namespace_name_key, nodes_duplicate_key, nodes_pk, repeats_pk
+with item as materialized (
+    select u.ord, u.namespace, u.content_hash, r.id as robot_id, case u.scope when -1 then r.id else u.scope end as scope
+      from unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) with ordinality
+        as u(namespace, robot, content_hash, scope, ord)
+      join htm.robots r on r.namespace = u.namespace and r.name = u.robot
+), found as materialized (
+    -- Looked up one by one ("limit 1"), whatever the statistics say.
+    select i.ord, i.robot_id, i.content_hash, n.id
+      from item i
+     cross join lateral (select m.id from htm.nodes m
+                          where m.namespace = i.namespace and m.duplicate_scope = i.scope
+                            and m.content_hash = i.content_hash and m.deleted_at is null
+                          limit 1) n
+), node as materialized (
+    select f.ord, f.robot_id, n.id
+      from found f
+      join htm.nodes n on n.id = f.id and n.content_hash = f.content_hash and n.deleted_at is null
+     order by n.id
+       for share of n
+), counted as (
+    insert into htm.repeats as r (node_id, robot_id, count)
+    select id, robot_id, count(*) from node group by id, robot_id order by id, robot_id
+    on conflict (node_id, robot_id) do update
+       set count = r.count + excluded.count, last_at = greatest(r.last_at, excluded.last_at)
+)
+select ord, id from node
