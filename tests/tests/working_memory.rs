@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::DateTime;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    Caller, Confirmation, ContextOptions, ContextStrategy, Htm, LeftOutReason, Memory, NodeId, RecallQuery,
-    Robot, Settings, Strategy, TokenEncoding,
+    Caller, Confirmation, ContextOptions, ContextStrategy, Deduplicate, Htm, LeftOutReason, Memory, NodeId,
+    RecallQuery, Robot, Settings, Strategy, TokenEncoding,
 };
 use htm_tests::{OwnServer, Sandbox, TestDatabase, wait_until};
 use sqlx::PgPool;
@@ -305,7 +305,8 @@ async fn a_node_says_what_counted_its_tokens() {
     for (encoding, tokens) in
         [(TokenEncoding::O200kBase, 7), (TokenEncoding::Cl100kBase, 7), (TokenEncoding::Estimate, 3)]
     {
-        let settings = Settings { token_encoding: encoding, ..Settings::default() };
+        let settings =
+            Settings { token_encoding: encoding, deduplicate: Deduplicate::Off, ..Settings::default() };
         let htm = Htm::with_pool(db.pool.clone(), settings, None);
         let node = htm.remember(Memory::new("2 + 2 = 4")).await.unwrap().node;
         let node = htm.get(node).await.unwrap();
