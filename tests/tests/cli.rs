@@ -22,6 +22,8 @@ mod memories;
 mod providers;
 #[path = "cli/queues.rs"]
 mod queues;
+#[path = "cli/robots.rs"]
+mod robots;
 
 /// What people read, without ids, times and ages, which differ from run to run; as wide as it was.
 fn filtered(text: &str) -> String {

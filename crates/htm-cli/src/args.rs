@@ -3,6 +3,7 @@
 mod jobs;
 mod models;
 mod providers;
+mod robots;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub(crate) use self::models::{
     RetireArgs,
 };
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
+pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
 
 /// The memory that agents keep
 #[derive(Parser)]
@@ -53,6 +55,11 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Show how far a node is: written, embedded, tagged
     Status(StatusArgs),
+    /// Who remembers: list, add, rename and merge robots
+    #[command(subcommand)]
+    Robots(RobotsCommand),
+    /// Show the memory in numbers: by robot, type and tag, how far, how old, how large
+    Stats(StatsArgs),
     /// Remember every line of a JSON Lines file
     Import(ImportArgs),
     /// The embedding models: several side by side, one of them asked by recall

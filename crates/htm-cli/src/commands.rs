@@ -12,5 +12,7 @@ pub(crate) mod node;
 pub(crate) mod providers;
 pub(crate) mod recall;
 pub(crate) mod remember;
+pub(crate) mod robots;
+pub(crate) mod stats;
 pub(crate) mod up;
 pub(crate) mod workers;

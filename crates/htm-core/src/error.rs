@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::job::JobState;
 use crate::provider::ProviderError;
+use crate::robots::RobotError;
 use crate::tag::InvalidTag;
 
 /// The result of the library's calls.
@@ -270,6 +271,9 @@ pub enum Error {
         /// What is wanted.
         wanted: u32,
     },
+    /// A call about robots that cannot be done.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// The provider of embeddings failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -338,6 +342,7 @@ impl Error {
             Self::WriterOpen { .. } => "writer_open",
             Self::EncodingUnknown { .. } => "encoding_unknown",
             Self::SchemaVersion { .. } => "schema_version",
+            Self::Robot(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
@@ -413,6 +418,7 @@ impl Error {
             Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
             Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
+            Self::Robot(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
@@ -441,6 +447,7 @@ impl Error {
             | Self::SchemaVersion { .. }
             | Self::StageDead { .. }
             | Self::DatabaseDenied(_) => Fault::Permanent,
+            Self::Robot(error) => error.fault(),
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,
             Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,

@@ -22,6 +22,9 @@ mod ping;
 pub mod provider;
 mod recall;
 mod remember;
+mod robots;
+mod scope;
+mod stats;
 mod status;
 pub mod store;
 pub mod tag;
@@ -42,6 +45,12 @@ pub use recall::{
     TagFilter,
 };
 pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};
+pub use scope::Scope;
+pub use stats::{
+    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, StatsQuery, Storage, TableSize, Totals,
+    WorkingMemoryUse,
+};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::Timeframe;

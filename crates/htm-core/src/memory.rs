@@ -209,7 +209,7 @@ fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
 }
 
 /// `\u0000` in JSON is what `jsonb` refuses.
-fn refuse_nul_in_json(object: &Map<String, Value>) -> Result<()> {
+pub(crate) fn refuse_nul_in_json(object: &Map<String, Value>) -> Result<()> {
     fn walk(value: &Value) -> Result<()> {
         match value {
             Value::String(text) => refuse_nul("metadata", text),

@@ -53,8 +53,9 @@ impl Pinger {
     }
 }
 
+/// A task that ends with the last of those who need it.
 #[derive(Debug)]
-struct AbortOnDrop(tokio::task::JoinHandle<()>);
+pub(crate) struct AbortOnDrop(pub(crate) tokio::task::JoinHandle<()>);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {

@@ -290,6 +290,8 @@ impl Htm {
     /// `embedder_missing` (strategy `vector` without any embedder), or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
+        self.saw_robot(namespace, &self.settings().robot);
         let started = Instant::now();
         let mut degraded = Vec::new();
         let embedding = match query.strategy.wants_vectors() {
@@ -315,7 +317,7 @@ impl Htm {
         let found = recall::search(
             self.pool(),
             &recall::Search {
-                namespace: query.namespace.as_deref().unwrap_or(&self.settings().namespace),
+                namespace,
                 query,
                 text,
                 embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),

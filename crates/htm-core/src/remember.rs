@@ -8,7 +8,7 @@ use crate::id::NodeId;
 use crate::memory::Memory;
 use crate::ping::Pinger;
 use crate::store::nodes::{self, Insertion, NewNode};
-use crate::store::tags;
+use crate::store::{robots, tags};
 
 /// What a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -113,10 +113,13 @@ impl Htm {
     fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
         memory.validate()?;
         let settings = self.settings();
+        let namespace = memory.namespace.as_deref().unwrap_or(&settings.namespace);
+        let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
+        self.saw_robot(namespace, robot);
         Ok(NewNode {
             memory,
-            namespace: memory.namespace.as_deref().unwrap_or(&settings.namespace),
-            robot: memory.robot.as_deref().unwrap_or(&settings.robot),
+            namespace,
+            robot,
             language: memory.language.as_deref().unwrap_or(&settings.language),
             content_hash: memory.content_hash(),
             token_count: i32::try_from(settings.token_encoding.count(&memory.content)).unwrap_or(i32::MAX),
@@ -128,14 +131,14 @@ impl Htm {
         let mut connection = self.pool().acquire().await?;
         if let [node] = nodes
             && node.memory.tags.is_empty()
-            && self.robots().contains_key(&robot_of(node))
-            && let [Some(id)] = self.insert(&mut connection, nodes).await?[..]
+            && self.known_robots().contains_key(&robot_of(node))
+            && let Some(id) = self.insert_alone(&mut connection, nodes).await?
         {
             return Ok(vec![Ok(written(id))]);
         }
         let results = self.write_in_tx(&mut connection, nodes).await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
-            self.robots().insert(robot_of(node), ());
+            self.known_robots().insert(robot_of(node), ());
         }
         Ok(results)
     }
@@ -149,7 +152,7 @@ impl Htm {
     ) -> Result<Vec<Result<Receipt>>> {
         let mut tx = connection.begin().await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
-        nodes::register_robots_in_tx(&mut tx, &robots).await?;
+        robots::register_in_tx(&mut tx, &robots).await?;
         let ids = self.insert(&mut tx, nodes).await?;
         let tags: Vec<(NodeId, &str, &str)> = nodes
             .iter()
@@ -186,6 +189,20 @@ impl Htm {
             }
         };
         Ok(nodes.iter().zip(ids).map(outcome).collect())
+    }
+
+    /// Inserts outside of any transaction; none when the key is taken, or the robot is being removed: both are seen to
+    /// where the robot is registered and held.
+    async fn insert_alone(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Option<NodeId>> {
+        match self.insert(connection, nodes).await {
+            Ok(ids) => Ok(ids.first().copied().flatten()),
+            Err(Error::Database(error)) if robots::is_about(&error, "nodes_robot_fk") => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn insert(
