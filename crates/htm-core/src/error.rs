@@ -86,6 +86,12 @@ pub enum Error {
         /// The name given.
         value: String,
     },
+    /// No strategy of that name to assemble a context by.
+    #[error("`{value}` is not a strategy for a context")]
+    ContextStrategyUnknown {
+        /// The name given.
+        value: String,
+    },
     /// The limit is not within 1 to 10,000.
     #[error("limit {value} is outside 1 to 10,000")]
     LimitOutOfRange {
@@ -257,6 +263,16 @@ pub enum Error {
         /// How long was waited.
         waited_ms: u64,
     },
+    /// The node alone has more tokens than a working memory may hold.
+    #[error("node {node} has {tokens} tokens, more than the {max_tokens} that the working memory holds")]
+    NodeOversized {
+        /// The node.
+        node: NodeId,
+        /// Its tokens.
+        tokens: usize,
+        /// The most.
+        max_tokens: usize,
+    },
     /// The token encoding is not known.
     #[error("`{value}` is not a token encoding")]
     EncodingUnknown {
@@ -318,6 +334,7 @@ impl Error {
             Self::KeyTaken { .. } => "key_taken",
             Self::Contended => "contended",
             Self::StrategyUnknown { .. } => "strategy_unknown",
+            Self::ContextStrategyUnknown { .. } => "context_strategy_unknown",
             Self::LimitOutOfRange { .. } => "limit_out_of_range",
             Self::TimeframeReversed { .. } => "timeframe_reversed",
             Self::TimeframeInvalid { .. } => "timeframe_invalid",
@@ -340,6 +357,7 @@ impl Error {
             Self::ModelActive { .. } => "model_active",
             Self::ModelIncomplete { .. } => "model_incomplete",
             Self::WriterOpen { .. } => "writer_open",
+            Self::NodeOversized { .. } => "node_oversized",
             Self::EncodingUnknown { .. } => "encoding_unknown",
             Self::SchemaVersion { .. } => "schema_version",
             Self::Robot(error) => error.code(),
@@ -368,6 +386,7 @@ impl Error {
             }
             Self::Contended => "write it again".into(),
             Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
+            Self::ContextStrategyUnknown { .. } => "use one of: recent, important, frequent, balanced".into(),
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
             Self::TimeframeInvalid { .. } => {
@@ -415,6 +434,9 @@ impl Error {
                  for the dead; or go without those nodes: `htm models activate {label} --force`"
             ),
             Self::WriterOpen { .. } => "let the application commit or end its transaction, then run it again".into(),
+            Self::NodeOversized { .. } => {
+                "it stays in long-term memory; raise working_memory.max_tokens, or split the text".into()
+            }
             Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
             Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),

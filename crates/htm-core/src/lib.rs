@@ -8,6 +8,7 @@
 //! configuration use `htm-runtime`.
 
 mod backfill;
+pub mod context;
 mod embed_query;
 mod embedders;
 pub mod error;
@@ -30,8 +31,10 @@ pub mod store;
 pub mod tag;
 mod timeframe;
 mod tokens;
+pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::Confirmation;
@@ -55,3 +58,4 @@ pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::Timeframe;
 pub use tokens::TokenEncoding;
+pub use working_memory::{WorkingMemory, WorkingMemoryStats};
