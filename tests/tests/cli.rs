@@ -10,6 +10,8 @@ mod configuration;
 mod database;
 #[path = "cli/doctor.rs"]
 mod doctor;
+#[path = "cli/groups.rs"]
+mod groups;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/import.rs"]

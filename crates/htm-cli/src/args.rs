@@ -1,5 +1,6 @@
 //! What the command line takes.
 
+mod groups;
 mod jobs;
 mod models;
 mod providers;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
 
+pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
@@ -58,6 +60,9 @@ pub(crate) enum Command {
     /// Who remembers: list, add, rename and merge robots
     #[command(subcommand)]
     Robots(RobotsCommand),
+    /// Groups of robots that share a working memory
+    #[command(subcommand)]
+    Groups(GroupsCommand),
     /// Show the memory in numbers: by robot, type and tag, how far, how old, how large
     Stats(StatsArgs),
     /// Remember every line of a JSON Lines file

@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod groups;
 pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod models;

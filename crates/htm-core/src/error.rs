@@ -1,6 +1,7 @@
 //! What can go wrong, with a stable code and the next step for each.
 
 use crate::fault::Fault;
+use crate::groups::GroupError;
 use crate::id::NodeId;
 use crate::job::JobState;
 use crate::provider::ProviderError;
@@ -287,6 +288,9 @@ pub enum Error {
         /// What is wanted.
         wanted: u32,
     },
+    /// A call about a group of robots that cannot be done.
+    #[error(transparent)]
+    Group(#[from] GroupError),
     /// A call about robots that cannot be done.
     #[error(transparent)]
     Robot(#[from] RobotError),
@@ -328,6 +332,7 @@ impl Error {
             Self::NameInvalid { field: "namespace", .. } => "namespace_invalid",
             Self::NameInvalid { field: "robot", .. } => "robot_invalid",
             Self::NameInvalid { field: "key", .. } => "key_invalid",
+            Self::NameInvalid { field: "group", .. } => "group_invalid",
             Self::NameInvalid { .. } => "name_invalid",
             Self::TooManyTags { .. } => "too_many_tags",
             Self::MetadataNotObject { .. } => "metadata_not_object",
@@ -360,6 +365,7 @@ impl Error {
             Self::NodeOversized { .. } => "node_oversized",
             Self::EncodingUnknown { .. } => "encoding_unknown",
             Self::SchemaVersion { .. } => "schema_version",
+            Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
@@ -440,6 +446,7 @@ impl Error {
             Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
             Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
+            Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
@@ -469,6 +476,7 @@ impl Error {
             | Self::SchemaVersion { .. }
             | Self::StageDead { .. }
             | Self::DatabaseDenied(_) => Fault::Permanent,
+            Self::Group(error) => error.fault(),
             Self::Robot(error) => error.fault(),
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,

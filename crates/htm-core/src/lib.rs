@@ -14,6 +14,7 @@ mod embedders;
 pub mod error;
 pub mod fault;
 mod forget;
+pub mod groups;
 mod htm;
 mod id;
 pub mod job;
@@ -38,8 +39,9 @@ pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftO
 pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::Confirmation;
+pub use groups::{Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRole, JoinOptions};
 pub use htm::{Htm, Settings};
-pub use id::{NodeId, RobotId};
+pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;

@@ -6,6 +6,8 @@ pub mod embeddings;
 pub(crate) mod entity;
 pub mod gauges;
 pub mod governor;
+pub(crate) mod group_memory;
+pub(crate) mod groups;
 pub mod job_control;
 pub mod job_list;
 pub mod jobs;

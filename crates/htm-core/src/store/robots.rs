@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -58,6 +58,19 @@ pub(crate) async fn statistics(
         .fetch_all(pool)
         .await?;
     Ok(rows.into_iter().map(Into::into).collect())
+}
+
+/// A robot's id.
+pub(crate) async fn find(
+    executor: impl PgExecutor<'_>,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<RobotId>> {
+    Ok(sqlx::query_scalar("select id from htm.robots where namespace = $1 and name = $2")
+        .bind(namespace)
+        .bind(name)
+        .fetch_optional(executor)
+        .await?)
 }
 
 /// Registers one robot; none when its name is taken.
