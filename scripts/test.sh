@@ -15,7 +15,7 @@ if [ "${1:-}" = --soak ]; then
     without=(-p htm-tests --test faults --no-fail-fast)
 fi
 
-cargo build --workspace --bins # some tests start the programs themselves
+cargo build --workspace --bins --examples # some tests start the programs themselves
 
 # The tests' own cluster stays up for the whole run; without this each test that finds it stopped would start it.
 htm="${CARGO_TARGET_DIR:-target}/debug/htm"

@@ -6,6 +6,8 @@ mod audit;
 mod bad_input;
 #[path = "cli/configuration.rs"]
 mod configuration;
+#[path = "cli/context.rs"]
+mod context;
 #[path = "cli/database.rs"]
 mod database;
 #[path = "cli/doctor.rs"]

@@ -498,12 +498,14 @@ async fn a_claim_reads_no_more_of_the_table_than_it_takes() {
     sqlx::raw_sql("analyze apalis.jobs").execute(&db.pool).await.unwrap();
     let claim = include_str!("../../crates/htm-core/src/store/sql/claim_jobs.sql");
     let mut connection = db.pool.acquire().await.unwrap();
-    // What a worker has planned once serves all of its claims.
-    for mode in ["force_custom_plan", "force_generic_plan"] {
+    // What a worker has planned once serves all of its claims: of any job, and of live ones.
+    for (mode, lowest) in
+        [("force_custom_plan", i32::MIN), ("force_generic_plan", i32::MIN), ("auto", jobs::LIVE)]
+    {
         let plan = format!(
             "set plan_cache_mode = {mode};
-             prepare claim_{mode} (text, text, bigint, text) as {claim};
-             explain execute claim_{mode} ('htm.embed', 'nobody', 64, 'fake/bag-of-words')"
+             prepare claim_{mode} (text, text, bigint, text, int) as {claim};
+             explain execute claim_{mode} ('htm.embed', 'nobody', 64, 'fake/bag-of-words', {lowest})"
         );
         let rows = sqlx::raw_sql(sqlx::AssertSqlSafe(plan)).fetch_all(&mut *connection).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();

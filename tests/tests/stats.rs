@@ -57,10 +57,10 @@ async fn nodes_are_counted_by_everything() {
     .await
     .unwrap();
 
-    let own = htm
-        .memory_stats(&StatsQuery { working_memory_tokens: 10 * tokens as u64, ..StatsQuery::default() })
-        .await
-        .unwrap();
+    let settings =
+        htm_core::Settings { working_memory_tokens: 10 * tokens as usize, ..htm.settings().clone() };
+    let htm = htm_core::Htm::with_pool(db.pool.clone(), settings, None);
+    let own = htm.memory_stats(&StatsQuery::default()).await.unwrap();
     assert_eq!(own.namespace.as_deref(), Some("default"));
     assert_eq!((own.totals.nodes, own.totals.tokens, own.totals.forgotten), (4, 4 * tokens, 0));
     assert_eq!((own.ages.day, own.ages.week, own.ages.month, own.ages.older), (1, 1, 1, 1));
@@ -79,7 +79,7 @@ async fn nodes_are_counted_by_everything() {
         own.working_memory.iter().map(|it| (it.robot.as_str(), it.nodes, it.utilisation)).collect();
     assert_eq!(used, [("ada", 1, 0.1), ("bob", 1, 0.1)]);
 
-    let all = StatsQuery { scope: Scope::All, top: 1, ..StatsQuery::default() };
+    let all = StatsQuery { scope: Scope::All, top: 1 };
     let all = htm.memory_stats(&all).await.unwrap();
     assert_eq!((all.totals.nodes, all.totals.forgotten), (5, 1));
     assert_eq!((all.namespaces.distinct, all.robots.distinct), (2, 3));

@@ -2,7 +2,7 @@
 //! version before, as its programs send them.
 
 use htm_core::provider::ModelName;
-use htm_core::store::{jobs, queues, workers};
+use htm_core::store::{queues, workers};
 use htm_core::{Htm, Memory, Settings, Stage};
 use htm_migration as migration;
 use htm_tests::{Sandbox, TestDatabase, wait_until};
@@ -221,8 +221,8 @@ impl PreviousWorker {
         Self { pool: pool.clone() }
     }
 
-    async fn claim(&self, queue: &str, limit: i64) -> Option<(DateTime<Utc>, Vec<jobs::Claimed>)> {
-        let rows: Vec<jobs::Claimed> = sqlx::query_as(include_str!("upgrade/claim_jobs.sql"))
+    async fn claim(&self, queue: &str, limit: i64) -> Option<(DateTime<Utc>, Vec<Claimed>)> {
+        let rows: Vec<Claimed> = sqlx::query_as(include_str!("upgrade/claim_jobs.sql"))
             .bind(queue)
             .bind("previous")
             .bind(limit)
@@ -279,4 +279,12 @@ fn node_of(payload: &[u8]) -> i64 {
     let payload: serde_json::Value = serde_json::from_slice(payload).unwrap();
     assert_eq!(payload["v"], 1);
     payload["node"].as_i64().unwrap()
+}
+
+/// A job as the version before claimed it.
+#[derive(sqlx::FromRow)]
+struct Claimed {
+    id: String,
+    payload: Vec<u8>,
+    claimed_at: DateTime<Utc>,
 }

@@ -1,5 +1,6 @@
 //! What the command line takes.
 
+mod context;
 mod groups;
 mod jobs;
 mod models;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
 
+pub(crate) use self::context::{ContextArgs, MemoryCommand, WhoseArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::models::{
@@ -31,6 +33,7 @@ pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs}
     after_help = "Examples:
   htm remember --tag database:postgresql \"We chose PostgreSQL 17.2 for the ledger.\"
   htm recall \"which database did we choose?\"
+  htm context --budget 4000 \"which database did we choose?\" > prompt.txt
   htm up                       the private PostgreSQL and both workers, until Ctrl-C
   htm doctor                   what is wrong, and what mends it"
 )]
@@ -51,6 +54,11 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     /// Find memories
     Recall(RecallArgs),
+    /// Make a text for a prompt of what a robot recalls and has in mind
+    Context(ContextArgs),
+    /// What a robot has in mind: its working memory
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Show a node
     Get(GetArgs),
     /// Forget a node

@@ -2,6 +2,7 @@
 
 pub(crate) mod backfill;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;

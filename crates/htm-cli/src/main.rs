@@ -46,6 +46,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
     match arguments.command {
         Command::Remember(args) => commands::remember::run(config, args, output).await,
         Command::Recall(args) => commands::recall::run(config, args, output).await,
+        Command::Context(args) => commands::context::run(config, args, output).await,
+        Command::Memory(command) => commands::context::memory(config, command, output).await,
         Command::Get(args) => commands::node::get(config, args, output).await,
         Command::Forget(args) => commands::node::forget(config, args, output).await,
         Command::Status(args) => commands::node::status(config, args, output).await,

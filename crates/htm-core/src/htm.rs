@@ -34,6 +34,8 @@ pub struct Settings {
     pub language: String,
     /// What counts tokens.
     pub token_encoding: TokenEncoding,
+    /// The most tokens that a robot's working memory holds.
+    pub working_memory_tokens: usize,
     /// The model that embeds: part of the jobs' keys as long as none is registered.
     pub embedding_model: ModelName,
     /// The model that tags: part of the jobs' keys.
@@ -55,6 +57,7 @@ impl Default for Settings {
             robot: "htm".into(),
             language: "english".into(),
             token_encoding: TokenEncoding::default(),
+            working_memory_tokens: 128_000,
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             max_attempts: 25,

@@ -3,6 +3,9 @@
 //! A [`Memory`] goes in through [`Htm::remember`], which commits the node and the jobs that will embed and tag it;
 //! worker processes do those jobs; [`Htm::recall`] finds it again by vector, by full text, or by both.
 //!
+//! A [`Robot`] does the same in its own name, and has what it used last in mind: a [`WorkingMemory`] within a budget
+//! of tokens, from which [`Robot::context`] makes the text for a prompt.
+//!
 //! This crate is the library: it knows PostgreSQL, and neither HTTP nor files. Its handle takes a database that is
 //! migrated and, for recall by vector, an [`provider::Embedder`]. Programs that want those made from a
 //! configuration use `htm-runtime`.
@@ -24,6 +27,7 @@ mod ping;
 pub mod provider;
 mod recall;
 mod remember;
+mod robot;
 mod robots;
 mod scope;
 mod stats;
@@ -50,6 +54,7 @@ pub use recall::{
     TagFilter,
 };
 pub use remember::{Outcome, PendingReceipt, Receipt};
+pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};
 pub use scope::Scope;
 pub use stats::{

@@ -32,8 +32,10 @@ pub struct Node {
     pub kind: Option<String>,
     /// 1 to 10.
     pub importance: f32,
-    /// Tokens of the text, by the encoding configured when it was written.
+    /// Tokens of the text.
     pub token_count: i32,
+    /// What counted them: the encoding configured when the text was written.
+    pub token_encoding: String,
     /// Tags, of every origin, in order of their paths.
     pub tags: Vec<TagPath>,
     /// A JSON object.

@@ -7,6 +7,7 @@ use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::memory::Memory;
 use crate::ping::Pinger;
+use crate::store::jobs;
 use crate::store::nodes::{self, Insertion, NewNode};
 use crate::store::{robots, tags};
 
@@ -216,7 +217,7 @@ impl Htm {
             embedding_model: &settings.embedding_model.to_string(),
             tag_model: &settings.tag_model.to_string(),
             max_attempts: settings.max_attempts as i32,
-            priority: 0,
+            priority: jobs::LIVE,
         };
         Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)
     }

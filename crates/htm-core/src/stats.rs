@@ -15,14 +15,12 @@ pub struct StatsQuery {
     pub scope: Scope,
     /// How many of each list are named, those with the most first.
     pub top: u32,
-    /// What a robot's working memory may hold, in tokens: what its use is measured by.
-    pub working_memory_tokens: u64,
 }
 
 impl Default for StatsQuery {
-    /// The handle's namespace, ten of each list, working memories of 128,000 tokens.
+    /// The handle's namespace, ten of each list.
     fn default() -> Self {
-        Self { scope: Scope::Own, top: 10, working_memory_tokens: 128_000 }
+        Self { scope: Scope::Own, top: 10 }
     }
 }
 
@@ -45,6 +43,8 @@ pub struct MemoryStats {
     pub tags: Counts,
     /// How far the live nodes are, by stage and model.
     pub enrichment: Vec<Enrichment>,
+    /// What each working memory may hold, in tokens, as this handle is set.
+    pub working_memory_tokens: usize,
     /// The working memories, as they were written last; the fullest first.
     pub working_memory: Vec<WorkingMemoryUse>,
     /// What all namespaces take on disk.
@@ -177,6 +177,7 @@ impl Htm {
     /// # Errors
     /// `namespace_invalid`, or a database error.
     pub async fn memory_stats(&self, query: &StatsQuery) -> Result<MemoryStats> {
-        stats::memory(self.pool(), query.scope.namespace(self)?, query).await
+        let limit = self.settings().working_memory_tokens;
+        stats::memory(self.pool(), query.scope.namespace(self)?, query.top, limit).await
     }
 }

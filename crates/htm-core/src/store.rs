@@ -23,3 +23,4 @@ pub(crate) mod stats;
 pub mod status;
 pub mod tags;
 pub mod workers;
+pub(crate) mod working_memory;

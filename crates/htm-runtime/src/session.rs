@@ -279,6 +279,7 @@ fn settings(config: &Config) -> Settings {
             Encoding::Cl100kBase => htm_core::TokenEncoding::Cl100kBase,
             Encoding::Estimate => htm_core::TokenEncoding::Estimate,
         },
+        working_memory_tokens: config.working_memory.max_tokens as usize,
         embedding_model,
         tag_model,
         max_attempts: config.jobs.max_attempts,

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use htm_core::store::jobs::{Claimed, Lease};
+use htm_core::store::jobs::{Claimed, LIVE, Lease};
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::sync::OwnedSemaphorePermit;
 
-use crate::turns::{Seat, Turn};
+use crate::places::Place;
+use crate::turns::Turn;
 
 /// Jobs held under one lease.
 pub(crate) struct LeasedBatch {
@@ -16,30 +16,30 @@ pub(crate) struct LeasedBatch {
     pub(crate) jobs: Vec<Claimed>,
     held: Arc<Held>,
     settled: AtomicBool,
-    seat: Mutex<Option<Seat>>,
-    _place: OwnedSemaphorePermit,
+    place: Mutex<Place>,
 }
 
 impl LeasedBatch {
     /// It takes one of the places that the worker has for batches, and waits for its turn at the provider.
-    pub(crate) fn new(
-        lease: Lease,
-        jobs: Vec<Claimed>,
-        held: Arc<Held>,
-        place: OwnedSemaphorePermit,
-        seat: Seat,
-    ) -> Self {
+    pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, mut place: Place) -> Self {
+        if jobs.iter().any(|job| job.priority < LIVE) {
+            place.is_backfill();
+        }
         held.ids().extend(jobs.iter().map(|job| job.id.clone()));
         held.gauge.inc_by(jobs.len() as i64);
-        let seat = Mutex::new(Some(seat));
-        Self { lease, jobs, held, settled: AtomicBool::new(false), seat, _place: place }
+        Self { lease, jobs, held, settled: AtomicBool::new(false), place: Mutex::new(place) }
     }
 
     /// The batch's turn at the provider; none after a stop. To be dropped when the provider has answered: it serves
     /// the next batch while what it said is written.
     pub(crate) async fn turn(&self) -> Option<Turn> {
-        let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).take();
-        seat?.turn().await
+        let turn = self.place.lock().unwrap_or_else(PoisonError::into_inner).turn();
+        turn.await
+    }
+
+    /// The jobs that are not a backfill's.
+    pub(crate) fn live(&self) -> HashSet<&str> {
+        self.jobs.iter().filter(|job| job.priority >= LIVE).map(|job| job.id.as_str()).collect()
     }
 
     /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind

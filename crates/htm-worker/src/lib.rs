@@ -27,6 +27,8 @@ mod metrics;
 mod monitor;
 mod pack;
 mod persist;
+mod pings;
+mod places;
 mod process;
 pub mod service;
 mod turns;

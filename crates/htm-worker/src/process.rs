@@ -129,8 +129,12 @@ impl<H: Handler> Processor<H> {
                 },
             });
         }
-        let results = worked.results;
-        let mut done = self.ack(lease, results, &mut failures).await?;
+        // What was just written does not wait until a backfill's results are.
+        let live = batch.live();
+        let (first, then): (Vec<_>, Vec<_>) =
+            worked.results.into_iter().partition(|(item, _)| live.contains(item.job.as_str()));
+        let mut done = self.ack(lease, first, &mut failures).await?;
+        done += self.ack(lease, then, &mut failures).await?;
         self.monitor.metrics.ended(Outcome::Done, done);
         if !superseded.is_empty() {
             let ended = persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;

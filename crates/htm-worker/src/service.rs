@@ -40,7 +40,7 @@ pub struct ServiceArgs {
     /// Texts a provider call, and jobs a claim
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 2_048))]
     pub batch: Option<usize>,
-    /// Batches in flight
+    /// Batches at the provider at once; what is written during a backfill may overtake it with two more
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 256))]
     pub concurrency: Option<usize>,
     /// Set a configuration value, as `--set jobs.lease_ms=60000` (may be repeated)

@@ -68,7 +68,7 @@ impl Seat {
             pace.begun.push(begun);
         }
         drop(self);
-        Some(Turn { turns, begun, _permit: permit })
+        Some(Turn { _counted: Some(Counted { turns, begun, _permit: permit }) })
     }
 }
 
@@ -81,12 +81,23 @@ impl Drop for Seat {
 
 /// With the provider, until it is dropped.
 pub(crate) struct Turn {
+    _counted: Option<Counted>,
+}
+
+impl Turn {
+    /// One that is not among the worker's usual turns.
+    pub(crate) fn beside() -> Self {
+        Self { _counted: None }
+    }
+}
+
+struct Counted {
     turns: Arc<Turns>,
     begun: Instant,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Turn {
+impl Drop for Counted {
     fn drop(&mut self) {
         let mut pace = self.turns.pace();
         pace.turn = Some(typical(pace.turn, self.begun.elapsed()));

@@ -17,11 +17,12 @@ use crate::backend::BatchBackend;
 use crate::batch::{Held, LeasedBatch};
 use crate::call_size::CallSize;
 use crate::calls::Caller;
-use crate::claim::{Claimer, Places};
+use crate::claim::Claimer;
 use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::places::Places;
 use crate::process::{Counts, Processor};
 use crate::verdict::Backoff;
 
@@ -39,7 +40,8 @@ pub struct Options {
     pub call_deadline: Duration,
     /// When the fleet leaves a failing provider alone.
     pub breaker: Breaker,
-    /// Batches at the provider; as many again may be held while their results are written.
+    /// Batches at the provider; as many again may be held while their results are written. While the worker has jobs of
+    /// a backfill, two more of live jobs may be at the provider, which overtake them.
     pub concurrency: usize,
     /// How long a worker may go unseen before its jobs are taken back.
     pub lease: Duration,

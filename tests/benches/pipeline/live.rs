@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use htm_core::{Htm, Memory};
-use htm_tests::TestDatabase;
+use htm_core::store::queues;
+use htm_core::{Htm, Memory, Stage};
 use htm_tests::measure::percentile_ms;
+use htm_tests::{TestDatabase, wait_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::handlers::*;
@@ -41,19 +42,30 @@ pub(crate) async fn measure(report: &Report, effort: Effort) {
 /// writes a second with it and without.
 async fn backfill(effort: Effort, concurrency: usize) -> [f64; 6] {
     let db = TestDatabase::new().await;
-    let (handler, seen) = Watched::new(&db.pool, LATENCY).await;
+    let start = async |stop: &CancellationToken| {
+        let (handler, seen) = Watched::new(&db.pool, LATENCY).await;
+        let run = htm_worker::run(db.pool.clone(), handler, options(concurrency, false), stop.clone());
+        (tokio::spawn(run), seen)
+    };
     let htm = writer(&db.pool);
+    // The same worker with and without: only the backfill is between them.
+    let stop = CancellationToken::new();
+    let (worker, _) = start(&stop).await;
     htm.remember(Memory::new("the robot's first memory")).await.expect("written");
     let without = writes(&htm, effort).await;
+    wait_until(|| async { queues::is_drained(&db.pool, Stage::Embed.queue()).await.expect("it answers") })
+        .await;
+    stop.cancel();
+    worker.await.expect("it does not panic").expect("a clean stop");
     // It is not to end while it is measured.
     let per_second = (BATCH * concurrency) as u64 * 1_000 / LATENCY.as_millis() as u64;
     let backlog = (per_second * (effort.live_s + effort.live_s / 4 + 1)).max(20_000) as i64;
     sqlx::query(BACKFILL).bind(backlog).execute(&db.pool).await.expect("written");
     settle(&db).await;
     let stop = CancellationToken::new();
-    let worker =
-        tokio::spawn(htm_worker::run(db.pool.clone(), handler, options(concurrency, false), stop.clone()));
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let (worker, seen) = start(&stop).await;
+    let begun = "select count(*) from apalis.jobs where job_type = 'htm.embed' and priority = -10 and status = 'Done'";
+    wait_until(|| async { db.count(begun).await > 0 }).await;
 
     let mut written = Vec::new();
     let mut ticks = tokio::time::interval(Duration::from_millis(1_000 / RATE));

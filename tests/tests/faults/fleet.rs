@@ -74,6 +74,34 @@ async fn promise_16_a_backfill_yields_to_live_work() {
 }
 
 #[tokio::test]
+async fn promise_16_live_work_overtakes_a_call_of_a_backfill() {
+    let db = TestDatabase::new().await;
+    // The backfill's call would end long after this test.
+    let provider = Provider::new(|texts, _| match texts.iter().any(|text| text.starts_with("old")) {
+        true => vectors(texts).set_delay(Duration::from_secs(600)),
+        false => vectors(texts),
+    })
+    .await;
+    remember(&db.pool, "old", 30).await;
+    let quick = Provider::new(|texts, _| vectors(texts)).await;
+    quick.sandbox(&db.url()).run("embed-worker", &["--drain"], b"").await.succeeds();
+    let sandbox = provider.sandbox(&db.url()).set("HTM_JOBS__GRACE_MS", "0");
+    sandbox.htm(&["backfill", "embed", "--force", "--no-wait"]).await.succeeds();
+    let mut worker = sandbox.start("embed-worker", &["--batch", "10", "--concurrency", "1"]);
+    wait_until(|| async { !provider.calls().is_empty() }).await;
+    for count in 1..=3 {
+        let live = remember(&db.pool, &format!("live {count}"), 1).await[0];
+        writer(&db.pool).wait_for(live, Stage::Embed, Duration::from_secs(30)).await.unwrap();
+    }
+    let held: Vec<Call> =
+        provider.calls().into_iter().filter(|call| call.texts[0].starts_with("old")).collect();
+    assert_eq!(held.len(), 1, "the backfill keeps to its one call");
+    worker.signal(nix::sys::signal::Signal::SIGTERM);
+    assert!(worker.end().await.success());
+    assert_audited(&sandbox).await;
+}
+
+#[tokio::test]
 async fn promise_18_done_jobs_are_pruned_and_stay_done() {
     let db = TestDatabase::new().await;
     let sandbox = impatient(&db.url()).set("HTM_JOBS__KEEP_DONE_MS", "0");

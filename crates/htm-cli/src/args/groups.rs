@@ -9,7 +9,7 @@ use super::robots::ScopeArgs;
 pub(crate) enum GroupsCommand {
     /// Show every group and its members
     List(ScopeArgs),
-    /// Show a group: its members, and what it has in mind
+    /// Show a group: its members, and how full its working memory is
     Show(GroupArgs),
     /// Be a robot in a group, until the end of standard input or Ctrl-C
     Join(JoinArgs),

@@ -84,7 +84,7 @@ fn describe(Found { node, stages }: &Found) -> String {
         ("key", node.key.clone().unwrap_or_default()),
         ("at", node.created_at.to_rfc3339()),
         ("importance", node.importance.to_string()),
-        ("tokens", node.token_count.to_string()),
+        ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
         ("tags", tags),
     ];

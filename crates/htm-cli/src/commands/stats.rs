@@ -14,7 +14,7 @@ use crate::output::{Output, one_line, table};
 const SHOWN: usize = 8;
 
 pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let query = StatsQuery { scope: args.scope.scope(), top: args.top, ..StatsQuery::default() };
+    let query = StatsQuery { scope: args.scope.scope(), top: args.top };
     let session = Session::open(config).await?;
     let result = session.htm().memory_stats(&query).await;
     session.close().await;
@@ -22,12 +22,12 @@ pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Re
     if output.is_json() {
         output.value(&stats, String::new);
     } else {
-        show(&stats, query.working_memory_tokens, output);
+        show(&stats, output);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(stats: &MemoryStats, limit: u64, output: &Output) {
+fn show(stats: &MemoryStats, output: &Output) {
     let totals = stats.totals;
     let whose = match &stats.namespace {
         Some(namespace) => format!("namespace {}", one_line(namespace, 60)),
@@ -62,7 +62,7 @@ fn show(stats: &MemoryStats, limit: u64, output: &Output) {
     output.say(table(&header, &[2, 3, 4, 5, 6], rows.collect()));
 
     if !stats.working_memory.is_empty() {
-        output.heading(&format!("Working memory, of {limit} tokens each"));
+        output.heading(&format!("Working memory, of {} tokens each", stats.working_memory_tokens));
         let rows = stats.working_memory.iter().map(|it| {
             vec![
                 one_line(&it.namespace, 30),

@@ -21,6 +21,7 @@ pub(crate) mod node {
         pub(crate) r#type: Option<String>,
         pub(crate) importance: f32,
         pub(crate) token_count: i32,
+        pub(crate) token_encoding: String,
         pub(crate) metadata: Json,
         pub(crate) created_at: ChronoDateTimeUtc,
         pub(crate) updated_at: ChronoDateTimeUtc,

@@ -23,6 +23,9 @@ use crate::error::Result;
 use crate::id::NodeId;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 
+/// The priority of what somebody has just written; a backfill's is lower.
+pub const LIVE: i32 = 0;
+
 /// A job that a worker holds.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Claimed {
@@ -34,6 +37,8 @@ pub struct Claimed {
     pub attempt: i32,
     /// How many there may be.
     pub max_attempts: i32,
+    /// Larger is claimed first; see [`LIVE`].
+    pub priority: i32,
     /// The instant of the claim, by the database's clock: the same for all jobs of one claim.
     pub claimed_at: DateTime<Utc>,
 }
@@ -59,11 +64,37 @@ pub async fn claim(
     worker: &str,
     limit: usize,
 ) -> Result<Option<(Lease, Vec<Claimed>)>> {
+    claim_from(pool, queue, model, worker, limit, i32::MIN).await
+}
+
+/// As [`claim`], of live jobs alone.
+///
+/// # Errors
+/// As [`claim`].
+pub async fn claim_live(
+    pool: &PgPool,
+    queue: &str,
+    model: &str,
+    worker: &str,
+    limit: usize,
+) -> Result<Option<(Lease, Vec<Claimed>)>> {
+    claim_from(pool, queue, model, worker, limit, LIVE).await
+}
+
+async fn claim_from(
+    pool: &PgPool,
+    queue: &str,
+    model: &str,
+    worker: &str,
+    limit: usize,
+    lowest_priority: i32,
+) -> Result<Option<(Lease, Vec<Claimed>)>> {
     let jobs: Vec<Claimed> = sqlx::query_as(include_str!("sql/claim_jobs.sql"))
         .bind(queue)
         .bind(worker)
         .bind(limit as i64)
         .bind(model)
+        .bind(lowest_priority)
         .fetch_all(pool)
         .await?;
     let Some(claimed_at) = jobs.first().map(|job| job.claimed_at) else { return Ok(None) };

@@ -133,6 +133,7 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         kind: row.r#type,
         importance: row.importance,
         token_count: row.token_count,
+        token_encoding: row.token_encoding,
         tags: tags.into_iter().map(|tag| read_tag(tag.path)).collect::<Result<_>>()?,
         metadata: row.metadata,
         revision: row.revision,

@@ -5,17 +5,18 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::error::{Error, Result};
 use crate::stats::{
-    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, StatsQuery, Storage, TableSize, Totals,
+    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, Storage, TableSize, Totals,
     WorkingMemoryUse,
 };
 
 pub(crate) async fn memory(
     pool: &PgPool,
     namespace: Option<&str>,
-    query: &StatsQuery,
+    top: u32,
+    working_memory_tokens: usize,
 ) -> Result<MemoryStats> {
     let mut tx = pool.begin_with("begin isolation level repeatable read read only").await?;
-    let top = i64::from(query.top);
+    let top = i64::from(top);
     let nodes = Nodes::read(&mut tx, namespace, top).await?;
     let stats = MemoryStats {
         namespace: namespace.map(Into::into),
@@ -26,7 +27,8 @@ pub(crate) async fn memory(
         types: nodes.types,
         tags: tags(&mut tx, namespace, top).await?,
         enrichment: enrichment(&mut tx, namespace).await?,
-        working_memory: working_memory(&mut tx, namespace, top, query.working_memory_tokens).await?,
+        working_memory_tokens,
+        working_memory: working_memory(&mut tx, namespace, top, working_memory_tokens).await?,
         storage: storage(&mut tx).await?,
     };
     tx.commit().await?;
@@ -139,7 +141,7 @@ async fn working_memory(
     connection: &mut PgConnection,
     namespace: Option<&str>,
     top: i64,
-    limit: u64,
+    limit: usize,
 ) -> Result<Vec<WorkingMemoryUse>> {
     let rows: Vec<(String, String, i64, i64)> = sqlx::query_as(include_str!("sql/stats_working_memory.sql"))
         .bind(namespace)

@@ -54,6 +54,7 @@ pub(super) const KEYS: &[Key] = &[
     key("memory.robot", Rule::Text),
     key("memory.language", Rule::Filled),
     key("tokens.encoding", Rule::OneOf(Encoding::WORDS)),
+    key("working_memory.max_tokens", Rule::Whole(1..=1_000_000_000)),
     key("embedding.provider", Rule::OneOf(Provider::WORDS)),
     key("embedding.model", Rule::Text),
     key("embedding.dimensions", Rule::Whole(0..=4000)),

@@ -17,6 +17,7 @@ pub struct Config {
     pub database: Database,
     pub memory: Memory,
     pub tokens: Tokens,
+    pub working_memory: WorkingMemory,
     pub embedding: Embedding,
     pub tag: Tag,
     pub ollama: Ollama,
@@ -78,6 +79,14 @@ impl Memory {
 #[allow(missing_docs)]
 pub struct Tokens {
     pub encoding: Encoding,
+}
+
+/// `[working_memory]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct WorkingMemory {
+    pub max_tokens: u32,
 }
 
 /// `[embedding]`.

@@ -5,12 +5,13 @@
 -- ack of whoever thinks that it holds them finds no row.
 --
 -- $1 text queue   $2 text worker's identity, registered in apalis.workers   $3 bigint how many   $4 text model
+-- $5 int the lowest priority that is wanted
 --
 -- Index: idx_apalis_jobs_fetch_partial, jobs_pkey, paused_queues_pk, providers_pk
 with due as (
     select id
       from apalis.jobs
-     where job_type = $1 and status = 'Pending' and run_at <= now()
+     where job_type = $1 and status = 'Pending' and run_at <= now() and priority >= $5
        and attempts < max_attempts -- else the claim of all would break the constraint
        and (select set_config('synchronous_commit', 'off', true)) = 'off' -- for this transaction
        and not exists (select from htm.paused_queues where queue = $1)
@@ -25,4 +26,4 @@ update apalis.jobs j
        metadata = case when j.metadata ? 'parked' then delete(j.metadata, 'parked') else j.metadata end
  -- No join: how many are due cannot be estimated, and the plan would read the whole table to join them.
  where j.id = any (array(select id from due))
-returning j.id, j.job as payload, j.attempts as attempt, j.max_attempts, j.lock_at as claimed_at
+returning j.id, j.job as payload, j.attempts as attempt, j.max_attempts, j.priority, j.lock_at as claimed_at

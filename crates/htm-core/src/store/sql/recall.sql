@@ -140,7 +140,7 @@ hit as (
      limit $12
 )
 select m.id, m.namespace, r.name as robot, m.key, m.content, m.speaker, m.session, m.seq, m.source, m.type as kind,
-       m.importance, m.token_count, m.metadata, m.revision, m.created_at, m.updated_at,
+       m.importance, m.token_count, m.token_encoding, m.metadata, m.revision, m.created_at, m.updated_at,
        array(select t.path from htm.node_tags nt join htm.tags t on t.id = nt.tag_id
               where nt.node_id = m.id order by t.path) as tags,
        h.vector_rank, h.text_rank, h.similarity, h.bm25, h.score::float8 as score

@@ -1,0 +1,50 @@
+//! How a robot uses its memory: it remembers, recalls, and makes a context for a prompt. Run it twice: the second run
+//! goes on where the first one was.
+//!
+//! `cargo run -p htm-cli --example robot`
+
+use htm_core::{ContextHeader, ContextOptions, Memory, RecallQuery};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // The database of the configuration; the private PostgreSQL when none is named.
+    let loaded = Config::load(&Default::default())?;
+    let session = Session::open(&loaded.config).await?;
+    let htm = session.htm_with_embedder()?;
+
+    // A robot comes with what it had in mind when it was last seen.
+    let robot = htm.robot("architect").await?;
+    let in_mind = robot.working_memory_stats();
+    println!("In mind from before: {} memories, {} tokens.", in_mind.nodes, in_mind.tokens);
+
+    if in_mind.nodes == 0 {
+        // Long-term memory, for all robots, for good; embedded and tagged by the workers (`htm up`).
+        for (key, importance, text) in [
+            ("ledger", 8.0, "We chose PostgreSQL for the ledger, because transactions must not be lost."),
+            ("tabs", 7.0, "Mara prefers tabs over spaces in every language but Python."),
+            (
+                "next",
+                9.0,
+                "Next step: write the migration of the ledger's balances, then ask Mara for a review.",
+            ),
+        ] {
+            let memory = Memory::new(text).key(key).importance(importance).source("planning");
+            robot.remember(memory).await?;
+        }
+    }
+
+    // What is found comes to mind; what is least important leaves, if need be.
+    let found = robot.recall(&RecallQuery::new("what is the next step for the ledger?")).await?;
+    println!("Recalled: {} memories.", found.recalled.hits.len());
+
+    // The text for the prompt, never more tokens than asked for.
+    let options = ContextOptions::new(1_000).header(ContextHeader::AgeAndSource);
+    let answer = robot.context(&options).await;
+    println!("Context of {} tokens:\n\n{}", answer.context.tokens, answer.context.text);
+
+    robot.close().await?;
+    session.close().await;
+    Ok(())
+}

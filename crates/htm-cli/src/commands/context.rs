@@ -1,0 +1,235 @@
+//! `htm context`, `htm memory`.
+
+use std::io::IsTerminal;
+use std::ops::RangeInclusive;
+use std::process::ExitCode;
+
+use console::style;
+use htm_core::{
+    ContextHeader, ContextOptions, Htm, MAX_LIMIT, RecallQuery, Robot, RobotContext, RobotRecalled,
+    WorkingMemoryStats,
+};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::args::{ContextArgs, MemoryCommand, WhoseArgs};
+use crate::error::CliError;
+use crate::output::{Output, one_line, plain, table};
+
+/// The largest context that can be asked for, in tokens.
+const MAX_BUDGET: usize = 1_000_000_000;
+
+pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let options = ContextOptions {
+        strategy: args.strategy.parse()?,
+        max_tokens: whole("budget", &args.budget, 1..=MAX_BUDGET)?,
+        separator: unescape(&args.separator),
+        header: if args.header { ContextHeader::AgeAndSource } else { ContextHeader::None },
+    };
+    let limit = match &args.limit {
+        Some(limit) => whole("limit", limit, 1..=MAX_LIMIT)?,
+        None => config.recall.limit as usize,
+    };
+    let query = match args.query.is_empty() {
+        true => None,
+        false => Some(RecallQuery {
+            strategy: config.recall.strategy.as_str().parse()?,
+            ..RecallQuery::new(args.query.join(" ")).limit(limit)
+        }),
+    };
+    let whose = WhoseArgs { namespace: args.namespace, robot: args.robot };
+    let answer = with_robot(config, &whose, async |robot| {
+        let recalled = match &query {
+            Some(query) => Some(robot.recall(query).await?),
+            None => None,
+        };
+        let context = robot.context(&options).await;
+        Ok(Answer { context, recalled, working_memory: robot.working_memory_stats() })
+    })
+    .await?;
+    if output.is_json() {
+        output.value(&answer, String::new);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = &answer.context.context.text;
+    if !text.is_empty() {
+        // A terminal would obey control characters; a program gets the text as it was counted.
+        let shown = if std::io::stdout().is_terminal() { &plain(text) } else { text };
+        output.line(shown);
+    }
+    eprintln!("{}", answer.report());
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn memory(
+    config: &Config,
+    command: MemoryCommand,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    match command {
+        MemoryCommand::Show(whose) => {
+            let shown = with_robot(config, &whose, async |robot| {
+                let stats = robot.working_memory_stats();
+                Ok((serde_json::json!({ "stats": stats, "nodes": robot.working_memory() }), robot.clone()))
+            })
+            .await?;
+            output.value(&shown.0, || describe(&shown.1));
+        }
+        MemoryCommand::Clear(whose) => {
+            let cleared = with_robot(config, &whose, async |robot| Ok(robot.clear())).await?;
+            output.value(&serde_json::json!({ "cleared": cleared }), || {
+                format!("{cleared} memories are out of mind; they stay in long-term memory")
+            });
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What `htm context` says to programs.
+#[derive(serde::Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    context: RobotContext,
+    /// None when nothing was asked.
+    recalled: Option<RobotRecalled>,
+    working_memory: WorkingMemoryStats,
+}
+
+impl Answer {
+    /// What a person is told beside the context.
+    fn report(&self) -> String {
+        let context = &self.context.context;
+        let mind = &self.working_memory;
+        let mut text = format!(
+            "{} of {} memories in mind, {} of {} tokens, {} first",
+            context.included.len(),
+            mind.nodes,
+            context.tokens,
+            context.max_tokens,
+            context.strategy
+        );
+        if let Some(unverified) = &self.context.unverified {
+            text.push_str(&format!(
+                "\n{}: what was forgotten or edited elsewhere may be in it: {}",
+                style("not verified").for_stderr().yellow(),
+                one_line(&unverified.reason, 300)
+            ));
+        }
+        for degraded in self.recalled.iter().flat_map(|recalled| &recalled.recalled.degraded) {
+            let what = style("degraded").for_stderr().yellow();
+            text.push_str(&format!("\n{what}: no {} leg: {}", degraded.leg, one_line(&degraded.reason, 300)));
+        }
+        for left in &context.left_out {
+            text.push_str(&format!(
+                "\nleft out: node {} ({} tokens): {}",
+                left.node, left.tokens, left.reason
+            ));
+        }
+        let intake = self.recalled.as_ref().map(|recalled| &recalled.intake);
+        for oversized in intake.iter().flat_map(|intake| &intake.oversized) {
+            text.push_str(&format!(
+                "\nleft out: node {} ({} tokens): larger than the working memory",
+                oversized.node, oversized.tokens
+            ));
+        }
+        let evicted = intake.map_or(0, |intake| intake.evicted.len());
+        if evicted > 0 {
+            text.push_str(&format!("\n{evicted} memories left the working memory"));
+        }
+        text
+    }
+}
+
+fn describe(robot: &Robot) -> String {
+    let stats = robot.working_memory_stats();
+    let entries = robot.working_memory();
+    let rows = entries
+        .iter()
+        .map(|entry| {
+            vec![
+                entry.node.to_string(),
+                entry.tokens.to_string(),
+                entry.importance.to_string(),
+                entry.accesses.to_string(),
+                entry.added_at.format("%Y-%m-%d %H:%M").to_string(),
+                one_line(&entry.content, 60),
+            ]
+        })
+        .collect();
+    let summary = format!(
+        "{} has {} memories in mind: {} of {} tokens ({:.1} %)",
+        one_line(robot.name(), 40),
+        stats.nodes,
+        stats.tokens,
+        stats.max_tokens,
+        stats.utilisation * 100.0
+    );
+    match entries.is_empty() {
+        true => summary,
+        false => format!(
+            "{summary}\n{}",
+            table(&["node", "tokens", "importance", "accesses", "added", "text"], &[0, 1, 2, 3], rows)
+        ),
+    }
+}
+
+async fn with_robot<T>(
+    config: &Config,
+    whose: &WhoseArgs,
+    work: impl AsyncFnOnce(&Robot) -> htm_core::Result<T>,
+) -> Result<T, CliError> {
+    let session = Session::open(config).await?;
+    let result = async {
+        let htm: Htm = session.htm_with_embedder()?;
+        let namespace = whose.namespace.as_deref().unwrap_or(&config.memory.namespace);
+        let name = whose.robot.as_deref().unwrap_or(config.memory.robot_name());
+        let robot = htm.robot_in(namespace, name).await?;
+        let done = work(&robot).await;
+        let closed = robot.close().await;
+        let done = done?;
+        closed?;
+        Ok(done)
+    }
+    .await;
+    session.close().await;
+    result
+}
+
+fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Result<usize, CliError> {
+    text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
+        let (from, to) = range.into_inner();
+        CliError::Usage {
+            code: if what == "limit" { "limit_out_of_range" } else { "budget_out_of_range" },
+            what: format!("{what} {text} is outside {from} to {to}"),
+            hint: format!("give a {what} from {from} to {to}"),
+        }
+    })
+}
+
+/// `\n`, `\t` and `\\` as the characters that they stand for.
+fn unescape(text: &str) -> String {
+    let mut unescaped = String::new();
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        let escaped = match (character, rest.clone().next()) {
+            ('\\', Some('n')) => Some('\n'),
+            ('\\', Some('t')) => Some('\t'),
+            ('\\', Some('\\')) => Some('\\'),
+            _ => None,
+        };
+        if escaped.is_some() {
+            rest.next();
+        }
+        unescaped.push(escaped.unwrap_or(character));
+    }
+    unescaped
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_separator_may_have_line_breaks() {
+        assert_eq!(super::unescape(r"\n---\n"), "\n---\n");
+        assert_eq!(super::unescape(r"a\\n\q\"), "a\\n\\q\\");
+    }
+}

@@ -1,0 +1,95 @@
+//! What robots have in mind, as rows: written behind their calls, read when they start again.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+
+use super::robots;
+use crate::error::Result;
+use crate::id::{NodeId, RobotId};
+
+/// A node in mind, as its row and the node's are now.
+#[derive(sqlx::FromRow)]
+pub(crate) struct Restored {
+    #[sqlx(flatten)]
+    pub(crate) node: LiveNode,
+    pub(crate) added_at: DateTime<Utc>,
+    pub(crate) accessed_at: DateTime<Utc>,
+    pub(crate) accesses: i64,
+}
+
+/// What a working memory needs of a live node.
+#[derive(sqlx::FromRow)]
+pub(crate) struct LiveNode {
+    pub(crate) node: NodeId,
+    pub(crate) revision: i32,
+    /// None when the caller has it.
+    pub(crate) content: Option<String>,
+    pub(crate) token_count: i32,
+    pub(crate) token_encoding: String,
+    pub(crate) importance: f32,
+    pub(crate) source: Option<String>,
+    pub(crate) happened_at: DateTime<Utc>,
+}
+
+/// A row to write.
+pub(crate) struct Kept {
+    pub(crate) node: NodeId,
+    pub(crate) added_at: DateTime<Utc>,
+    pub(crate) accessed_at: DateTime<Utc>,
+    pub(crate) accesses: i64,
+}
+
+/// What left since the last write.
+pub(crate) enum Gone<'a> {
+    These(&'a [NodeId]),
+    /// Everything that is not written now.
+    AllOthers,
+}
+
+/// The id of a robot, registered if it is new, and the database's time.
+pub(crate) async fn open_robot(
+    pool: &PgPool,
+    namespace: &str,
+    name: &str,
+) -> Result<(RobotId, DateTime<Utc>)> {
+    let mut connection = pool.acquire().await?;
+    loop {
+        let found: Option<(RobotId, DateTime<Utc>)> =
+            sqlx::query_as("select id, now() from htm.robots where namespace = $1 and name = $2")
+                .bind(namespace)
+                .bind(name)
+                .fetch_optional(&mut *connection)
+                .await?;
+        match found {
+            Some(found) => return Ok(found),
+            None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,
+        }
+    }
+}
+
+pub(crate) async fn restore(pool: &PgPool, robot: RobotId) -> Result<Vec<Restored>> {
+    let rows = sqlx::query_as(include_str!("sql/restore_working_memory.sql")).bind(robot);
+    Ok(rows.fetch_all(pool).await?)
+}
+
+pub(crate) async fn live_nodes(pool: &PgPool, known: &[(NodeId, i32)]) -> Result<Vec<LiveNode>> {
+    let (nodes, revisions): (Vec<NodeId>, Vec<i32>) = known.iter().copied().unzip();
+    let rows = sqlx::query_as(include_str!("sql/live_nodes.sql")).bind(nodes).bind(revisions);
+    Ok(rows.fetch_all(pool).await?)
+}
+
+pub(crate) async fn keep(pool: &PgPool, robot: RobotId, kept: &[Kept], gone: Gone<'_>) -> Result<()> {
+    sqlx::query(include_str!("sql/keep_working_memory.sql"))
+        .bind(robot)
+        .bind(kept.iter().map(|row| row.node).collect::<Vec<_>>())
+        .bind(kept.iter().map(|row| row.added_at).collect::<Vec<_>>())
+        .bind(kept.iter().map(|row| row.accessed_at).collect::<Vec<_>>())
+        .bind(kept.iter().map(|row| row.accesses).collect::<Vec<_>>())
+        .bind(match gone {
+            Gone::These(nodes) => Some(nodes),
+            Gone::AllOthers => None,
+        })
+        .execute(pool)
+        .await?;
+    Ok(())
+}

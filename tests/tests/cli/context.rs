@@ -1,0 +1,89 @@
+//! A context on standard output, what was left out on standard error.
+
+use htm_tests::{Sandbox, TestDatabase};
+
+async fn filled(sandbox: &Sandbox) {
+    for (importance, text) in [
+        ("8", "We chose PostgreSQL for the ledger."),
+        ("3", "The ledger is migrated on Friday."),
+        ("5", &"The ledger has balances. ".repeat(20)),
+    ] {
+        sandbox.remember(&["--importance", importance, "--source", "meeting", text]).await;
+    }
+}
+
+#[tokio::test]
+async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext");
+    filled(&sandbox).await;
+    let arguments = ["context", "--strategy", "important", "--budget", "40", "ledger"];
+    let answer = sandbox.htm(&arguments).await;
+    assert_eq!(
+        answer.succeeds(),
+        "We chose PostgreSQL for the ledger.\n\nThe ledger is migrated on Friday.\n"
+    );
+    insta::assert_snapshot!(answer.stderr);
+
+    let json = sandbox.htm(&[&["--json"], &arguments[..]].concat()).await.json();
+    assert_eq!(json["included"].as_array().unwrap().len(), 2);
+    assert_eq!(json["left_out"][0]["reason"], "oversized");
+    assert_eq!(json["max_tokens"], 40);
+    assert!(json["tokens"].as_u64().unwrap() <= 40);
+    assert_eq!(json["recalled"]["hits"].as_array().unwrap().len(), 3);
+    assert_eq!(json["working_memory"]["nodes"], 3);
+    assert_eq!(json["unverified"], serde_json::Value::Null);
+
+    // Without a query: what is in mind from the calls before.
+    let arguments = ["context", "--strategy", "important", "--header", "--separator", r"\n--\n"];
+    let answer = sandbox.htm(&arguments).await;
+    assert!(
+        answer.succeeds().starts_with(
+            "[just now, from meeting]\nWe chose PostgreSQL for the ledger.\n--\n[just now, from meeting]\nThe ledger has"
+        ),
+        "{answer:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_working_memory_is_shown_and_cleared() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    filled(&sandbox).await;
+    let small = ["--set", "working_memory.max_tokens=50", "context", "--robot", "architect", "ledger"];
+    let answer = sandbox.htm(&small).await;
+    assert!(answer.stderr.contains("larger than the working memory"), "{answer:?}");
+    let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
+    insta::with_settings!({ filters => vec![(r"\d{4}-\d\d-\d\d \d\d:\d\d", "[a time        ]")] }, {
+        insta::assert_snapshot!(shown.succeeds());
+    });
+    let json = sandbox.htm(&["memory", "show", "--robot", "architect", "--json"]).await.json();
+    assert_eq!(json["stats"]["nodes"], 2);
+    assert_eq!(json["nodes"][0]["importance"], 3.0);
+    let cleared = sandbox.htm(&["memory", "clear", "--robot", "architect"]).await;
+    assert_eq!(cleared.succeeds(), "2 memories are out of mind; they stay in long-term memory\n");
+    let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
+    assert_eq!(shown.succeeds(), "architect has 0 memories in mind: 0 of 128000 tokens (0.0 %)\n");
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 3);
+}
+
+#[tokio::test]
+async fn bad_arguments_have_a_code_each() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for (arguments, code) in [
+        (&["context", "--budget", "0", "q"][..], "budget_out_of_range"),
+        (&["context", "--budget", "-5", "q"], "budget_out_of_range"),
+        (&["context", "--budget", "many", "q"], "budget_out_of_range"),
+        (&["context", "--limit", "0", "q"], "limit_out_of_range"),
+        (&["context", "--limit", "10001", "q"], "limit_out_of_range"),
+        (&["context", "--strategy", "best", "q"], "context_strategy_unknown"),
+        (&["context", "--robot", " ", "q"], "robot_invalid"),
+        (&["context", "--namespace", "", "q"], "namespace_invalid"),
+        (&["memory", "show", "--robot", "a\u{1b}b"], "robot_invalid"),
+        (&["--set", "working_memory.max_tokens=0", "memory", "show"], "config_bad_value"),
+    ] {
+        sandbox.htm(arguments).await.fails(2, code);
+    }
+    assert_eq!(db.count("select count(*) from htm.robots").await, 0);
+}

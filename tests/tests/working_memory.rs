@@ -1,0 +1,333 @@
+//! Robots: what they have in mind outlives their process, and follows what becomes of the nodes.
+
+use std::time::Duration;
+
+use chrono::DateTime;
+use htm_core::working_memory::Entry;
+use htm_core::{
+    Confirmation, ContextOptions, ContextStrategy, Htm, LeftOutReason, Memory, NodeId, RecallQuery, Robot,
+    Settings, Strategy, TokenEncoding,
+};
+use htm_tests::{OwnServer, Sandbox, TestDatabase, wait_until};
+use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+
+/// A process of its own, as far as the database can tell; its working memories hold `max_tokens`.
+fn process(pool: &PgPool, max_tokens: usize) -> Htm {
+    let settings = Settings { working_memory_tokens: max_tokens, ..Settings::default() };
+    Htm::with_pool(pool.clone(), settings, None)
+}
+
+async fn say(robot: &Robot, text: &str, importance: f32) -> NodeId {
+    let memory = Memory::new(text).importance(importance).source("chat");
+    robot.remember(memory).await.unwrap().receipt.node
+}
+
+fn by_words(text: &str) -> RecallQuery {
+    RecallQuery::new(text).strategy(Strategy::Fulltext)
+}
+
+fn in_mind(robot: &Robot) -> Vec<i64> {
+    let mut nodes: Vec<i64> = robot.working_memory().iter().map(|entry| entry.node.0).collect();
+    nodes.sort();
+    nodes
+}
+
+/// All that is known of what is in mind. Until it is read from its row, a new node is taken to have happened when the
+/// robot had the answer, a moment after its row's time.
+fn everything_in_mind(robot: &Robot) -> Vec<Entry> {
+    let without_time = |entry| Entry { happened_at: DateTime::UNIX_EPOCH, ..entry };
+    robot.working_memory().into_iter().map(without_time).collect()
+}
+
+async fn rows(pool: &PgPool) -> i64 {
+    sqlx::query_scalar("select count(*) from htm.working_memory").fetch_one(pool).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_robot_goes_on_where_it_was() {
+    let db = TestDatabase::new().await;
+    let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    assert!(robot.working_memory().is_empty());
+    let first = say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
+    say(&robot, "Mara prefers tabs.", 3.0).await;
+    let third = say(&robot, "The review is on Friday.", 5.0).await;
+    assert!(robot.touch(first) && robot.touch(first) && !robot.touch(NodeId(0)));
+    assert!(robot.remove(third) && !robot.remove(third));
+    let before = everything_in_mind(&robot);
+    let frequent = ContextOptions::new(100).strategy(ContextStrategy::Frequent);
+    let context = robot.context(&frequent).await;
+    assert_eq!(context.context.text, "We chose PostgreSQL for the ledger.\n\nMara prefers tabs.");
+    assert_eq!(context.unverified, None);
+    robot.close().await.unwrap();
+
+    let again = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    assert_eq!(everything_in_mind(&again), before);
+    assert_eq!(again.context(&frequent).await.context, context.context);
+
+    // With a smaller budget, what is least important leaves.
+    let tokens = before.iter().map(|entry| entry.tokens).max().unwrap();
+    let smaller = process(&db.pool, tokens).robot("architect").await.unwrap();
+    assert_eq!(in_mind(&smaller), [first.0]);
+    smaller.close().await.unwrap();
+    assert_eq!(rows(&db.pool).await, 1);
+
+    // Another robot, and one of the same name elsewhere, have minds of their own.
+    assert!(process(&db.pool, 1_000).robot("reviewer").await.unwrap().working_memory().is_empty());
+    let elsewhere = process(&db.pool, 1_000).robot_in("atlas", "architect").await.unwrap();
+    assert!(elsewhere.working_memory().is_empty());
+    assert_ne!(elsewhere.id(), again.id());
+}
+
+#[tokio::test]
+async fn it_is_written_behind_the_calls_and_when_the_robot_is_dropped() {
+    let db = TestDatabase::new().await;
+    let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
+    wait_until(|| async { rows(&db.pool).await == 1 }).await;
+    let other = say(&robot, "Mara prefers tabs.", 3.0).await;
+    drop(robot);
+    wait_until(|| async { rows(&db.pool).await == 2 }).await;
+    let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    robot.remove(other);
+    wait_until(|| async { rows(&db.pool).await == 1 }).await;
+    assert_eq!(robot.clear(), 1);
+    robot.flush().await.unwrap();
+    assert_eq!(rows(&db.pool).await, 0);
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 2);
+}
+
+#[tokio::test]
+async fn recall_takes_its_hits_into_mind() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 40);
+    for number in 0..6 {
+        let text = format!("The ledger's balance number {number} was migrated on Friday evening.");
+        htm.remember(Memory::new(text)).await.unwrap();
+    }
+    let large = htm.remember(Memory::new("The ledger. ".repeat(40))).await.unwrap().node;
+    let robot = htm.robot("architect").await.unwrap();
+    let own = say(&robot, "Remember this above all.", 10.0).await;
+    let answer = robot.recall(&by_words("ledger balance")).await.unwrap();
+    assert_eq!(answer.recalled.hits.len(), 7);
+    let oversized: Vec<NodeId> = answer.intake.oversized.iter().map(|it| it.node).collect();
+    assert_eq!(oversized, [large]);
+    assert!(answer.intake.oversized[0].tokens > 40);
+    assert!(!answer.intake.evicted.is_empty());
+    let stats = robot.working_memory_stats();
+    assert!(stats.tokens <= 40, "{stats:?}");
+    assert!(in_mind(&robot).contains(&own.0));
+    // The best hit came last: it is the most recent one.
+    let recent = robot.context(&ContextOptions::new(40).strategy(ContextStrategy::Recent)).await.context;
+    let fitting = answer.recalled.hits.iter().find(|hit| hit.node.id != large).unwrap();
+    assert_eq!(recent.included[0], fitting.node.id);
+
+    // A hit that is in mind already counts as accessed.
+    let accesses = |robot: &Robot| -> u64 { robot.working_memory().iter().map(|entry| entry.accesses).sum() };
+    assert_eq!(accesses(&robot), 0);
+    robot.recall(&by_words("remember above all")).await.unwrap();
+    assert_eq!(accesses(&robot), 1);
+}
+
+#[tokio::test]
+async fn a_text_too_large_for_the_mind_is_remembered_all_the_same() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 10);
+    let robot = htm.robot("architect").await.unwrap();
+    let answer = robot.remember(Memory::new("a long text ".repeat(10))).await.unwrap();
+    assert_eq!(answer.intake.oversized.len(), 1);
+    assert!(robot.working_memory().is_empty());
+    assert_eq!(htm.get(answer.receipt.node).await.unwrap().robot, "architect");
+}
+
+#[tokio::test]
+async fn what_another_robot_forgets_or_edits_is_so_in_mind() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let (robot, other) = (htm.robot("architect").await.unwrap(), htm.robot("reviewer").await.unwrap());
+    let kept = say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
+    let forgotten = say(&robot, "The password is swordfish.", 9.0).await;
+    let edited = say(&robot, "The review is on Friday.", 5.0).await;
+    other.recall(&by_words("password review postgresql")).await.unwrap();
+    robot.flush().await.unwrap();
+    htm.forget(forgotten, Confirmation::Confirmed).await.unwrap();
+    sqlx::query(
+        "update htm.nodes set content = 'The review is on Monday at ten.', revision = revision + 1,
+                token_count = 8, importance = 10 where id = $1",
+    )
+    .bind(edited)
+    .execute(&db.pool)
+    .await
+    .unwrap();
+
+    let options = ContextOptions::new(100).strategy(ContextStrategy::Important);
+    for robot in [&robot, &other] {
+        let answer = robot.context(&options).await;
+        assert_eq!(
+            answer.context.text,
+            "The review is on Monday at ten.\n\nWe chose PostgreSQL for the ledger."
+        );
+        let left: Vec<_> = answer.context.left_out.iter().map(|left| (left.node, left.reason)).collect();
+        assert_eq!(left, [(forgotten, LeftOutReason::Forgotten)]);
+        assert_eq!(in_mind(robot), [kept.0, edited.0]);
+        // It is told once: it is out of mind now.
+        assert_eq!(robot.context(&options).await.context.left_out, []);
+    }
+    // A robot that was not there meanwhile.
+    let again = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    assert_eq!(in_mind(&again), [kept.0, edited.0]);
+    assert_eq!(
+        again.working_memory()[0].tokens,
+        TokenEncoding::O200kBase.count("We chose PostgreSQL for the ledger.")
+    );
+}
+
+#[tokio::test]
+async fn a_node_that_is_purged_before_it_is_written_holds_nothing_up() {
+    let db = TestDatabase::new().await;
+    let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    let purged = say(&robot, "The password is swordfish.", 9.0).await;
+    sqlx::query("delete from htm.nodes where id = $1").bind(purged).execute(&db.pool).await.unwrap();
+    say(&robot, "Mara prefers tabs.", 3.0).await;
+    robot.flush().await.unwrap();
+    assert_eq!(rows(&db.pool).await, 1);
+}
+
+#[tokio::test]
+async fn two_programs_may_speak_for_one_robot() {
+    let db = TestDatabase::new().await;
+    let (one, two) = (process(&db.pool, 100_000), process(&db.pool, 100_000));
+    let robots = [one.robot("architect").await.unwrap(), two.robot("architect").await.unwrap()];
+    assert_eq!(robots[0].id(), robots[1].id());
+    let mut tasks = tokio::task::JoinSet::new();
+    for (which, robot) in robots.iter().cloned().enumerate() {
+        tasks.spawn(async move {
+            for number in 0..40 {
+                say(&robot, &format!("Note {number} of program {which}."), 1.0).await;
+                robot.recall(&by_words("note")).await.unwrap();
+                robot.flush().await.unwrap();
+            }
+        });
+    }
+    tasks.join_all().await;
+    let restored = process(&db.pool, 100_000).robot("architect").await.unwrap();
+    assert_eq!(restored.working_memory().len(), 80);
+}
+
+#[tokio::test]
+async fn a_lost_database_delays_and_fails_no_call() {
+    let server = OwnServer::start().await;
+    let options: sqlx::postgres::PgConnectOptions = server.url().parse().unwrap();
+    let pool = PgPoolOptions::new().acquire_timeout(Duration::from_millis(300)).connect_lazy_with(options);
+    let htm = process(&pool, 1_000);
+    let robot = htm.robot("architect").await.unwrap();
+    let node = say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
+    robot.flush().await.unwrap();
+    server.crash().await;
+
+    assert!(robot.touch(node));
+    let answer = robot.context(&ContextOptions::new(100)).await;
+    assert_eq!(answer.context.text, "We chose PostgreSQL for the ledger.");
+    assert_eq!(answer.unverified.unwrap().code, "database_unreachable");
+    assert_eq!(robot.flush().await.unwrap_err().code(), "database_unreachable");
+
+    server.restart().await;
+    wait_until(|| async {
+        let accesses = sqlx::query_scalar::<_, i64>("select accesses from htm.working_memory");
+        accesses.fetch_one(&server.pool).await.is_ok_and(|accesses| accesses == 1)
+    })
+    .await;
+    assert_eq!(robot.context(&ContextOptions::new(100)).await.unverified, None);
+}
+
+#[tokio::test]
+async fn what_changed_in_a_long_outage_is_written_whole() {
+    let server = OwnServer::start().await;
+    let options: sqlx::postgres::PgConnectOptions = server.url().parse().unwrap();
+    let pool = PgPoolOptions::new().acquire_timeout(Duration::from_millis(300)).connect_lazy_with(options);
+    let htm = process(&pool, 1_000_000);
+    let robot = htm.robot("architect").await.unwrap();
+    let memories: Vec<Memory> = (0..10_000).map(|number| Memory::new(format!("note {number}"))).collect();
+    htm.remember_many(&memories).await.unwrap();
+    let removed = say(&robot, "The review is on Friday.", 1.0).await;
+    let kept = say(&robot, "We chose PostgreSQL for the ledger.", 1.0).await;
+    robot.recall(&by_words("note").limit(10_000)).await.unwrap();
+    robot.flush().await.unwrap();
+    assert_eq!(rows(&server.pool).await, 10_002);
+
+    // More than are remembered one by one while they wait.
+    server.crash().await;
+    for entry in robot.working_memory() {
+        robot.touch(entry.node);
+    }
+    robot.remove(removed);
+    server.restart().await;
+    wait_until(|| async {
+        let touched =
+            sqlx::query_scalar::<_, i64>("select count(*) from htm.working_memory where accesses = 1");
+        touched.fetch_one(&server.pool).await.is_ok_and(|touched| touched == 10_001)
+    })
+    .await;
+    assert_eq!(rows(&server.pool).await, 10_001);
+    assert!(in_mind(&process(&server.pool, 1_000_000).robot("architect").await.unwrap()).contains(&kept.0));
+}
+
+#[tokio::test]
+async fn the_same_text_again_has_what_the_node_has() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let robot = htm.robot("architect").await.unwrap();
+    let memory = Memory::new("We chose PostgreSQL.").key("ledger");
+    let node = htm.remember(memory.clone().importance(7.0)).await.unwrap().node;
+    assert_eq!(robot.remember(memory).await.unwrap().receipt.node, node);
+    let entry = &robot.working_memory()[0];
+    assert_eq!((entry.node, entry.importance, entry.revision), (node, 7.0, 1));
+}
+
+#[tokio::test]
+async fn bad_names_have_a_code_each() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    for (namespace, name, code) in [
+        ("default", " ", "robot_invalid"),
+        ("default", &"x".repeat(129)[..], "robot_invalid"),
+        ("default", "a\nb", "robot_invalid"),
+        ("", "architect", "namespace_invalid"),
+    ] {
+        assert_eq!(htm.robot_in(namespace, name).await.unwrap_err().code(), code);
+    }
+    assert_eq!(db.count("select count(*) from htm.robots").await, 0);
+}
+
+#[tokio::test]
+async fn a_node_says_what_counted_its_tokens() {
+    let db = TestDatabase::new().await;
+    for (encoding, tokens) in
+        [(TokenEncoding::O200kBase, 7), (TokenEncoding::Cl100kBase, 7), (TokenEncoding::Estimate, 3)]
+    {
+        let settings = Settings { token_encoding: encoding, ..Settings::default() };
+        let htm = Htm::with_pool(db.pool.clone(), settings, None);
+        let node = htm.remember(Memory::new("2 + 2 = 4")).await.unwrap().node;
+        let node = htm.get(node).await.unwrap();
+        assert_eq!((node.token_encoding.as_str(), node.token_count), (encoding.as_str(), tokens));
+    }
+    // What another encoding counted is counted again before it comes to mind.
+    let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    robot.recall(&by_words("2")).await.unwrap();
+    assert!(robot.working_memory().iter().all(|entry| entry.tokens == 7));
+    assert_eq!(robot.working_memory().len(), 3);
+}
+
+#[tokio::test]
+async fn the_example_goes_on_where_it_was() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let first = sandbox.run("examples/robot", &[], b"").await;
+    assert!(first.succeeds().starts_with("In mind from before: 0 memories"), "{first:?}");
+    assert!(first.stdout.contains("[just now, from planning]\nNext step: write the migration"), "{first:?}");
+    let second = sandbox.run("examples/robot", &[], b"").await;
+    assert!(second.succeeds().starts_with("In mind from before: 3 memories"), "{second:?}");
+    let context = |text: &str| text.split_once("Context of").unwrap().1.to_owned();
+    assert_eq!(context(&first.stdout), context(&second.stdout));
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 3);
+}
