@@ -29,6 +29,9 @@ use crate::scope::Scope;
 use crate::store::group_memory::{self, Changes};
 use crate::store::{groups, robots};
 
+/// For how long who is no member may be stopped while a group waits for it.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
 /// What a member of a group does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -235,7 +238,7 @@ impl Group {
     pub async fn promote(&self, robot: &str) -> Result<()> {
         let group = self.id().await?;
         let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[group]).await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
         let member = self.member_in_tx(&mut tx, group, robot).await?;
         if !member.alive {
             return Err(GroupError::MemberLost { robot: robot.into(), group: self.name.clone() }.into());
@@ -254,7 +257,7 @@ impl Group {
     pub async fn demote(&self, robot: &str) -> Result<()> {
         let group = self.id().await?;
         let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[group]).await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
         let member = self.member_in_tx(&mut tx, group, robot).await?;
         if member.is_active() {
             groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Passive).await?;
@@ -293,7 +296,7 @@ impl Group {
     ) -> Result<u64> {
         let group = self.id().await?;
         let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[group]).await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
         if let Some((robot, session)) = fence {
             self.check_writer_in_tx(&mut tx, group, robot, session).await?;
         }
@@ -331,7 +334,8 @@ impl Group {
             None => None,
         };
         let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &Vec::from_iter([from].into_iter().chain(target_id))).await?;
+        groups::lock_in_tx(&mut tx, &Vec::from_iter([from].into_iter().chain(target_id)), LOCK_PATIENCE)
+            .await?;
         if let Some((robot, session)) = fence {
             self.check_writer_in_tx(&mut tx, from, robot, session).await?;
         }

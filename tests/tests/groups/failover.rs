@@ -123,6 +123,43 @@ async fn one_that_was_stopped_does_not_write_when_it_comes_back() {
 }
 
 #[tokio::test]
+async fn one_that_is_stopped_in_the_middle_of_a_write_does_not_hold_up_the_others() {
+    let db = TestDatabase::new().await;
+    let sandbox = sandbox(&db);
+    let mut ada = Member::join(&sandbox, "ada", "--active").await;
+    let mut bob = Member::join(&sandbox, "bob", "--passive").await;
+    for number in 0..300 {
+        ada.say(&format!("Note {number} of ada.")).await;
+    }
+    let in_transaction = "select count(*) from pg_stat_activity
+        where datname = current_database() and state = 'idle in transaction' and query like '%group_memory%'";
+    let mut caught = false;
+    // Stopped again and again until it has the group's lock.
+    while !caught && ada.remembered().len() < 250 {
+        let before = ada.remembered().len();
+        ada.process.signal(Signal::SIGSTOP);
+        caught = db.count(in_transaction).await == 1;
+        if !caught {
+            ada.process.signal(Signal::SIGCONT);
+            wait_until(|| async { ada.remembered().len() > before }).await;
+        }
+    }
+    assert!(caught);
+    let stopped = Instant::now();
+    bob.until(|event| event["event"] == "promoted").await;
+    assert!(stopped.elapsed() <= BOUND, "{:?}", stopped.elapsed());
+    bob.say("Bob writes now.").await;
+    bob.until(|event| event["event"] == "remembered").await;
+    ada.process.signal(Signal::SIGCONT);
+    ada.until(|event| event["event"] == "error").await;
+    ada.until(|event| event["event"] == "demoted").await;
+    let (promised, held) = (ada.remembered(), bob.memory().await);
+    assert!(promised.iter().all(|node| held.contains(node)));
+    assert_eq!(held.len() as i64, db.count("select count(*) from htm.nodes").await);
+    assert_eq!(ada.memory().await, held);
+}
+
+#[tokio::test]
 async fn the_end_of_input_hands_over_at_once() {
     let db = TestDatabase::new().await;
     // So long a lease that only a handover can be in time.

@@ -110,13 +110,15 @@ impl GroupMember {
         robot: &str,
         options: JoinOptions,
     ) -> Result<Self> {
+        // Loads the vocabulary, which a program does once: not while the others wait.
+        htm.settings().token_encoding.count("");
         let session = Uuid::new_v4();
         let mut tx = htm.pool().begin().await?;
         robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
         let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or(Error::Contended)?;
         let max_tokens = i64::try_from(options.max_tokens).unwrap_or(i64::MAX);
         let group = groups::ensure_in_tx(&mut tx, namespace, name, max_tokens).await?;
-        groups::lock_in_tx(&mut tx, &[group]).await?;
+        groups::lock_in_tx(&mut tx, &[group], options.lease).await?;
         let role = groups::join_in_tx(&mut tx, group, robot_id, session, options.lease, options.role).await?;
         let encoding = htm.settings().token_encoding;
         let synced = group_memory::sync(&mut *tx, group, Some(robot_id), -1, encoding).await?;
@@ -299,7 +301,7 @@ impl GroupMember {
             inner.write_uses().await.ok();
         }
         let mut tx = inner.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[inner.group]).await?;
+        groups::lock_in_tx(&mut tx, &[inner.group], inner.lease).await?;
         let member = groups::member_in_tx(&mut tx, inner.group, &inner.robot).await?;
         if let Some(member) = member.filter(|member| member.session == inner.session) {
             groups::remove_in_tx(&mut tx, inner.group, member.robot_id).await?;
@@ -370,7 +372,7 @@ impl Inner {
         if beat.version != seen || self.used.swap(false, Ordering::Relaxed) {
             self.stirred.notify_one();
         }
-        if beat.orphaned && groups::take_over(self.htm.pool(), self.group).await? {
+        if beat.orphaned && groups::take_over(self.htm.pool(), self.group, self.lease).await? {
             self.told.notify_one();
             return Ok(true);
         }
@@ -380,7 +382,7 @@ impl Inner {
     /// Forgets removals that all have seen; an active member's task.
     pub(super) async fn prune(&self) -> Result<()> {
         if self.state().role == GroupRole::Active {
-            groups::prune(self.htm.pool(), self.group).await?;
+            groups::prune(self.htm.pool(), self.group, self.lease).await?;
         }
         Ok(())
     }
@@ -440,14 +442,15 @@ impl Inner {
                 // The copy may have what was not written, or lack what was: it is read again.
                 mirror.reset();
                 self.stirred.notify_one();
-                Err(error)
+                // It was stopped in the middle: nothing was written, and it may be tried again if it may write still.
+                Err(if groups::lost_lock(&error) { Error::Contended } else { error })
             }
         }
     }
 
     async fn try_write(&self, mirror: &mut Mirror, op: Op) -> Result<Written> {
         let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[self.group]).await?;
+        groups::lock_in_tx(&mut tx, &[self.group], self.lease).await?;
         let synced = self.synced_in_tx(&mut tx, mirror).await?;
         let was_active = self.state().role == GroupRole::Active;
         let synced = self.admit(synced)?;

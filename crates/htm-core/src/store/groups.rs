@@ -56,14 +56,30 @@ pub(crate) async fn find(
         .await?)
 }
 
-/// Locks groups until the transaction's end, in an order that is the same for all.
-pub(crate) async fn lock_in_tx(connection: &mut PgConnection, groups: &[GroupId]) -> Result<()> {
+/// Locks groups until the transaction's end, in an order that is the same for all. A process that is stopped while it
+/// has the lock loses it, and its transaction, after `patience` (a second at least: a busy machine is not stopped); nobody
+/// could take over from it otherwise.
+pub(crate) async fn lock_in_tx(
+    connection: &mut PgConnection,
+    groups: &[GroupId],
+    patience: Duration,
+) -> Result<()> {
     // Not `for update`: rows that refer to the group are no change of it.
-    sqlx::query("select from htm.robot_groups where id = any ($1) order by id for no key update")
-        .bind(groups)
-        .execute(connection)
-        .await?;
+    sqlx::query(
+        "select set_config('idle_in_transaction_session_timeout', $2, true)
+           from htm.robot_groups where id = any ($1) order by id for no key update",
+    )
+    .bind(groups)
+    .bind(patience.as_millis().clamp(1_000, 60_000).to_string())
+    .execute(connection)
+    .await?;
     Ok(())
+}
+
+/// Whether the database ended a transaction whose process did nothing while it had a lock.
+pub(crate) fn lost_lock(error: &Error) -> bool {
+    let Error::Database(error) = error else { return false };
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("25P03")
 }
 
 /// Makes a robot, by its name, a member of a locked group.
@@ -118,9 +134,9 @@ pub(crate) async fn beat(
 }
 
 /// Gives a group an active member that is alive, if it has none and one can be; whether roles changed.
-pub(crate) async fn take_over(pool: &PgPool, group: GroupId) -> Result<bool> {
+pub(crate) async fn take_over(pool: &PgPool, group: GroupId, lease: Duration) -> Result<bool> {
     let mut tx = pool.begin().await?;
-    lock_in_tx(&mut tx, &[group]).await?;
+    lock_in_tx(&mut tx, &[group], lease).await?;
     let changed = hand_over_in_tx(&mut tx, group, None).await?;
     tx.commit().await?;
     Ok(changed)
@@ -237,9 +253,9 @@ pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -
 }
 
 /// Forgets removals that every living member has seen.
-pub(crate) async fn prune(pool: &PgPool, group: GroupId) -> Result<()> {
+pub(crate) async fn prune(pool: &PgPool, group: GroupId, lease: Duration) -> Result<()> {
     let mut tx = pool.begin().await?;
-    lock_in_tx(&mut tx, &[group]).await?;
+    lock_in_tx(&mut tx, &[group], lease).await?;
     sqlx::query(include_str!("sql/group_prune.sql")).bind(group).execute(&mut *tx).await?;
     tx.commit().await?;
     Ok(())
