@@ -365,8 +365,9 @@ impl Inner {
             return Ok(false);
         };
         let Some(role) = beat.role else {
-            self.end(Over::Replaced);
-            return Ok(false);
+            // Replaced, or closed at this moment: a statement that did not wait for whoever did it knows which.
+            let ended = self.sync().await;
+            return if self.is_over() { Ok(false) } else { ended.map(|()| false) };
         };
         self.observe(role);
         if beat.version != seen || self.used.swap(false, Ordering::Relaxed) {
