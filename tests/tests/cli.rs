@@ -14,6 +14,8 @@ mod context;
 mod database;
 #[path = "cli/doctor.rs"]
 mod doctor;
+#[path = "cli/groups.rs"]
+mod groups;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/import.rs"]
@@ -26,6 +28,8 @@ mod memories;
 mod providers;
 #[path = "cli/queues.rs"]
 mod queues;
+#[path = "cli/robots.rs"]
+mod robots;
 #[path = "cli/time.rs"]
 mod time;
 

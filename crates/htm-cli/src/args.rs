@@ -1,10 +1,12 @@
 //! What the command line takes.
 
 mod context;
+mod groups;
 mod jobs;
 mod memories;
 mod models;
 mod providers;
+mod robots;
 mod time;
 
 use std::path::PathBuf;
@@ -15,6 +17,7 @@ use htm_core::{NodeId, Stage, TagPath};
 use htm_worker::service::{ServiceArgs, parse_override};
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, WhoseArgs};
+pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
@@ -22,6 +25,7 @@ pub(crate) use self::models::{
     RetireArgs,
 };
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
+pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
 /// The memory that agents keep
@@ -77,6 +81,14 @@ pub(crate) enum Command {
     Purge(PurgeArgs),
     /// Show how far a node is: written, embedded, tagged
     Status(StatusArgs),
+    /// Who remembers: list, add, rename and merge robots
+    #[command(subcommand)]
+    Robots(RobotsCommand),
+    /// Groups of robots that share a working memory
+    #[command(subcommand)]
+    Groups(GroupsCommand),
+    /// Show the memory in numbers: by robot, type and tag, how far, how old, how large
+    Stats(StatsArgs),
     /// Remember every line of a JSON Lines file
     Import(ImportArgs),
     /// The embedding models: several side by side, one of them asked by recall

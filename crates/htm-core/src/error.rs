@@ -4,9 +4,11 @@ mod convert;
 
 use self::convert::is_transient;
 use crate::fault::Fault;
+use crate::groups::GroupError;
 use crate::id::NodeId;
 use crate::job::JobState;
 use crate::provider::ProviderError;
+use crate::robots::RobotError;
 use crate::tag::InvalidTag;
 
 /// The result of the library's calls.
@@ -345,6 +347,12 @@ pub enum Error {
         /// What is wanted.
         wanted: u32,
     },
+    /// A call about a group of robots that cannot be done.
+    #[error(transparent)]
+    Group(#[from] GroupError),
+    /// A call about robots that cannot be done.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// The provider of embeddings failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -383,6 +391,7 @@ impl Error {
             Self::NameInvalid { field: "namespace", .. } => "namespace_invalid",
             Self::NameInvalid { field: "robot", .. } => "robot_invalid",
             Self::NameInvalid { field: "key", .. } => "key_invalid",
+            Self::NameInvalid { field: "group", .. } => "group_invalid",
             Self::NameInvalid { .. } => "name_invalid",
             Self::TooManyTags { .. } => "too_many_tags",
             Self::MetadataNotObject { .. } => "metadata_not_object",
@@ -422,6 +431,8 @@ impl Error {
             Self::NodeOversized { .. } => "node_oversized",
             Self::EncodingUnknown { .. } => "encoding_unknown",
             Self::SchemaVersion { .. } => "schema_version",
+            Self::Group(error) => error.code(),
+            Self::Robot(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
@@ -513,6 +524,8 @@ impl Error {
             Self::EncodingUnknown { .. } => "use one of: o200k_base, cl100k_base, estimate".into(),
             Self::SchemaVersion { found, wanted } if found < wanted => "run `htm db migrate`".into(),
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
+            Self::Group(error) => error.hint(),
+            Self::Robot(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
@@ -541,6 +554,8 @@ impl Error {
             | Self::SchemaVersion { .. }
             | Self::StageDead { .. }
             | Self::DatabaseDenied(_) => Fault::Permanent,
+            Self::Group(error) => error.fault(),
+            Self::Robot(error) => error.fault(),
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,
             Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,

@@ -14,6 +14,7 @@ use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName};
 use crate::recall::RecallSettings;
 use crate::remember::Deduplicate;
+use crate::robots::activity::Activity;
 use crate::store::embeddings::RegisteredModel;
 use crate::timeframe::TimeSettings;
 use crate::tokens::TokenEncoding;
@@ -83,6 +84,7 @@ struct Inner {
     settings: Settings,
     embedders: Option<Arc<dyn Embedders>>,
     pinger: Pinger,
+    activity: Activity,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
     /// By the model's label and the text.
@@ -113,6 +115,7 @@ impl Htm {
     pub fn with_embedders(pool: PgPool, settings: Settings, embedders: Option<Arc<dyn Embedders>>) -> Self {
         let inner = Inner {
             pinger: Pinger::start(pool.clone()),
+            activity: Activity::start(pool.clone()),
             robots: SyncCache::new(100_000),
             query_embeddings: Cache::new(settings.cache_entries),
             models: Cache::builder().max_capacity(1).time_to_live(MODELS_KEPT).build(),
@@ -133,9 +136,11 @@ impl Htm {
         &self.inner.settings
     }
 
-    /// Sends the ping that may still be waiting, and closes the pool. What was remembered is safe without it.
+    /// Sends the ping that may still be waiting, writes when robots were active last, and closes the pool. What was
+    /// remembered is safe without it.
     pub async fn close(self) {
         self.inner.pinger.flush(&self.inner.pool).await;
+        self.inner.activity.flush(&self.inner.pool).await;
         self.inner.pool.close().await;
     }
 
@@ -147,7 +152,12 @@ impl Htm {
         &self.inner.pinger
     }
 
-    pub(crate) fn robots(&self) -> &SyncCache<(String, String), ()> {
+    /// Says that a robot does something now; costs no statement.
+    pub(crate) fn saw_robot(&self, namespace: &str, robot: &str) {
+        self.inner.activity.saw(namespace, robot);
+    }
+
+    pub(crate) fn known_robots(&self) -> &SyncCache<(String, String), ()> {
         &self.inner.robots
     }
 

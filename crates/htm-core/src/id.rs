@@ -37,3 +37,7 @@ id!(
     /// A robot: an agent that remembers.
     RobotId
 );
+id!(
+    /// A group of robots.
+    GroupId
+);

@@ -19,6 +19,7 @@ mod embedders;
 pub mod error;
 pub mod fault;
 mod forget;
+pub mod groups;
 mod htm;
 mod id;
 pub mod job;
@@ -30,6 +31,9 @@ mod purge;
 mod recall;
 mod remember;
 mod robot;
+mod robots;
+mod scope;
+mod stats;
 mod status;
 pub mod store;
 pub mod tag;
@@ -45,8 +49,9 @@ pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
+pub use groups::{Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRole, JoinOptions};
 pub use htm::{Htm, Settings};
-pub use id::{NodeId, RobotId};
+pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
@@ -57,6 +62,12 @@ pub use recall::{
 };
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
+pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};
+pub use scope::Scope;
+pub use stats::{
+    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, StatsQuery, Storage, TableSize, Totals,
+    WorkingMemoryUse,
+};
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::TagPath;
 pub use timeframe::{

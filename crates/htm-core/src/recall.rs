@@ -311,6 +311,8 @@ impl Htm {
     /// any embedder), or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
+        self.saw_robot(namespace, &self.settings().robot);
         let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
         let words = phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query);
         let started = Instant::now();
@@ -338,7 +340,7 @@ impl Htm {
         let found = recall::search(
             self.pool(),
             &recall::Search {
-                namespace: query.namespace.as_deref().unwrap_or(&self.settings().namespace),
+                namespace,
                 query,
                 timeframe: &timeframe,
                 text,

@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::ping::Pinger;
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
-use crate::store::tags;
+use crate::store::{robots, tags};
 
 /// What a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -131,10 +131,13 @@ impl Htm {
     fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
         memory.validate()?;
         let settings = self.settings();
+        let namespace = memory.namespace.as_deref().unwrap_or(&settings.namespace);
+        let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
+        self.saw_robot(namespace, robot);
         Ok(NewNode {
             memory,
-            namespace: memory.namespace.as_deref().unwrap_or(&settings.namespace),
-            robot: memory.robot.as_deref().unwrap_or(&settings.robot),
+            namespace,
+            robot,
             language: memory.language.as_deref().unwrap_or(&settings.language),
             content_hash: memory.content_hash(),
             token_count: i32::try_from(settings.token_encoding.count(&memory.content)).unwrap_or(i32::MAX),
@@ -152,7 +155,7 @@ impl Htm {
         let mut connection = self.pool().acquire().await?;
         if let [node] = nodes
             && node.memory.tags.is_empty()
-            && self.robots().contains_key(&robot_of(node))
+            && self.known_robots().contains_key(&robot_of(node))
         {
             match self.insert(&mut connection, nodes).await {
                 Ok(ids) => {
@@ -166,7 +169,7 @@ impl Htm {
         }
         let results = self.write_in_tx(&mut connection, nodes).await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
-            self.robots().insert(robot_of(node), ());
+            self.known_robots().insert(robot_of(node), ());
         }
         Ok(results)
     }
@@ -206,7 +209,7 @@ impl Htm {
     ) -> Result<Vec<Result<Receipt>>> {
         let mut tx = connection.begin().await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
-        nodes::register_robots_in_tx(&mut tx, &robots).await?;
+        robots::register_in_tx(&mut tx, &robots).await?;
         let mut results: Vec<Result<Receipt>> = self
             .insert(&mut tx, nodes)
             .await?
@@ -267,8 +270,7 @@ fn written(node: NodeId) -> Receipt {
 /// Whether the robot's row was removed between the look at it and the write.
 fn is_robot_gone(error: &Error) -> bool {
     let Error::Database(error) = error else { return false };
-    let constraint = error.as_database_error().and_then(|error| error.constraint());
-    matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
+    ["nodes_robot_fk", "repeats_robot_fk"].iter().any(|constraint| robots::is_about(error, constraint))
 }
 
 /// Says of the items with a key that were not inserted who has the key.

@@ -75,7 +75,11 @@ create table htm.robot_groups (
     max_tokens bigint not null constraint robot_groups_max_tokens_positive check (max_tokens > 0),
     -- Counts the changes of its working memory: who has seen this version has seen them all.
     version    bigint not null default 0,
+    -- Up to this version, removals may be forgotten: who has seen less reads all of the memory.
+    pruned_version bigint not null default 0,
     created_at timestamptz not null default now(),
+    -- Nobody is a member of a closed group; joining it opens it again.
+    closed_at  timestamptz,
     constraint robot_groups_namespace_name_key unique (namespace, name)
 );
 
@@ -87,12 +91,14 @@ create table htm.group_members (
     session   uuid not null,
     lease_ms  bigint not null constraint group_members_lease_positive check (lease_ms > 0),
     seen_at   timestamptz not null default now(),
+    -- The version of the memory that it has.
+    seen_version bigint not null default 0,
     joined_at timestamptz not null default now(),
     constraint group_members_pk primary key (group_id, robot_id)
 );
 create index group_members_robot_idx on htm.group_members (robot_id);
 
--- Its working memory. A row that was removed stays, marked, until all have seen its version.
+-- Its working memory. A row that was removed stays, marked, until all living members have seen its version.
 create table htm.group_memory (
     group_id    bigint not null constraint group_memory_group_fk references htm.robot_groups on delete cascade,
     node_id     bigint not null constraint group_memory_node_fk references htm.nodes on delete cascade,

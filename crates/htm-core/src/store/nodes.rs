@@ -154,24 +154,6 @@ pub(crate) async fn by_keys(
     Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
 }
 
-/// Registers robots by namespace and name; those that are there stay as they are.
-pub(crate) async fn register_robots_in_tx(
-    connection: &mut PgConnection,
-    robots: &[(&str, &str)],
-) -> Result<(), sqlx::Error> {
-    let (namespaces, names): (Vec<&str>, Vec<&str>) = robots.iter().copied().unzip();
-    sqlx::query(
-        "insert into htm.robots (namespace, name)
-         select distinct u.namespace, u.name from unnest($1::text[], $2::text[]) as u(namespace, name) order by 1, 2
-         on conflict on constraint robots_namespace_name_key do nothing",
-    )
-    .bind(namespaces)
-    .bind(names)
-    .execute(connection)
-    .await
-    .map(drop)
-}
-
 /// A live node by its id.
 pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
     let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone());

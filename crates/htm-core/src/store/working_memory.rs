@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use super::nodes;
+use super::robots;
 use crate::error::Result;
 use crate::id::{NodeId, RobotId};
 
@@ -62,7 +62,7 @@ pub(crate) async fn open_robot(
                 .await?;
         match found {
             Some(found) => return Ok(found),
-            None => nodes::register_robots_in_tx(&mut connection, &[(namespace, name)]).await?,
+            None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,
         }
     }
 }

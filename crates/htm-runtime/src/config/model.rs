@@ -25,6 +25,7 @@ pub struct Config {
     pub openai: Openai,
     pub local: Local,
     pub recall: Recall,
+    pub groups: Groups,
     pub jobs: Jobs,
     pub worker: WorkerProcess,
     pub embed_worker: Worker,
@@ -227,6 +228,15 @@ pub struct Recall {
     pub exact_scope: u64,
     pub bm25_k1: f64,
     pub bm25_b: f64,
+}
+
+/// `[groups]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Groups {
+    pub lease_ms: u64,
+    pub max_tokens: u64,
 }
 
 /// `[jobs]`.

@@ -1,0 +1,111 @@
+//! What `htm robots` and `htm stats` take.
+
+use clap::{Args, Subcommand, value_parser};
+use htm_core::Scope;
+
+#[derive(Subcommand)]
+pub(crate) enum RobotsCommand {
+    /// Show every robot: what it has remembered, and when
+    List(ScopeArgs),
+    /// Show a robot
+    Show(RobotArgs),
+    /// Register a robot before its first memory
+    Add(AddRobotArgs),
+    /// Give a robot another name
+    Rename(RenameArgs),
+    /// Make one robot of several
+    Merge(MergeArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct ScopeArgs {
+    /// Where to look
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub(crate) namespace: Option<String>,
+    /// In every namespace
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+impl ScopeArgs {
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            Self { all: true, .. } => Scope::All,
+            Self { namespace: Some(namespace), .. } => Scope::Namespace(namespace),
+            Self { namespace: None, .. } => Scope::Own,
+        }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct RobotArgs {
+    /// Its name
+    pub(crate) name: String,
+    /// Its namespace
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  htm robots add architect --metadata '{\"model\": \"gpt-5\"}'
+  htm robots add                      a robot that is given a name, as quiet-heron-417")]
+pub(crate) struct AddRobotArgs {
+    /// Its name, unique in its namespace; a generated one if left out
+    pub(crate) name: Option<String>,
+    /// Its namespace
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+    /// Anything about it, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    pub(crate) metadata: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Its memories stay its own. Who remembers by the old name from then on is a new robot."
+)]
+pub(crate) struct RenameArgs {
+    /// Its name
+    pub(crate) old: String,
+    /// Its name from now on
+    pub(crate) new: String,
+    /// Its namespace
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "All that FROM have goes to INTO: nodes, working memory, memberships in groups. FROM are removed. \
+In one transaction; it cannot be undone.
+
+Example:
+  htm robots merge architect-old architect-2 architect --yes"
+)]
+pub(crate) struct MergeArgs {
+    /// The robots that go
+    #[arg(required = true)]
+    pub(crate) from: Vec<String>,
+    /// The robot that stays
+    pub(crate) into: String,
+    /// Their namespace
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+    /// Yes, merge them
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  htm stats
+  htm stats --all --top 3
+  htm stats --namespace atlas --json")]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// How many of each list, 1 to 1000
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..=1_000))]
+    pub(crate) top: u32,
+}

@@ -1,0 +1,143 @@
+//! `htm groups …`: robots that share a working memory.
+
+mod join;
+
+use std::process::ExitCode;
+
+use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
+use htm_core::{Group, GroupInfo, Htm};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
+use crate::duration::rough;
+use crate::error::CliError;
+use crate::output::{Output, one_line, plain, table};
+
+pub(crate) async fn run(
+    config: &Config,
+    command: GroupsCommand,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    if let GroupsCommand::Shutdown(ShutdownArgs { yes: false, group, .. }) = &command {
+        return Err(CliError::Usage {
+            code: "not_confirmed",
+            what: format!("shutting down group {} was not confirmed", group.group),
+            hint: format!("say so: `htm groups shutdown {} --yes`", group.group),
+        });
+    }
+    let session = Session::open(config).await?;
+    let result = dispatch(&session, command, output).await;
+    session.close().await;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) -> Result<(), CliError> {
+    let htm = session.htm();
+    match command {
+        GroupsCommand::List(args) => {
+            let groups = htm.groups(&args.scope()).await?;
+            output.value(&groups, || list(&groups));
+        }
+        GroupsCommand::Show(args) => {
+            let info = group(&htm, &args).info().await?;
+            output.value(&info, || describe(&info));
+        }
+        GroupsCommand::Join(args) => join::run(session, args, output).await?,
+        GroupsCommand::Promote(args) => {
+            group(&htm, &args.group).promote(&args.robot).await?;
+            changed(output, &args.group.group, &args.robot, "active");
+        }
+        GroupsCommand::Demote(args) => {
+            group(&htm, &args.group).demote(&args.robot).await?;
+            changed(output, &args.group.group, &args.robot, "passive");
+        }
+        GroupsCommand::Transfer(args) => transfer(&htm, args, output).await?,
+        GroupsCommand::Shutdown(args) => {
+            let after = if args.clear { AfterShutdown::Clear } else { AfterShutdown::Keep };
+            let members = group(&htm, &args.group).shutdown(after).await?;
+            output.value(&serde_json::json!({ "group": args.group.group, "members": members }), || {
+                format!("{} is shut down; it had {members} members", plain(&args.group.group))
+            });
+        }
+    }
+    Ok(())
+}
+
+fn group(htm: &Htm, args: &GroupArgs) -> Group {
+    let group = htm.group(&args.group);
+    match &args.namespace {
+        Some(namespace) => group.namespace(namespace),
+        None => group,
+    }
+}
+
+fn changed(output: &Output, group: &str, robot: &str, role: &str) {
+    output.value(&serde_json::json!({ "group": group, "robot": robot, "role": role }), || {
+        format!("{} is {role} in {} now", plain(robot), plain(group))
+    });
+}
+
+async fn transfer(htm: &Htm, args: TransferArgs, output: &Output) -> Result<(), CliError> {
+    let what = if args.all { Transferred::All } else { Transferred::Nodes(args.nodes) };
+    let to = match (args.to_group, args.to_robot) {
+        (Some(group), _) => TransferTarget::Group(group),
+        (None, robot) => TransferTarget::Robot(robot.unwrap_or_default()),
+    };
+    let receipt = group(htm, &args.group).transfer(&what, &to).await?;
+    output.value(&receipt, || {
+        let count = receipt.transferred.len();
+        format!("{count} nodes are transferred; {} had to leave for them", receipt.evicted.len())
+    });
+    Ok(())
+}
+
+fn list(groups: &[GroupInfo]) -> String {
+    if groups.is_empty() {
+        return "no group here; the first to join makes one: `htm groups join NAME`".into();
+    }
+    let rows = groups.iter().map(|it| {
+        let names = it.members.iter().map(|member| format!("{} ({})", member.robot, member.role));
+        vec![
+            one_line(&it.namespace, 30),
+            one_line(&it.name, 40),
+            if it.closed_at.is_some() { "closed" } else { "open" }.into(),
+            it.nodes.to_string(),
+            format!("{} / {}", it.tokens, it.max_tokens),
+            one_line(&names.collect::<Vec<_>>().join(", "), 80),
+        ]
+    });
+    table(&["namespace", "group", "state", "nodes", "tokens", "members"], &[3, 4], rows.collect())
+}
+
+fn describe(it: &GroupInfo) -> String {
+    let state = match it.closed_at {
+        Some(at) => format!("closed at {}", at.format("%FT%TZ")),
+        None => "open".into(),
+    };
+    let head = format!(
+        "{} in namespace {}, {state}: {} nodes of {} tokens in mind, of {} at most; version {}",
+        plain(&it.name),
+        plain(&it.namespace),
+        it.nodes,
+        it.tokens,
+        it.max_tokens,
+        it.version
+    );
+    if it.members.is_empty() {
+        return format!("{head}\nno members");
+    }
+    let rows = it.members.iter().map(|member| {
+        vec![
+            one_line(&member.robot, 40),
+            member.role.to_string(),
+            if member.alive { "alive" } else { "lost" }.into(),
+            format!("{} ago", rough(member.unseen_ms)),
+            format!("{} ms", member.lease_ms),
+            (it.version - member.seen_version).max(0).to_string(),
+            member.joined_at.format("%FT%TZ").to_string(),
+        ]
+    });
+    let header = ["robot", "role", "state", "seen", "lease", "behind", "joined"];
+    format!("{head}\n{}", table(&header, &[4, 5], rows.collect()))
+}

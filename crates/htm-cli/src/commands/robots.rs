@@ -1,0 +1,136 @@
+//! `htm robots …`: who remembers.
+
+use std::process::ExitCode;
+
+use chrono::{DateTime, Utc};
+use htm_core::{Error, Htm, RobotStatistics};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+use serde_json::{Map, Value};
+
+use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand};
+use crate::error::CliError;
+use crate::output::{Output, one_line, plain, table};
+
+pub(crate) async fn run(
+    config: &Config,
+    command: RobotsCommand,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    if let RobotsCommand::Merge(MergeArgs { yes: false, from, into, .. }) = &command {
+        return Err(CliError::Usage {
+            code: "not_confirmed",
+            what: format!("merging {} robots into {into} was not confirmed: they would be gone", from.len()),
+            hint: format!("say so: `htm robots merge {} {into} --yes`", from.join(" ")),
+        });
+    }
+    let session = Session::open(config).await?;
+    let result = dispatch(&session.htm(), command, output).await;
+    session.close().await;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<(), CliError> {
+    match command {
+        RobotsCommand::List(args) => {
+            let robots = htm.robots(&args.scope()).await?;
+            output.value(&robots, || list(&robots));
+        }
+        RobotsCommand::Show(args) => {
+            let robot = htm.robot_info(args.namespace.as_deref(), &args.name).await?;
+            output.value(&robot, || describe(&robot));
+        }
+        RobotsCommand::Add(args) => add(htm, args, output).await?,
+        RobotsCommand::Rename(args) => {
+            let robot = htm.rename_robot(args.namespace.as_deref(), &args.old, &args.new).await?;
+            output.value(&robot, || format!("{} is called {} now", plain(&args.old), plain(&robot.name)));
+        }
+        RobotsCommand::Merge(args) => {
+            let from: Vec<&str> = args.from.iter().map(String::as_str).collect();
+            let receipt = htm.merge_robots(args.namespace.as_deref(), &from, &args.into).await?;
+            output.value(&receipt, || {
+                format!(
+                    "{} is gone; {} has got {} nodes, {} records of repeats, {} nodes in working memory, {} groups",
+                    plain(&receipt.from.join(", ")),
+                    plain(&receipt.into),
+                    receipt.nodes,
+                    receipt.repeats,
+                    receipt.working_memory,
+                    receipt.groups
+                )
+            });
+        }
+    }
+    Ok(())
+}
+
+async fn add(htm: &Htm, args: AddRobotArgs, output: &Output) -> Result<(), CliError> {
+    let metadata = args.metadata.as_deref().map(object).transpose()?.unwrap_or_default();
+    let robot = htm.register_robot(args.namespace.as_deref(), args.name.as_deref(), metadata).await?;
+    output.value(&robot, || {
+        format!(
+            "{} is registered in namespace {}, as {}",
+            plain(&robot.name),
+            plain(&robot.namespace),
+            robot.uuid
+        )
+    });
+    Ok(())
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, CliError> {
+    let found = match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => return Ok(object),
+        Ok(Value::Array(_)) => "a list",
+        Ok(Value::String(_)) => "a text",
+        Ok(Value::Number(_)) => "a number",
+        Ok(_) => "true, false or null",
+        Err(_) => "something that is not JSON",
+    };
+    Err(Error::MetadataNotObject { found }.into())
+}
+
+fn list(robots: &[RobotStatistics]) -> String {
+    if robots.is_empty() {
+        return "no robot here; one is registered by its first memory, or by `htm robots add`".into();
+    }
+    let rows = robots.iter().map(|it| {
+        vec![
+            one_line(&it.robot.namespace, 30),
+            one_line(&it.robot.name, 40),
+            it.nodes.to_string(),
+            it.tokens.to_string(),
+            it.in_working_memory.to_string(),
+            time(it.first_memory),
+            time(it.last_memory),
+            time(it.robot.last_active),
+        ]
+    });
+    let header =
+        ["namespace", "robot", "nodes", "tokens", "in mind", "first memory", "last memory", "active"];
+    table(&header, &[2, 3, 4], rows.collect())
+}
+
+fn describe(it: &RobotStatistics) -> String {
+    let robot = &it.robot;
+    let rows: Vec<(&str, String)> = vec![
+        ("robot", robot.name.clone()),
+        ("namespace", robot.namespace.clone()),
+        ("uuid", robot.uuid.to_string()),
+        ("registered", time(Some(robot.created_at))),
+        ("active", time(robot.last_active)),
+        ("nodes", format!("{} of {} tokens, {} forgotten", it.nodes, it.tokens, it.forgotten)),
+        ("said again", it.repeats.to_string()),
+        ("first memory", time(it.first_memory)),
+        ("last memory", time(it.last_memory)),
+        ("in mind", format!("{} nodes of {} tokens", it.in_working_memory, it.working_memory_tokens)),
+        ("groups", if it.groups.is_empty() { "–".into() } else { it.groups.join(", ") }),
+        ("metadata", robot.metadata.to_string()),
+    ];
+    let lines = rows.iter().map(|(name, value)| format!("{name:12}  {}", plain(value)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn time(at: Option<DateTime<Utc>>) -> String {
+    at.map_or("–".into(), |at| at.format("%FT%TZ").to_string())
+}

@@ -1,0 +1,121 @@
+//! `htm stats`: the memory in numbers.
+
+use std::process::ExitCode;
+
+use htm_core::{Counts, MemoryStats, StatsQuery};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::args::StatsArgs;
+use crate::error::CliError;
+use crate::output::{Output, one_line, table};
+
+/// Tables and indexes that people are shown; programs get all of them.
+const SHOWN: usize = 8;
+
+pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let query = StatsQuery { scope: args.scope.scope(), top: args.top };
+    let session = Session::open(config).await?;
+    let result = session.htm().memory_stats(&query).await;
+    session.close().await;
+    let stats = result?;
+    if output.is_json() {
+        output.value(&stats, String::new);
+    } else {
+        show(&stats, output);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(stats: &MemoryStats, output: &Output) {
+    let totals = stats.totals;
+    let whose = match &stats.namespace {
+        Some(namespace) => format!("namespace {}", one_line(namespace, 60)),
+        None => format!("all {} namespaces", stats.namespaces.distinct),
+    };
+    output.say(format!(
+        "{whose}: {} nodes of {} tokens; {} forgotten",
+        totals.nodes, totals.tokens, totals.forgotten
+    ));
+    if let (Some(oldest), Some(newest)) = (totals.oldest, totals.newest) {
+        output.say(format!("from {} to {}", oldest.format("%FT%TZ"), newest.format("%FT%TZ")));
+        let ages = stats.ages;
+        output.say(format!(
+            "{} of the last day, {} of the last week, {} of the last month, {} older",
+            ages.day, ages.week, ages.month, ages.older
+        ));
+    }
+    if stats.namespace.is_none() {
+        counts(output, "Namespaces", &stats.namespaces, true);
+    }
+    counts(output, "Robots", &stats.robots, true);
+    counts(output, "Types", &stats.types, true);
+    counts(output, "Tags", &stats.tags, false);
+
+    output.heading("Enrichment");
+    let rows = stats.enrichment.iter().map(|it| {
+        let model = it.model.clone().unwrap_or_else(|| "any".into());
+        let jobs = [it.done, it.pending, it.parked, it.running, it.dead].map(|count| count.to_string());
+        [vec![it.stage.to_string(), model], jobs.to_vec()].concat()
+    });
+    let header = ["stage", "model", "done", "pending", "parked", "running", "dead"];
+    output.say(table(&header, &[2, 3, 4, 5, 6], rows.collect()));
+
+    if !stats.working_memory.is_empty() {
+        output.heading(&format!("Working memory, of {} tokens each", stats.working_memory_tokens));
+        let rows = stats.working_memory.iter().map(|it| {
+            vec![
+                one_line(&it.namespace, 30),
+                one_line(&it.robot, 40),
+                it.nodes.to_string(),
+                it.tokens.to_string(),
+                format!("{:.1} %", it.utilisation * 100.0),
+            ]
+        });
+        output.say(table(&["namespace", "robot", "nodes", "tokens", "used"], &[2, 3, 4], rows.collect()));
+    }
+
+    output.heading(&format!("On disk: {}, all namespaces", megabytes(stats.storage.database_bytes)));
+    let rows = stats.storage.tables.iter().take(SHOWN).map(|it| {
+        let about = it.rows.map_or("–".into(), |rows| rows.to_string());
+        vec![it.name.clone(), about, megabytes(it.table_bytes), megabytes(it.index_bytes)]
+    });
+    output.say(table(&["table", "rows, about", "rows take", "indexes take"], &[1, 2, 3], rows.collect()));
+    output.say("");
+    let rows = stats.storage.indexes.iter().take(SHOWN);
+    let rows = rows.map(|it| vec![it.name.clone(), it.table.clone(), megabytes(it.bytes)]);
+    output.say(table(&["index", "of", "takes"], &[2], rows.collect()));
+}
+
+/// A heading that says how many there are, and those with the most.
+fn counts(output: &Output, what: &str, counts: &Counts, tokens: bool) {
+    if counts.top.is_empty() {
+        return;
+    }
+    let shown = counts.top.len() as i64;
+    let heading = match shown < counts.distinct {
+        true => format!("{what}: the first {shown} of {}", counts.distinct),
+        false => what.to_owned(),
+    };
+    output.heading(&heading);
+    let several = counts.top.iter().any(|it| it.namespace != counts.top[0].namespace);
+    let rows = counts.top.iter().map(|it| {
+        let mut row = vec![one_line(it.name.as_deref().unwrap_or("–"), 60)];
+        if several && it.namespace != it.name {
+            row.insert(0, one_line(it.namespace.as_deref().unwrap_or("–"), 30));
+        }
+        row.push(it.nodes.to_string());
+        row.extend(tokens.then(|| it.tokens.unwrap_or(0).to_string()));
+        row
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let all = ["namespace", "name", "nodes", "tokens"];
+    let columns = rows[0].len();
+    let start = usize::from(columns - 2 - usize::from(tokens) == 0);
+    let numbers: Vec<usize> = (columns - 1 - usize::from(tokens)..columns).collect();
+    output.say(table(&all[start..start + columns], &numbers, rows));
+}
+
+fn megabytes(bytes: i64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

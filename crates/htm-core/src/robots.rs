@@ -1,0 +1,270 @@
+//! Robots: who remembers. Each is registered by its first memory, or by hand.
+
+pub(crate) mod activity;
+mod name;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::htm::Htm;
+use crate::id::RobotId;
+use crate::memory::{MAX_NAME_BYTES, refuse_nul_in_json, validate_name};
+use crate::scope::Scope;
+use crate::store::robots;
+
+/// A robot, as it is registered.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RobotInfo {
+    /// Its number, as rows refer to it.
+    pub id: RobotId,
+    /// Its identity, whatever it is called.
+    pub uuid: Uuid,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name, unique in its namespace.
+    pub name: String,
+    /// A JSON object.
+    pub metadata: Value,
+    /// When it was registered.
+    pub created_at: DateTime<Utc>,
+    /// When it remembered or recalled last, to the minute: it is written behind the calls.
+    pub last_active: Option<DateTime<Utc>>,
+}
+
+/// A robot with what it has done.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RobotStatistics {
+    /// The robot.
+    #[serde(flatten)]
+    pub robot: RobotInfo,
+    /// Live nodes that it made.
+    pub nodes: i64,
+    /// Their tokens.
+    pub tokens: i64,
+    /// Nodes that it made and that are forgotten, not purged.
+    pub forgotten: i64,
+    /// How often it said again what was remembered already.
+    pub repeats: i64,
+    /// When its first live memory happened.
+    pub first_memory: Option<DateTime<Utc>>,
+    /// When its last live memory happened.
+    pub last_memory: Option<DateTime<Utc>>,
+    /// Live nodes in its working memory, as it was written last.
+    pub in_working_memory: i64,
+    /// Their tokens.
+    pub working_memory_tokens: i64,
+    /// The groups that it is a member of.
+    pub groups: Vec<String>,
+}
+
+/// What a merge moved.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct MergeReceipt {
+    /// The namespace.
+    pub namespace: String,
+    /// The robot that has it all now.
+    pub into: String,
+    /// The robots that are no more.
+    pub from: Vec<String>,
+    /// Nodes that changed hands, forgotten ones too.
+    pub nodes: i64,
+    /// Records of what was said again.
+    pub repeats: i64,
+    /// Nodes that came into its working memory.
+    pub working_memory: i64,
+    /// Groups that it is a member of now and was not before.
+    pub groups: i64,
+}
+
+/// What is wrong with a call about robots.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RobotError {
+    /// No robot of that name is registered.
+    #[error("namespace `{namespace}` has no robot `{name}`")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// Where it was looked for.
+        namespace: String,
+    },
+    /// Another robot has that name.
+    #[error("namespace `{namespace}` has a robot `{name}` already")]
+    Taken {
+        /// The name given.
+        name: String,
+        /// Where.
+        namespace: String,
+    },
+    /// A robot was to be merged into itself.
+    #[error("robot `{name}` cannot be merged into itself")]
+    MergedIntoItself {
+        /// Its name.
+        name: String,
+    },
+    /// A merge of nothing.
+    #[error("no robot to merge was named")]
+    NothingToMerge,
+}
+
+impl RobotError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unknown { .. } => "robot_unknown",
+            Self::Taken { .. } => "robot_taken",
+            Self::MergedIntoItself { .. } => "merge_into_itself",
+            Self::NothingToMerge => "nothing_to_merge",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { .. } => {
+                "see those that there are: `htm robots list --all`; a robot belongs to one namespace".into()
+            }
+            Self::Taken { name, .. } => {
+                format!("use another name, or make one robot of both: `htm robots merge OTHER {name} --yes`")
+            }
+            Self::MergedIntoItself { .. } => "name another robot as the one that stays".into(),
+            Self::NothingToMerge => "name at least one robot that is to go".into(),
+        }
+    }
+
+    pub(crate) fn fault(&self) -> Fault {
+        Fault::User
+    }
+}
+
+impl Htm {
+    /// The robots, by namespace and name, with what they have done. Reads all nodes of the namespaces: a second for a
+    /// million.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, or a database error.
+    pub async fn robots(&self, scope: &Scope) -> Result<Vec<RobotStatistics>> {
+        robots::statistics(self.pool(), scope.namespace(self)?, None).await
+    }
+
+    /// A robot of a namespace (the handle's if none is named) with what it has done.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `namespace_invalid`, or a database error.
+    pub async fn robot_info(&self, namespace: Option<&str>, name: &str) -> Result<RobotStatistics> {
+        let namespace = self.namespace_or_own(namespace)?;
+        let found = robots::statistics(self.pool(), Some(namespace), Some(name)).await?;
+        found.into_iter().next().ok_or_else(|| unknown(namespace, name))
+    }
+
+    /// Registers a robot before its first memory; without a name it is given one, as `quiet-heron-7`.
+    ///
+    /// # Errors
+    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, or a database error.
+    pub async fn register_robot(
+        &self,
+        namespace: Option<&str>,
+        name: Option<&str>,
+        metadata: Map<String, Value>,
+    ) -> Result<RobotInfo> {
+        let namespace = self.namespace_or_own(namespace)?;
+        refuse_nul_in_json(&metadata)?;
+        let metadata = Value::Object(metadata);
+        if let Some(name) = name {
+            validate_name("robot", name, MAX_NAME_BYTES)?;
+            let registered = robots::insert(self.pool(), namespace, name, &metadata).await?;
+            return registered.ok_or_else(|| taken(namespace, name));
+        }
+        loop {
+            // One of a million names; when it is taken, another is drawn.
+            let name = name::generate();
+            if let Some(robot) = robots::insert(self.pool(), namespace, &name, &metadata).await? {
+                return Ok(robot);
+            }
+        }
+    }
+
+    /// Gives a robot another name. Its memories stay its own; who remembers by the old name from here on is a new robot.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `robot_taken`, `robot_invalid`, `namespace_invalid`, or a database error.
+    pub async fn rename_robot(&self, namespace: Option<&str>, old: &str, new: &str) -> Result<RobotInfo> {
+        let namespace = self.namespace_or_own(namespace)?;
+        validate_name("robot", new, MAX_NAME_BYTES)?;
+        match robots::rename(self.pool(), namespace, old, new).await {
+            Ok(Some(robot)) => {
+                self.known_robots().invalidate(&(namespace.to_owned(), old.to_owned()));
+                Ok(robot)
+            }
+            Ok(None) => Err(unknown(namespace, old)),
+            Err(error) if robots::is_about(&error, "robots_namespace_name_key") => Err(taken(namespace, new)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sets a robot's metadata, all of it.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `namespace_invalid`, `nul_byte`, or a database error.
+    pub async fn set_robot_metadata(
+        &self,
+        namespace: Option<&str>,
+        name: &str,
+        metadata: Map<String, Value>,
+    ) -> Result<RobotInfo> {
+        let namespace = self.namespace_or_own(namespace)?;
+        refuse_nul_in_json(&metadata)?;
+        let robot = robots::set_metadata(self.pool(), namespace, name, &Value::Object(metadata)).await?;
+        robot.ok_or_else(|| unknown(namespace, name))
+    }
+
+    /// Makes one robot of several, in one transaction: all that the robots `from` have goes to `into`, and they are
+    /// removed. `into` keeps its identity and metadata. A memory that one of them writes at this moment goes along, or
+    /// registers the old name again; it is never lost or refused.
+    ///
+    /// # Errors
+    /// `nothing_to_merge`, `merge_into_itself`, `robot_unknown`, `namespace_invalid`, or a database error. Nothing has
+    /// changed then.
+    pub async fn merge_robots(
+        &self,
+        namespace: Option<&str>,
+        from: &[&str],
+        into: &str,
+    ) -> Result<MergeReceipt> {
+        let namespace = self.namespace_or_own(namespace)?;
+        let mut from = from.to_vec();
+        from.sort_unstable();
+        from.dedup();
+        if from.is_empty() {
+            return Err(RobotError::NothingToMerge.into());
+        }
+        if from.contains(&into) {
+            return Err(RobotError::MergedIntoItself { name: into.into() }.into());
+        }
+        let receipt = robots::merge(self.pool(), namespace, &from, into).await?;
+        for name in from {
+            self.known_robots().invalidate(&(namespace.to_owned(), name.to_owned()));
+        }
+        Ok(receipt)
+    }
+
+    pub(crate) fn namespace_or_own<'a>(&'a self, namespace: Option<&'a str>) -> Result<&'a str> {
+        match namespace {
+            None => Ok(&self.settings().namespace),
+            Some(namespace) => {
+                validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+                Ok(namespace)
+            }
+        }
+    }
+}
+
+pub(crate) fn unknown(namespace: &str, name: &str) -> Error {
+    RobotError::Unknown { name: name.chars().take(128).collect(), namespace: namespace.into() }.into()
+}
+
+fn taken(namespace: &str, name: &str) -> Error {
+    RobotError::Taken { name: name.into(), namespace: namespace.into() }.into()
+}

@@ -1,0 +1,191 @@
+//! The working memory of a group: what changed since a version, and changes.
+
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
+
+use super::groups::read_role;
+use crate::error::{Error, Result};
+use crate::groups::GroupRole;
+use crate::groups::mirror::{Change, Delta, Held, Use};
+use crate::id::{GroupId, NodeId, RobotId};
+use crate::tokens::TokenEncoding;
+use crate::working_memory::Entry;
+
+/// How a member stands with its group, and what it does not have yet.
+pub(crate) struct Synced {
+    pub(crate) closed: bool,
+    pub(crate) max_tokens: usize,
+    /// Its role and the session that speaks for it; none when the robot is no member.
+    pub(crate) member: Option<(GroupRole, Uuid)>,
+    pub(crate) delta: Delta,
+}
+
+#[derive(sqlx::FromRow)]
+struct SyncRow {
+    version: i64,
+    max_tokens: i64,
+    closed: bool,
+    complete: bool,
+    role: Option<String>,
+    session: Option<Uuid>,
+    node: Option<NodeId>,
+    live: Option<bool>,
+    #[sqlx(flatten)]
+    held: HeldRow,
+}
+
+/// Null where a row has no node, or one that is removed.
+#[derive(sqlx::FromRow)]
+struct HeldRow {
+    content: Option<String>,
+    token_count: Option<i32>,
+    token_encoding: Option<String>,
+    importance: Option<f32>,
+    source: Option<String>,
+    created_at: Option<DateTime<Utc>>,
+    revision: Option<i32>,
+    added_at: Option<DateTime<Utc>>,
+    accessed_at: Option<DateTime<Utc>>,
+    accesses: Option<i64>,
+}
+
+impl HeldRow {
+    fn read(self, node: NodeId, encoding: TokenEncoding) -> Option<Held> {
+        let entry = Entry {
+            node,
+            content: self.content?.into(),
+            tokens: self.token_count?.max(0) as usize,
+            importance: self.importance?,
+            source: self.source,
+            happened_at: self.created_at?,
+            revision: self.revision?,
+            added_at: self.added_at?,
+            accessed_at: self.accessed_at?,
+            accesses: self.accesses?.max(0) as u64,
+        };
+        Some(Held { entry, foreign: self.token_encoding? != encoding.as_str() })
+    }
+}
+
+/// What changed since a version (-1: all that there is), for a robot; none when there is no such group.
+pub(crate) async fn sync(
+    executor: impl PgExecutor<'_>,
+    group: GroupId,
+    robot: Option<RobotId>,
+    seen: i64,
+    encoding: TokenEncoding,
+) -> Result<Option<Synced>> {
+    let rows: Vec<SyncRow> = sqlx::query_as(include_str!("sql/group_sync.sql"))
+        .bind(group)
+        .bind(robot)
+        .bind(seen)
+        .fetch_all(executor)
+        .await?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    let member = match (&first.role, first.session) {
+        (Some(role), Some(session)) => Some((read_role(role)?, session)),
+        _ => None,
+    };
+    let (closed, max_tokens) = (first.closed, usize::try_from(first.max_tokens).unwrap_or(usize::MAX));
+    let (version, complete) = (first.version, first.complete);
+    let change = |row: SyncRow| {
+        let node = row.node?;
+        let held = row.live.unwrap_or(false).then(|| row.held.read(node, encoding)).flatten();
+        Some(held.map_or(Change::Removed(node), |held| Change::Held(Box::new(held))))
+    };
+    let rows = rows.into_iter().filter_map(change).collect();
+    Ok(Some(Synced { closed, max_tokens, member, delta: Delta { version, complete, rows } }))
+}
+
+/// Live nodes of a namespace as they come to mind now, in the order asked for.
+pub(crate) async fn entries_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    nodes: &[NodeId],
+) -> Result<Vec<Entry>> {
+    let rows: Vec<EntryRow> = sqlx::query_as(
+        "select n.id as node, n.content, n.token_count, n.token_encoding, n.importance, n.source, n.created_at, n.revision,
+                now() as added_at, now() as accessed_at, 0::bigint as accesses
+           from unnest($2::bigint[]) with ordinality as u(id, place)
+           join htm.nodes n on n.id = u.id and n.namespace = $1 and n.deleted_at is null
+          order by u.place
+            for key share of n",
+    )
+    .bind(namespace)
+    .bind(nodes)
+    .fetch_all(connection)
+    .await?;
+    if let Some(missing) = nodes.iter().find(|node| rows.iter().all(|row| row.node != **node)) {
+        return Err(Error::NodeNotFound { node: *missing });
+    }
+    let entry = |row: EntryRow| row.held.read(row.node, TokenEncoding::default()).map(|held| held.entry);
+    Ok(rows.into_iter().filter_map(entry).collect())
+}
+
+#[derive(sqlx::FromRow)]
+struct EntryRow {
+    node: NodeId,
+    #[sqlx(flatten)]
+    held: HeldRow,
+}
+
+/// A change of a group's working memory.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub(crate) added: Vec<NodeId>,
+    pub(crate) removed: Vec<NodeId>,
+    pub(crate) used: Vec<(NodeId, Use)>,
+}
+
+impl Changes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.used.is_empty()
+    }
+}
+
+/// Changes the working memory of a locked group; `robot` brings what is added.
+pub(crate) async fn write_in_tx(
+    connection: &mut PgConnection,
+    group: GroupId,
+    robot: Option<RobotId>,
+    changes: &Changes,
+) -> Result<()> {
+    let used = &changes.used;
+    sqlx::query(include_str!("sql/group_write.sql"))
+        .bind(group)
+        .bind(robot)
+        .bind(&changes.added)
+        .bind(&changes.removed)
+        .bind(used.iter().map(|(node, _)| *node).collect::<Vec<_>>())
+        .bind(used.iter().map(|(_, it)| it.times as i64).collect::<Vec<_>>())
+        .bind(used.iter().map(|(_, it)| it.last.elapsed().as_millis() as i64).collect::<Vec<_>>())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The revisions of those of the nodes that are live.
+pub(crate) async fn revisions(executor: impl PgExecutor<'_>, nodes: &[NodeId]) -> Result<Vec<(NodeId, i32)>> {
+    Ok(sqlx::query_as("select id, revision from htm.nodes where id = any ($1) and deleted_at is null")
+        .bind(nodes)
+        .fetch_all(executor)
+        .await?)
+}
+
+/// Puts nodes into a robot's own working memory, as it is when the robot restores it next.
+pub(crate) async fn give_to_robot_in_tx(
+    connection: &mut PgConnection,
+    robot: RobotId,
+    nodes: &[NodeId],
+) -> Result<()> {
+    sqlx::query(
+        "insert into htm.working_memory (robot_id, node_id) select $1, u.id from unnest($2::bigint[]) as u(id)
+         on conflict on constraint working_memory_pk do nothing",
+    )
+    .bind(robot)
+    .bind(nodes)
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,347 @@
+//! Groups of robots: who is a member, in which role, and who takes over. All that changes a group locks its row first,
+//! and looks at it in a statement after that: whoever had the lock before is seen.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, PgExecutor, PgPool};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::groups::{GroupInfo, GroupMemberInfo, GroupRole};
+use crate::id::{GroupId, RobotId};
+
+/// The channel on which members are told that their group changed; the payload is the group's id.
+pub(crate) const CHANNEL: &str = "htm_groups";
+
+/// Tells the members of a group that it changed. To be called after the commit. One that is lost is no failure: members
+/// see it with their next heartbeat.
+pub(crate) async fn notify(pool: &PgPool, group: GroupId) {
+    let sent =
+        sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(group.to_string()).execute(pool).await;
+    if let Err(error) = sent {
+        tracing::debug!(%error, "members of a group were not told; they see it with their next heartbeat");
+    }
+}
+
+/// Makes a group unless it is there. Its budget is that of its first member.
+pub(crate) async fn ensure_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    name: &str,
+    max_tokens: i64,
+) -> Result<GroupId> {
+    sqlx::query(
+        "insert into htm.robot_groups (namespace, name, max_tokens) values ($1, $2, $3)
+         on conflict on constraint robot_groups_namespace_name_key do nothing",
+    )
+    .bind(namespace)
+    .bind(name)
+    .bind(max_tokens)
+    .execute(&mut *connection)
+    .await?;
+    find(connection, namespace, name).await?.ok_or(Error::Contended)
+}
+
+/// A group's id.
+pub(crate) async fn find(
+    executor: impl PgExecutor<'_>,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<GroupId>> {
+    Ok(sqlx::query_scalar("select id from htm.robot_groups where namespace = $1 and name = $2")
+        .bind(namespace)
+        .bind(name)
+        .fetch_optional(executor)
+        .await?)
+}
+
+/// Locks groups until the transaction's end, in an order that is the same for all. A process that is stopped while it
+/// has the lock loses it, and its transaction, after `patience` (a second at least: a busy machine is not stopped); nobody
+/// could take over from it otherwise.
+pub(crate) async fn lock_in_tx(
+    connection: &mut PgConnection,
+    groups: &[GroupId],
+    patience: Duration,
+) -> Result<()> {
+    // Not `for update`: rows that refer to the group are no change of it.
+    sqlx::query(
+        "select set_config('idle_in_transaction_session_timeout', $2, true)
+           from htm.robot_groups where id = any ($1) order by id for no key update",
+    )
+    .bind(groups)
+    .bind(patience.as_millis().clamp(1_000, 60_000).to_string())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Whether the database ended a transaction whose process did nothing while it had a lock.
+pub(crate) fn lost_lock(error: &Error) -> bool {
+    let Error::Database(error) = error else { return false };
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("25P03")
+}
+
+/// Makes a robot, by its name, a member of a locked group.
+pub(crate) async fn join_in_tx(
+    connection: &mut PgConnection,
+    group: GroupId,
+    robot: RobotId,
+    session: Uuid,
+    lease: Duration,
+    role: Option<GroupRole>,
+) -> Result<GroupRole> {
+    let role: String = sqlx::query_scalar(include_str!("sql/group_join.sql"))
+        .bind(group)
+        .bind(robot)
+        .bind(session)
+        .bind(lease.as_millis() as i64)
+        .bind(role.map(GroupRole::as_str))
+        .fetch_one(connection)
+        .await?;
+    read_role(&role)
+}
+
+/// What a heartbeat learns.
+pub(crate) struct Beat {
+    pub(crate) version: i64,
+    pub(crate) closed: bool,
+    /// None: this process does not speak for the robot.
+    pub(crate) role: Option<GroupRole>,
+    /// Somebody has to take over.
+    pub(crate) orphaned: bool,
+}
+
+/// Says that a member is alive; none when its group is no more.
+pub(crate) async fn beat(
+    pool: &PgPool,
+    group: GroupId,
+    robot: RobotId,
+    session: Uuid,
+    seen_version: i64,
+) -> Result<Option<Beat>> {
+    let row: Option<(i64, bool, Option<String>, bool)> = sqlx::query_as(include_str!("sql/group_beat.sql"))
+        .bind(group)
+        .bind(robot)
+        .bind(session)
+        .bind(seen_version)
+        .fetch_optional(pool)
+        .await?;
+    row.map(|(version, closed, role, orphaned)| {
+        Ok(Beat { version, closed, role: role.as_deref().map(read_role).transpose()?, orphaned })
+    })
+    .transpose()
+}
+
+/// Gives a group an active member that is alive, if it has none and one can be; whether roles changed.
+pub(crate) async fn take_over(pool: &PgPool, group: GroupId, lease: Duration) -> Result<bool> {
+    let mut tx = pool.begin().await?;
+    lock_in_tx(&mut tx, &[group], lease).await?;
+    let changed = hand_over_in_tx(&mut tx, group, None).await?;
+    tx.commit().await?;
+    Ok(changed)
+}
+
+/// As [`take_over`], in a locked group; `except` is not chosen.
+pub(crate) async fn hand_over_in_tx(
+    connection: &mut PgConnection,
+    group: GroupId,
+    except: Option<RobotId>,
+) -> Result<bool> {
+    let changed: Vec<(String, String)> = sqlx::query_as(include_str!("sql/group_hand_over.sql"))
+        .bind(group)
+        .bind(except)
+        .fetch_all(connection)
+        .await?;
+    for (robot, role) in &changed {
+        tracing::info!(%group, robot, role, "a member of a group has another role");
+    }
+    Ok(!changed.is_empty())
+}
+
+/// A member as it is in a locked group.
+#[derive(sqlx::FromRow)]
+pub(crate) struct Member {
+    pub(crate) robot_id: RobotId,
+    role: String,
+    pub(crate) session: Uuid,
+    pub(crate) alive: bool,
+}
+
+impl Member {
+    pub(crate) fn is_active(&self) -> bool {
+        self.role == GroupRole::Active.as_str()
+    }
+}
+
+/// The member of a group that a robot is, by its name.
+pub(crate) async fn member_in_tx(
+    connection: &mut PgConnection,
+    group: GroupId,
+    robot: &str,
+) -> Result<Option<Member>> {
+    Ok(sqlx::query_as(
+        "select m.robot_id, m.role, m.session,
+                m.seen_at + m.lease_ms * interval '1 millisecond' > clock_timestamp() as alive
+           from htm.robot_groups g
+           join htm.group_members m on m.group_id = g.id
+           join htm.robots r on r.id = m.robot_id
+          where g.id = $1 and r.name = $2",
+    )
+    .bind(group)
+    .bind(robot)
+    .fetch_optional(connection)
+    .await?)
+}
+
+/// Whether an active member of a locked group is alive.
+pub(crate) async fn has_active_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<bool> {
+    Ok(sqlx::query_scalar(
+        "select exists (select from htm.group_members where group_id = $1 and role = 'active'
+                           and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp())",
+    )
+    .bind(group)
+    .fetch_one(connection)
+    .await?)
+}
+
+/// Sets the role of a member of a locked group.
+pub(crate) async fn set_role_in_tx(
+    connection: &mut PgConnection,
+    group: GroupId,
+    robot: RobotId,
+    role: GroupRole,
+) -> Result<()> {
+    sqlx::query("update htm.group_members set role = $3 where group_id = $1 and robot_id = $2")
+        .bind(group)
+        .bind(robot)
+        .bind(role.as_str())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Ends the membership of a robot in a locked group.
+pub(crate) async fn remove_in_tx(
+    connection: &mut PgConnection,
+    group: GroupId,
+    robot: RobotId,
+) -> Result<()> {
+    sqlx::query("delete from htm.group_members where group_id = $1 and robot_id = $2")
+        .bind(group)
+        .bind(robot)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Closes a locked group and ends all memberships; how many there were, or none when it is closed already.
+pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<Option<u64>> {
+    let closed =
+        sqlx::query("update htm.robot_groups set closed_at = now() where id = $1 and closed_at is null")
+            .bind(group)
+            .execute(&mut *connection)
+            .await?;
+    if closed.rows_affected() == 0 {
+        return Ok(None);
+    }
+    let gone = sqlx::query("delete from htm.group_members where group_id = $1")
+        .bind(group)
+        .execute(connection)
+        .await?;
+    Ok(Some(gone.rows_affected()))
+}
+
+/// Forgets removals that every living member has seen.
+pub(crate) async fn prune(pool: &PgPool, group: GroupId, lease: Duration) -> Result<()> {
+    let mut tx = pool.begin().await?;
+    lock_in_tx(&mut tx, &[group], lease).await?;
+    sqlx::query(include_str!("sql/group_prune.sql")).bind(group).execute(&mut *tx).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+#[derive(sqlx::FromRow)]
+struct GroupRow {
+    id: GroupId,
+    namespace: String,
+    name: String,
+    max_tokens: i64,
+    version: i64,
+    created_at: DateTime<Utc>,
+    closed_at: Option<DateTime<Utc>>,
+    nodes: i64,
+    tokens: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct MemberRow {
+    group_id: GroupId,
+    robot: String,
+    role: String,
+    alive: bool,
+    unseen_ms: i64,
+    lease_ms: i64,
+    seen_version: i64,
+    joined_at: DateTime<Utc>,
+}
+
+/// Groups with their members: all of a namespace or of all namespaces, or the one of this name.
+pub(crate) async fn list(
+    pool: &PgPool,
+    namespace: Option<&str>,
+    name: Option<&str>,
+) -> Result<Vec<GroupInfo>> {
+    let groups: Vec<GroupRow> = sqlx::query_as(include_str!("sql/groups.sql"))
+        .bind(namespace)
+        .bind(name)
+        .persistent(false)
+        .fetch_all(pool)
+        .await?;
+    let members: Vec<MemberRow> = sqlx::query_as(
+        "select m.group_id, r.name as robot, m.role, m.lease_ms, m.seen_version, m.joined_at,
+                m.seen_at + m.lease_ms * interval '1 millisecond' > clock_timestamp() as alive,
+                (extract(epoch from clock_timestamp() - m.seen_at) * 1000)::bigint as unseen_ms
+           from htm.group_members m join htm.robots r on r.id = m.robot_id
+          where m.group_id = any ($1)
+          order by m.role, m.joined_at, r.name",
+    )
+    .bind(groups.iter().map(|group| group.id).collect::<Vec<_>>())
+    .fetch_all(pool)
+    .await?;
+    let members = members
+        .into_iter()
+        .map(|row| {
+            let role = read_role(&row.role)?;
+            let MemberRow { group_id, robot, alive, unseen_ms, lease_ms, seen_version, joined_at, .. } = row;
+            Ok((
+                group_id,
+                GroupMemberInfo { robot, role, alive, unseen_ms, lease_ms, seen_version, joined_at },
+            ))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let group = |row: GroupRow| {
+        let own = members.iter().filter(|(group, _)| *group == row.id).map(|(_, member)| member.clone());
+        GroupInfo {
+            members: own.collect(),
+            id: row.id,
+            namespace: row.namespace,
+            name: row.name,
+            max_tokens: row.max_tokens,
+            tokens: row.tokens,
+            nodes: row.nodes,
+            version: row.version,
+            created_at: row.created_at,
+            closed_at: row.closed_at,
+        }
+    };
+    Ok(groups.into_iter().map(group).collect())
+}
+
+/// A role as the database holds it; the table's CHECK is the same rule.
+pub(crate) fn read_role(role: &str) -> Result<GroupRole> {
+    GroupRole::ALL
+        .into_iter()
+        .find(|known| known.as_str() == role)
+        .ok_or_else(|| Error::Corrupt { what: format!("`{role}` is not a role in a group") })
+}

@@ -1,0 +1,269 @@
+//! Robots: registered, seen, counted, renamed, merged.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::id::RobotId;
+use crate::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
+
+/// How often a merge that met another transaction is tried.
+const MERGES: u32 = 5;
+/// How often a registration is, whose robots are removed as fast as it registers them.
+const REGISTRATIONS: u32 = 20;
+
+/// Registers robots by namespace and name, and holds all of them until the transaction's end: nobody removes one
+/// meanwhile.
+pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&str, &str)]) -> Result<()> {
+    let (namespaces, names): (Vec<&str>, Vec<&str>) = robots.iter().copied().unzip();
+    for _ in 0..REGISTRATIONS {
+        let missing: i64 = sqlx::query_scalar(include_str!("sql/register_robots.sql"))
+            .bind(&namespaces)
+            .bind(&names)
+            .fetch_one(&mut *connection)
+            .await?;
+        if missing == 0 {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended)
+}
+
+/// Writes how long ago robots were seen; those that are not registered, or locked at this moment, are left out.
+pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Result<(), sqlx::Error> {
+    sqlx::query(include_str!("sql/touch_robots.sql"))
+        .bind(seen.iter().map(|(namespace, ..)| *namespace).collect::<Vec<_>>())
+        .bind(seen.iter().map(|(_, name, _)| *name).collect::<Vec<_>>())
+        .bind(seen.iter().map(|(.., ago)| ago.as_millis() as i64).collect::<Vec<_>>())
+        .execute(pool)
+        .await
+        .map(drop)
+}
+
+/// Robots with what they have done: all of a namespace or of all namespaces, or the one of this name.
+pub(crate) async fn statistics(
+    pool: &PgPool,
+    namespace: Option<&str>,
+    name: Option<&str>,
+) -> Result<Vec<RobotStatistics>> {
+    let rows: Vec<StatisticsRow> = sqlx::query_as(include_str!("sql/robot_statistics.sql"))
+        .bind(namespace)
+        .bind(name)
+        // Planned for these arguments: a null one is no filter.
+        .persistent(false)
+        .fetch_all(pool)
+        .await?;
+    Ok(rows.into_iter().map(Into::into).collect())
+}
+
+/// A robot's id.
+pub(crate) async fn find(
+    executor: impl PgExecutor<'_>,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<RobotId>> {
+    Ok(sqlx::query_scalar("select id from htm.robots where namespace = $1 and name = $2")
+        .bind(namespace)
+        .bind(name)
+        .fetch_optional(executor)
+        .await?)
+}
+
+/// Registers one robot; none when its name is taken.
+pub(crate) async fn insert(
+    pool: &PgPool,
+    namespace: &str,
+    name: &str,
+    metadata: &Value,
+) -> Result<Option<RobotInfo>> {
+    let row: Option<Row> = sqlx::query_as(
+        "insert into htm.robots (namespace, name, metadata) values ($1, $2, $3)
+         on conflict on constraint robots_namespace_name_key do nothing
+         returning id, uuid, namespace, name, metadata, created_at, last_active",
+    )
+    .bind(namespace)
+    .bind(name)
+    .bind(metadata)
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(Into::into))
+}
+
+/// Renames a robot; none when there is none of the old name.
+pub(crate) async fn rename(
+    pool: &PgPool,
+    namespace: &str,
+    old: &str,
+    new: &str,
+) -> Result<Option<RobotInfo>, sqlx::Error> {
+    let row: Option<Row> = sqlx::query_as(
+        "update htm.robots set name = $3 where namespace = $1 and name = $2
+         returning id, uuid, namespace, name, metadata, created_at, last_active",
+    )
+    .bind(namespace)
+    .bind(old)
+    .bind(new)
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(Into::into))
+}
+
+/// Sets a robot's metadata; none when there is no such robot.
+pub(crate) async fn set_metadata(
+    pool: &PgPool,
+    namespace: &str,
+    name: &str,
+    metadata: &Value,
+) -> Result<Option<RobotInfo>> {
+    let row: Option<Row> = sqlx::query_as(
+        "update htm.robots set metadata = $3 where namespace = $1 and name = $2
+         returning id, uuid, namespace, name, metadata, created_at, last_active",
+    )
+    .bind(namespace)
+    .bind(name)
+    .bind(metadata)
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(Into::into))
+}
+
+/// Gives all that `from` have to `into` and removes them, in one transaction.
+pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
+    let mut attempt = 1;
+    loop {
+        match try_merge(pool, namespace, from, into).await {
+            // A deadlock with a forget or an edit, or `into` has just written what one of `from` had written: the second
+            // time it is seen.
+            Err(Error::Database(error)) if attempt < MERGES && met_another(&error) => attempt += 1,
+            result => return result,
+        }
+    }
+}
+
+async fn try_merge(pool: &PgPool, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
+    // A million nodes take longer than a statement of the application may.
+    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+    // One merge at a time in a namespace: two that meet would wait for each other's robots.
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended('htm.merge/' || $1, 0))")
+        .bind(namespace)
+        .execute(&mut *tx)
+        .await?;
+    let known: Vec<(RobotId, String)> = sqlx::query_as(
+        "select id, name from htm.robots where namespace = $1 and (name = any ($2) or name = $3)
+          order by id for key share",
+    )
+    .bind(namespace)
+    .bind(from)
+    .bind(into)
+    .fetch_all(&mut *tx)
+    .await?;
+    let id_of = |name: &str| {
+        let found = known.iter().find(|(_, known)| known == name);
+        found.map(|(id, _)| *id).ok_or_else(|| unknown(namespace, name))
+    };
+    let into_id = id_of(into)?;
+    let from_ids = from.iter().map(|name| id_of(name)).collect::<Result<Vec<_>>>()?;
+    // First without a lock on the robots, which are writing; then what they wrote meanwhile, while they wait.
+    let mut nodes = move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
+    sqlx::query("select from htm.robots where id = any ($1) order by id for update")
+        .bind(&from_ids)
+        .execute(&mut *tx)
+        .await?;
+    nodes += move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
+    let (repeats, working_memory, groups): (i64, i64, i64) =
+        sqlx::query_as(include_str!("sql/merge_robots.sql"))
+            .bind(&from_ids)
+            .bind(into_id)
+            .fetch_one(&mut *tx)
+            .await?;
+    tx.commit().await?;
+    let from = from.iter().map(|name| (*name).to_owned()).collect();
+    Ok(MergeReceipt {
+        namespace: namespace.into(),
+        into: into.into(),
+        from,
+        nodes,
+        repeats,
+        working_memory,
+        groups,
+    })
+}
+
+async fn move_nodes(
+    connection: &mut PgConnection,
+    namespace: &str,
+    from: &[RobotId],
+    into: RobotId,
+) -> Result<i64> {
+    let moved = sqlx::query(include_str!("sql/merge_nodes.sql"))
+        .bind(from)
+        .bind(into)
+        .bind(namespace)
+        .execute(connection)
+        .await?;
+    Ok(moved.rows_affected() as i64)
+}
+
+/// Whether the database refused a row for this constraint's sake.
+pub(crate) fn is_about(error: &sqlx::Error, constraint: &str) -> bool {
+    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
+}
+
+fn met_another(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.as_deref() == Some("40P01") || is_about(error, "nodes_duplicate_key")
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    id: RobotId,
+    uuid: Uuid,
+    namespace: String,
+    name: String,
+    metadata: Value,
+    created_at: DateTime<Utc>,
+    last_active: Option<DateTime<Utc>>,
+}
+
+impl From<Row> for RobotInfo {
+    fn from(row: Row) -> Self {
+        let Row { id, uuid, namespace, name, metadata, created_at, last_active } = row;
+        Self { id, uuid, namespace, name, metadata, created_at, last_active }
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct StatisticsRow {
+    #[sqlx(flatten)]
+    robot: Row,
+    nodes: i64,
+    tokens: i64,
+    forgotten: i64,
+    repeats: i64,
+    first_memory: Option<DateTime<Utc>>,
+    last_memory: Option<DateTime<Utc>>,
+    in_working_memory: i64,
+    working_memory_tokens: i64,
+    groups: Vec<String>,
+}
+
+impl From<StatisticsRow> for RobotStatistics {
+    fn from(row: StatisticsRow) -> Self {
+        Self {
+            robot: row.robot.into(),
+            nodes: row.nodes,
+            tokens: row.tokens,
+            forgotten: row.forgotten,
+            repeats: row.repeats,
+            first_memory: row.first_memory,
+            last_memory: row.last_memory,
+            in_working_memory: row.in_working_memory,
+            working_memory_tokens: row.working_memory_tokens,
+            groups: row.groups,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+-- Gives what robots have beside their nodes to another robot, and removes them. Their nodes must be its own already, and
+-- the robots locked. Gives how many records of repeats, nodes in working memory and memberships in groups it got.
+--
+-- $1 bigint[] robots that give and go   $2 bigint robot that takes
+--
+-- Index: robots_pk, working_memory_pk, group_members_robot_idx; repeats and group_memory are read whole
+with said_again as (
+    insert into htm.repeats as r (node_id, robot_id, count, first_at, last_at)
+    select node_id, $2::bigint, sum(count), min(first_at), max(last_at)
+      from htm.repeats where robot_id = any ($1) group by node_id
+    on conflict on constraint repeats_pk do update
+       set (count, first_at, last_at) = (r.count + excluded.count, least(r.first_at, excluded.first_at),
+                                         greatest(r.last_at, excluded.last_at))
+    returning node_id
+), gone as (
+    -- Those of the robot's own that were raised above are other rows.
+    delete from htm.repeats where robot_id = any ($1)
+), in_mind as (
+    insert into htm.working_memory as m (robot_id, node_id, added_at, accessed_at, accesses)
+    select $2::bigint, node_id, min(added_at), max(accessed_at), sum(accesses)
+      from htm.working_memory where robot_id = any ($1) group by node_id
+    on conflict on constraint working_memory_pk do nothing
+    returning node_id
+), member as (
+    insert into htm.group_members (group_id, robot_id, role, session, lease_ms, seen_at, joined_at)
+    select distinct on (group_id) group_id, $2::bigint, role, session, lease_ms, seen_at, joined_at
+      from htm.group_members where robot_id = any ($1)
+     order by group_id, role, joined_at -- an active one before a passive one
+    on conflict on constraint group_members_pk do nothing
+    returning group_id
+), brought as (
+    update htm.group_memory set robot_id = $2::bigint where robot_id = any ($1)
+), active as (
+    update htm.robots r set last_active = greatest(r.last_active, s.last_active)
+      from (select max(last_active) as last_active from htm.robots where id = any ($1)) s
+     where r.id = $2::bigint
+), removed as (
+    delete from htm.robots where id = any ($1)
+)
+select (select count(*) from said_again), (select count(*) from in_mind), (select count(*) from member)

@@ -1,0 +1,19 @@
+-- Registers robots that are not registered, and locks those that are against their removal; gives how many are neither:
+-- they were registered or removed while this ran, and the caller runs it again.
+--
+-- $1 text[] namespaces   $2 text[] names
+--
+-- Index: robots_namespace_name_key
+with wanted as (
+    select distinct namespace, name from unnest($1::text[], $2::text[]) as u(namespace, name)
+), registered as (
+    insert into htm.robots (namespace, name, last_active)
+    select namespace, name, now() from wanted order by namespace, name
+    on conflict on constraint robots_namespace_name_key do nothing
+    returning namespace, name
+), held as (
+    -- In the order in which a merge takes them.
+    select r.namespace, r.name from htm.robots r join wanted w on r.namespace = w.namespace and r.name = w.name
+     order by r.id for key share of r
+)
+select (select count(*) from wanted) - (select count(*) from (table registered union table held) r)

@@ -1,0 +1,44 @@
+-- How far the live nodes are: by each embedding model in use, and with tags. One pass over the completions, joined with
+-- the nodes by hash (at a million nodes two or three seconds), and one over the jobs that are not done.
+--
+-- $1 text namespace, or null for all
+--
+-- Index: completions_model_idx, nodes_namespace_created_at_idx for a small namespace; jobs_htm_open_idx
+with node as materialized (
+    select id, revision from htm.nodes where deleted_at is null and ($1::text is null or namespace = $1)
+), embedded as (
+    select c.model, count(*) as done
+      from htm.completions c
+      join node n on n.id = c.node_id and n.revision = c.revision
+     where c.stage = 'embed'
+     group by c.model
+), tagged as (
+    select count(*) as done
+      from node n
+     where exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag')
+), job as (
+    select job_type as queue,
+           count(*) filter (where status = 'Pending' and not metadata ? 'parked') as pending,
+           count(*) filter (where status = 'Pending' and metadata ? 'parked') as parked,
+           count(*) filter (where status = 'Running') as running,
+           count(*) filter (where status in ('Killed', 'Failed')) as dead
+      from apalis.jobs
+     where job_type like 'htm.%' and status <> 'Done' and ($1::text is null or metadata -> 'namespace' = $1)
+     group by job_type
+), stage as (
+    select 1 as place, id, 'embed' as stage, label as model, queue, coalesce(e.done, 0) as done
+      from htm.embedding_models m
+      left join embedded e on e.model = m.label
+     where m.state <> 'retired'
+    union all
+    select 2, 0, 'embed', null, 'htm.embed', 0
+     where not exists (select from htm.embedding_models where state <> 'retired')
+    union all
+    select 3, 0, 'tag', null, 'htm.tag', done from tagged
+)
+select s.stage, s.model, s.done, coalesce(j.pending, 0) as pending, coalesce(j.parked, 0) as parked,
+       coalesce(j.running, 0) as running, coalesce(j.dead, 0) as dead
+  from stage s
+  left join job j on j.queue = s.queue
+ order by s.place, s.id

@@ -1,0 +1,16 @@
+-- Writes when robots were seen last. Not more than once a minute a robot, whatever processes see it; a robot that
+-- somebody else is writing at this moment is left to them.
+--
+-- $1 text[] namespaces   $2 text[] names   $3 bigint[] milliseconds since each was seen
+--
+-- Index: robots_namespace_name_key, robots_pk
+with seen as (
+    select r.id, now() - u.ago_ms * interval '1 millisecond' as at
+      from unnest($1::text[], $2::text[], $3::bigint[]) as u(namespace, name, ago_ms)
+      join htm.robots r on r.namespace = u.namespace and r.name = u.name
+     order by r.id
+       for no key update of r skip locked
+)
+update htm.robots r set last_active = s.at
+  from seen s
+ where r.id = s.id and (r.last_active is null or r.last_active < s.at - interval '1 minute')

@@ -1,0 +1,170 @@
+//! The memory in numbers: five statements of one snapshot.
+
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, PgPool};
+
+use crate::error::{Error, Result};
+use crate::stats::{
+    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, Storage, TableSize, Totals,
+    WorkingMemoryUse,
+};
+
+pub(crate) async fn memory(
+    pool: &PgPool,
+    namespace: Option<&str>,
+    top: u32,
+    working_memory_tokens: usize,
+) -> Result<MemoryStats> {
+    let mut tx = pool.begin_with("begin isolation level repeatable read read only").await?;
+    let top = i64::from(top);
+    let nodes = Nodes::read(&mut tx, namespace, top).await?;
+    let stats = MemoryStats {
+        namespace: namespace.map(Into::into),
+        totals: nodes.totals,
+        ages: nodes.ages,
+        namespaces: nodes.namespaces,
+        robots: nodes.robots,
+        types: nodes.types,
+        tags: tags(&mut tx, namespace, top).await?,
+        enrichment: enrichment(&mut tx, namespace).await?,
+        working_memory_tokens,
+        working_memory: working_memory(&mut tx, namespace, top, working_memory_tokens).await?,
+        storage: storage(&mut tx).await?,
+    };
+    tx.commit().await?;
+    Ok(stats)
+}
+
+/// What one pass over the nodes gives.
+#[derive(Default)]
+struct Nodes {
+    totals: Totals,
+    ages: Ages,
+    namespaces: Counts,
+    robots: Counts,
+    types: Counts,
+}
+
+#[derive(sqlx::FromRow)]
+struct NodesRow {
+    kind: String,
+    namespace: Option<String>,
+    name: Option<String>,
+    nodes: i64,
+    tokens: i64,
+    forgotten: i64,
+    oldest: Option<DateTime<Utc>>,
+    newest: Option<DateTime<Utc>>,
+    day: i64,
+    week: i64,
+    month: i64,
+    distinct_groups: i64,
+}
+
+impl Nodes {
+    async fn read(connection: &mut PgConnection, namespace: Option<&str>, top: i64) -> Result<Self> {
+        let rows: Vec<NodesRow> = sqlx::query_as(include_str!("sql/stats_nodes.sql"))
+            .bind(namespace)
+            .bind(top)
+            // Planned for these arguments: a null one is no filter. So are the others.
+            .persistent(false)
+            .fetch_all(connection)
+            .await?;
+        let mut read = Self::default();
+        for row in rows {
+            let counts = match row.kind.as_str() {
+                "all" => {
+                    let NodesRow { nodes, tokens, forgotten, oldest, newest, day, week, month, .. } = row;
+                    read.totals = Totals { nodes, tokens, forgotten, oldest, newest };
+                    read.ages = Ages { day, week, month, older: nodes - day - week - month };
+                    continue;
+                }
+                "namespace" => &mut read.namespaces,
+                "robot" => &mut read.robots,
+                _ => &mut read.types,
+            };
+            counts.distinct = row.distinct_groups;
+            counts.top.push(GroupCount {
+                namespace: row.namespace,
+                name: row.name,
+                nodes: row.nodes,
+                tokens: Some(row.tokens),
+            });
+        }
+        Ok(read)
+    }
+}
+
+async fn tags(connection: &mut PgConnection, namespace: Option<&str>, top: i64) -> Result<Counts> {
+    let rows: Vec<(String, String, i64, i64)> = sqlx::query_as(include_str!("sql/stats_tags.sql"))
+        .bind(namespace)
+        .bind(top)
+        .persistent(false)
+        .fetch_all(connection)
+        .await?;
+    let distinct = rows.first().map_or(0, |row| row.3);
+    let count = |(namespace, path, nodes, _)| GroupCount {
+        namespace: Some(namespace),
+        name: Some(path),
+        nodes,
+        tokens: None,
+    };
+    Ok(Counts { distinct, top: rows.into_iter().map(count).collect() })
+}
+
+#[derive(sqlx::FromRow)]
+struct EnrichmentRow {
+    stage: String,
+    model: Option<String>,
+    done: i64,
+    pending: i64,
+    parked: i64,
+    running: i64,
+    dead: i64,
+}
+
+async fn enrichment(connection: &mut PgConnection, namespace: Option<&str>) -> Result<Vec<Enrichment>> {
+    let rows: Vec<EnrichmentRow> = sqlx::query_as(include_str!("sql/stats_enrichment.sql"))
+        .bind(namespace)
+        .persistent(false)
+        .fetch_all(connection)
+        .await?;
+    let read = |row: EnrichmentRow| {
+        let stage = row.stage.parse().map_err(|what| Error::Corrupt { what })?;
+        let EnrichmentRow { model, done, pending, parked, running, dead, .. } = row;
+        Ok(Enrichment { stage, model, done, pending, parked, running, dead })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+async fn working_memory(
+    connection: &mut PgConnection,
+    namespace: Option<&str>,
+    top: i64,
+    limit: usize,
+) -> Result<Vec<WorkingMemoryUse>> {
+    let rows: Vec<(String, String, i64, i64)> = sqlx::query_as(include_str!("sql/stats_working_memory.sql"))
+        .bind(namespace)
+        .bind(top)
+        .persistent(false)
+        .fetch_all(connection)
+        .await?;
+    let used = |(namespace, robot, nodes, tokens)| WorkingMemoryUse {
+        namespace,
+        robot,
+        nodes,
+        tokens,
+        utilisation: tokens as f64 / limit.max(1) as f64,
+    };
+    Ok(rows.into_iter().map(used).collect())
+}
+
+async fn storage(connection: &mut PgConnection) -> Result<Storage> {
+    let tables: Vec<TableSize> =
+        sqlx::query_as(include_str!("sql/stats_tables.sql")).fetch_all(&mut *connection).await?;
+    let indexes: Vec<IndexSize> =
+        sqlx::query_as(include_str!("sql/stats_indexes.sql")).fetch_all(&mut *connection).await?;
+    let database_bytes =
+        sqlx::query_scalar("select pg_database_size(current_database())").fetch_one(connection).await?;
+    Ok(Storage { database_bytes, tables, indexes })
+}

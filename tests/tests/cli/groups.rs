@@ -1,0 +1,110 @@
+//! `htm groups`.
+
+use htm_core::{GroupRole, JoinOptions, Memory};
+use htm_tests::{Sandbox, TestDatabase};
+use serde_json::{Value, json};
+
+use super::filtered;
+
+#[tokio::test]
+async fn a_member_reads_lines_and_tells_what_happens() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/members\n";
+    let answer =
+        sandbox.htm_reading(&["--json", "groups", "join", "crew", "--robot", "ada"], input.as_bytes()).await;
+    let events: Vec<Value> =
+        answer.succeeds().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let find = |name: &str| {
+        events.iter().find(|event| event["event"] == name).unwrap_or_else(|| panic!("{name}: {events:?}"))
+    };
+    assert_eq!(find("joined"), &json!({"event": "joined", "robot": "ada", "role": "active", "nodes": 0}));
+    assert_eq!(find("remembered")["node"], 1);
+    assert_eq!(find("memory")["nodes"], json!([1]));
+    assert_eq!(find("context")["text"], "Mara prefers tabs.");
+    assert_eq!(find("removed")["was_there"], true);
+    assert_eq!(find("added")["evicted"], json!([]));
+    assert_eq!(find("error")["code"], "node_not_found");
+    assert_eq!(find("members")["members"][0]["robot"], "ada");
+    let touched: Vec<_> =
+        events.iter().filter(|it| it["event"] == "touched").map(|it| it["was_there"].clone()).collect();
+    assert_eq!(touched, [true, false]);
+    assert_eq!(events.last().unwrap()["event"], "left");
+    // For people.
+    let answer = sandbox.htm_reading(&["groups", "join", "crew", "--robot", "ada"], b"/context\n").await;
+    let said = answer.succeeds();
+    assert!(said.contains("joined") && said.contains("Mara prefers tabs."), "{said}");
+}
+
+#[tokio::test]
+async fn groups_are_listed_shown_and_changed() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    assert!(sandbox.htm(&["groups", "list"]).await.succeeds().starts_with("no group here"));
+    let options =
+        |role| JoinOptions { role: Some(role), lease: std::time::Duration::from_secs(60), max_tokens: 500 };
+    let group = db.htm().group("crew");
+    let ada = group.join("ada", options(GroupRole::Active)).await.unwrap();
+    let _bob = group.join("bob", options(GroupRole::Passive)).await.unwrap();
+    let node = ada.remember(Memory::new("Mara prefers tabs.")).await.unwrap().node.to_string();
+    let _other = db.htm().group("night").join("ada", options(GroupRole::Active)).await.unwrap();
+    insta::assert_snapshot!("list", filtered(sandbox.htm(&["groups", "list"]).await.succeeds()));
+    let shown = sandbox.htm(&["groups", "show", "crew"]).await;
+    let said = shown.succeeds();
+    assert!(
+        said.starts_with("crew in namespace default, open: 1 nodes of 5 tokens in mind, of 500 at most"),
+        "{said}"
+    );
+    assert!(said.contains("ada    active   alive"), "{said}");
+
+    let said = sandbox.htm(&["groups", "promote", "crew", "bob"]).await;
+    assert_eq!(said.succeeds(), "bob is active in crew now\n");
+    let said = sandbox.htm(&["groups", "demote", "crew", "ada", "--json"]).await.json();
+    assert_eq!(said["role"], "passive");
+    let info = sandbox.htm(&["groups", "show", "crew", "--json"]).await.json();
+    assert_eq!(
+        (&info["members"][0]["robot"], &info["members"][1]["role"]),
+        (&json!("bob"), &json!("passive"))
+    );
+    let said = sandbox.htm(&["groups", "transfer", "crew", "--node", &node, "--to-group", "night"]).await;
+    assert_eq!(said.succeeds(), "1 nodes are transferred; 0 had to leave for them\n");
+    let said =
+        sandbox.htm(&["groups", "transfer", "night", "--all", "--to-robot", "bob", "--json"]).await.json();
+    assert_eq!(said["transferred"].as_array().unwrap().len(), 1);
+    let said = sandbox.htm(&["groups", "shutdown", "crew", "--clear", "--yes"]).await;
+    assert_eq!(said.succeeds(), "crew is shut down; it had 2 members\n");
+    assert!(sandbox.htm(&["groups", "show", "crew"]).await.succeeds().ends_with("no members\n"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_in_a_group_is_refused() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let _ada = db.htm().group("crew").join("ada", JoinOptions::default()).await.unwrap();
+    for (arguments, code) in [
+        (&["show", "nowhere"][..], "group_unknown"),
+        (&["list", "--namespace", ""], "namespace_invalid"),
+        (&["join", "", "--robot", "ada"], "group_invalid"),
+        (&["join", "crew", "--robot", " "], "robot_invalid"),
+        (&["promote", "nowhere", "ada"], "group_unknown"),
+        (&["promote", "crew", "bob"], "group_member_unknown"),
+        (&["demote", "crew", "ada"], "group_last_active"),
+        (&["transfer", "crew", "--all", "--to-group", "crew"], "group_transfer_to_itself"),
+        (&["transfer", "crew", "--all", "--to-robot", "nobody"], "robot_unknown"),
+        (&["transfer", "crew", "--node", "7", "--to-robot", "ada"], "node_not_found"),
+        (&["shutdown", "crew"], "not_confirmed"),
+        (&["shutdown", "nowhere", "--yes"], "group_unknown"),
+    ] {
+        let arguments = [&["groups"], arguments].concat();
+        sandbox.htm(&arguments).await.fails(2, code);
+        let error = sandbox.htm(&[&["--json"], &arguments[..]].concat()).await.json_error(2);
+        assert_eq!(error["code"], code);
+    }
+    for arguments in [
+        &["groups", "transfer", "crew", "--to-robot", "ada"][..],
+        &["groups", "transfer", "crew", "--all"],
+        &["groups", "join", "crew", "--active", "--passive"],
+    ] {
+        assert_eq!(sandbox.htm(&[&["--json"], arguments].concat()).await.json_error(2)["code"], "usage");
+    }
+}

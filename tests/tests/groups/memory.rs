@@ -1,0 +1,237 @@
+//! What members have in mind.
+
+use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
+use htm_core::{
+    Caller, Confirmation, ContextOptions, GroupEvent, GroupRole, Htm, Memory, NodeId, Settings, TokenEncoding,
+};
+use htm_tests::{TestDatabase, wait_until};
+
+use super::{GROUP, held, join, options, until_held};
+
+/// A text of so many tokens, and a number.
+fn text(number: usize, tokens: usize) -> String {
+    format!("{number}{}", " word".repeat(tokens - 1))
+}
+
+async fn remember(htm: &Htm, text: &str) -> NodeId {
+    htm.remember(Memory::new(text)).await.unwrap().node
+}
+
+#[tokio::test]
+async fn what_one_has_in_mind_all_have_in_mind() {
+    let db = TestDatabase::new().await;
+    // Two processes would have two handles.
+    let (ada, bob) =
+        (join(&db.htm(), "ada", GroupRole::Active).await, join(&db.htm(), "bob", GroupRole::Passive).await);
+    let mut events = bob.events();
+    let first = ada.remember(Memory::new("The disk of db-3 is full.").importance(7.0)).await.unwrap().node;
+    let other = remember(&db.htm(), "Backups run at two.").await;
+    assert!(ada.add(other).await.unwrap().is_empty());
+    until_held(&bob, &[first, other]).await;
+    assert!(matches!(events.recv().await.unwrap(), GroupEvent::Synced { added, .. } if added == [first]));
+    assert_eq!(held(&ada).await, [first, other]);
+    assert_eq!(db.htm().get(first).await.unwrap().robot, "ada");
+    assert_eq!(db.count("select count(*) from apalis.jobs").await, 4, "its jobs as well");
+
+    let context = bob.context(&ContextOptions::new(100)).await.unwrap();
+    assert_eq!(context.text, "The disk of db-3 is full.\n\nBackups run at two.");
+    assert!(ada.remove(first).await.unwrap());
+    assert!(!ada.remove(first).await.unwrap());
+    until_held(&bob, &[other]).await;
+    // Who joins later has it too, and what is added again is there again.
+    ada.add(first).await.unwrap();
+    let cyd = join(&db.htm(), "cyd", GroupRole::Passive).await;
+    assert_eq!(held(&cyd).await, [first, other]);
+    until_held(&bob, &[first, other]).await;
+    let stats = bob.stats().await.unwrap();
+    assert_eq!((stats.nodes, stats.max_tokens), (2, 1_000));
+}
+
+#[tokio::test]
+async fn uses_reach_the_others() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let short = |role| htm_core::JoinOptions {
+        lease: std::time::Duration::from_millis(300),
+        ..options(Some(role), 100)
+    };
+    let ada = htm.group(GROUP).join("ada", short(GroupRole::Active)).await.unwrap();
+    let bob = htm.group(GROUP).join("bob", short(GroupRole::Passive)).await.unwrap();
+    let node = ada.remember(Memory::new("one")).await.unwrap().node;
+    for _ in 0..5 {
+        assert!(ada.touch(node).await.unwrap());
+    }
+    assert!(!ada.touch(NodeId(999)).await.unwrap());
+    wait_until(|| async { bob.entries().await.first().is_some_and(|entry| entry.accesses == 5) }).await;
+    assert_eq!(ada.entries().await[0].accesses, 5);
+}
+
+#[tokio::test]
+async fn the_writer_decides_what_leaves_and_all_agree() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 100)).await.unwrap();
+    let bob = htm.group(GROUP).join("bob", options(Some(GroupRole::Active), 5)).await.unwrap();
+    assert_eq!(bob.stats().await.unwrap().max_tokens, 100, "the first member's");
+    let mut nodes = Vec::new();
+    for (number, importance) in [(0, 5.0), (1, 1.0), (2, 2.0), (3, 1.0)] {
+        let memory = Memory::new(text(number, 30)).importance(importance);
+        let tokens = htm.settings().token_encoding.count(&memory.content);
+        assert_eq!(tokens, 30);
+        nodes.push(ada.remember(memory).await.unwrap().node);
+    }
+    until_held(&bob, &[nodes[0], nodes[2], nodes[3]]).await;
+    // The other writer goes on from what the first one left.
+    let node = remember(&htm, &text(9, 40)).await;
+    assert_eq!(bob.add(node).await.unwrap(), [nodes[3]]);
+    until_held(&ada, &[nodes[0], nodes[2], node]).await;
+    let big = remember(&htm, &text(5, 101)).await;
+    let error = bob.add(big).await.unwrap_err();
+    assert_eq!(error.code(), "node_oversized");
+    let before = db.count("select count(*) from htm.nodes").await;
+    let error = bob.remember(Memory::new(text(6, 101))).await.unwrap_err();
+    assert_eq!(error.code(), "node_oversized");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, before, "nothing is written");
+    bob.sync().await.unwrap();
+    assert_eq!(held(&bob).await, [nodes[0], nodes[2], node]);
+}
+
+#[tokio::test]
+async fn what_was_edited_or_forgotten_is_seen_by_the_context() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let mut nodes = Vec::new();
+    for word in ["stays", "changes", "goes"] {
+        nodes.push(ada.remember(Memory::new(word)).await.unwrap().node);
+    }
+    htm.forget(nodes[2], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    sqlx::query("update htm.nodes set content = 'changed', revision = 2 where id = $1")
+        .bind(nodes[1])
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let context = ada.context(&ContextOptions::new(100)).await.unwrap();
+    assert!(!context.text.contains("goes") && !context.text.contains("changes"), "{}", context.text);
+    assert!(context.text.contains("stays") && context.text.contains("changed"), "{}", context.text);
+    assert_eq!(ada.add(nodes[2]).await.unwrap_err().code(), "node_not_found");
+}
+
+#[tokio::test]
+async fn a_context_is_counted_by_the_readers_encoding() {
+    let db = TestDatabase::new().await;
+    let ada = join(&db.htm(), "ada", GroupRole::Active).await;
+    ada.remember(Memory::new("The quick brown fox jumps over the lazy dog.")).await.unwrap();
+    let settings = Settings { token_encoding: TokenEncoding::Estimate, ..Settings::default() };
+    let estimating = Htm::with_pool(db.pool.clone(), settings, None);
+    let bob = join(&estimating, "bob", GroupRole::Passive).await;
+    let context = bob.context(&ContextOptions::new(100)).await.unwrap();
+    assert_eq!(context.tokens, TokenEncoding::Estimate.count(&context.text));
+}
+
+#[tokio::test]
+async fn nodes_are_transferred_within_the_targets_budget() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let small = htm.group("small").join("bob", options(Some(GroupRole::Active), 60)).await.unwrap();
+    let mut nodes = Vec::new();
+    for (number, importance) in [(0, 1.0), (1, 3.0), (2, 2.0)] {
+        nodes.push(ada.remember(Memory::new(text(number, 30)).importance(importance)).await.unwrap().node);
+    }
+    let there = small.remember(Memory::new(text(3, 30))).await.unwrap().node;
+    let to = TransferTarget::Group("small".into());
+    let receipt = ada.transfer(&Transferred::Nodes(vec![nodes[0]]), &to).await.unwrap();
+    assert_eq!((receipt.transferred, receipt.evicted), (vec![nodes[0]], vec![]));
+    until_held(&small, &[nodes[0], there]).await;
+    assert_eq!(held(&ada).await, nodes[1..]);
+    let receipt = ada.transfer(&Transferred::All, &to).await.unwrap();
+    assert_eq!((receipt.transferred.len(), receipt.evicted.len()), (2, 2));
+    until_held(&small, &nodes[1..]).await;
+    assert!(held(&ada).await.is_empty());
+
+    let to = TransferTarget::Robot("cyd".into());
+    assert_eq!(small.transfer(&Transferred::All, &to).await.unwrap_err().code(), "robot_unknown");
+    htm.register_robot(None, Some("cyd"), Default::default()).await.unwrap();
+    assert_eq!(small.transfer(&Transferred::All, &to).await.unwrap().transferred.len(), 2);
+    assert_eq!(htm.robot_info(None, "cyd").await.unwrap().in_working_memory, 2);
+    for (what, to, code) in [
+        (Transferred::Nodes(vec![nodes[0]]), TransferTarget::Robot("cyd".into()), "node_not_found"),
+        (Transferred::All, TransferTarget::Group("small".into()), "group_transfer_to_itself"),
+        (Transferred::All, TransferTarget::Group("nowhere".into()), "group_unknown"),
+    ] {
+        assert_eq!(small.transfer(&what, &to).await.unwrap_err().code(), code);
+    }
+    let passive = htm.group("small").join("dan", options(Some(GroupRole::Passive), 1)).await.unwrap();
+    let error = passive.transfer(&Transferred::All, &TransferTarget::Robot("cyd".into())).await.unwrap_err();
+    assert_eq!(error.code(), "group_member_passive");
+    ada.shutdown(AfterShutdown::Keep).await.unwrap();
+    let error = small.transfer(&Transferred::All, &TransferTarget::Group(GROUP.into())).await.unwrap_err();
+    assert_eq!(error.code(), "group_closed");
+}
+
+#[tokio::test]
+async fn a_lost_connection_costs_nothing_but_time() {
+    let db = TestDatabase::new().await;
+    let short = |role| htm_core::JoinOptions {
+        lease: std::time::Duration::from_secs(3),
+        ..options(Some(role), 1_000)
+    };
+    let ada = db.htm().group(GROUP).join("ada", short(GroupRole::Active)).await.unwrap();
+    let bob = db.htm().group(GROUP).join("bob", short(GroupRole::Passive)).await.unwrap();
+    let listeners = "select count(*) from pg_stat_activity
+                      where datname = current_database() and query ilike 'listen%'";
+    wait_until(|| async { db.count(listeners).await == 2 }).await;
+    let mut nodes = vec![ada.remember(Memory::new("before")).await.unwrap().node];
+    until_held(&bob, &nodes).await;
+    for _ in 0..2 {
+        let ended = "select count(*) from (select pg_terminate_backend(pid) from pg_stat_activity
+                      where datname = current_database() and query ilike 'listen%') ended";
+        assert_eq!(db.count(ended).await, 2);
+        nodes.push(ada.remember(Memory::new("after")).await.unwrap().node);
+        until_held(&bob, &nodes).await;
+        wait_until(|| async { db.count(listeners).await == 2 }).await;
+    }
+}
+
+#[tokio::test]
+async fn removals_are_forgotten_when_all_have_seen_them() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let short = |role| htm_core::JoinOptions {
+        lease: std::time::Duration::from_millis(150),
+        ..options(Some(role), 20)
+    };
+    let ada = htm.group(GROUP).join("ada", short(GroupRole::Active)).await.unwrap();
+    let bob = htm.group(GROUP).join("bob", short(GroupRole::Passive)).await.unwrap();
+    let mut last = NodeId(0);
+    for number in 0..10 {
+        last = ada.remember(Memory::new(text(number, 15))).await.unwrap().node;
+    }
+    wait_until(|| async { db.count("select count(*) from htm.group_memory").await == 1 }).await;
+    until_held(&bob, &[last]).await;
+    assert!(db.count("select pruned_version from htm.robot_groups").await > 0);
+}
+
+#[tokio::test]
+async fn who_was_away_for_too_long_reads_everything() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let mut nodes = Vec::new();
+    for number in 0..3 {
+        nodes.push(ada.remember(Memory::new(text(number, 3))).await.unwrap().node);
+    }
+    // What was removed while it was away, and forgotten.
+    sqlx::raw_sql(
+        "delete from htm.group_memory where version = 2;
+         update htm.robot_groups set version = 9, pruned_version = 8",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    ada.sync().await.unwrap();
+    assert_eq!(held(&ada).await, [nodes[0], nodes[2]]);
+    let node = ada.remember(Memory::new("goes on")).await.unwrap().node;
+    assert_eq!(held(&ada).await, [nodes[0], nodes[2], node]);
+}
