@@ -147,6 +147,9 @@ async fn many_go_in_at_once_and_the_refused_do_not_hold_back_the_rest() {
     assert_eq!(results[1000].as_ref().unwrap().node, results[0].as_ref().unwrap().node);
     assert_eq!(results[1001].as_ref().unwrap_err().code(), "key_taken");
     assert_eq!(rows(&db).await[..2], [999, 1998]);
+    // Their ids tell the order in which they were given.
+    let ids: Vec<NodeId> = results[..1_000].iter().flatten().map(|receipt| receipt.node).collect();
+    assert!(ids.is_sorted_by_key(|id| id.0), "{ids:?}");
     let ninth = results[9].as_ref().unwrap().node;
     assert_eq!(htm.get(ninth).await.unwrap().content, "memory 9");
     assert_eq!(htm.get(results[5].as_ref().unwrap().node).await.unwrap().tags.len(), 2);

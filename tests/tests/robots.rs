@@ -97,7 +97,7 @@ async fn statistics_count_what_a_robot_did() {
         nodes.push(htm.remember(memory).await.unwrap().node);
     }
     remember(&htm, "bob", "another's").await;
-    htm.forget(nodes[0], htm_core::Confirmation::Confirmed).await.unwrap();
+    htm.forget(nodes[0], &htm_core::Caller::AnyRobot, htm_core::Confirmation::Confirmed).await.unwrap();
     sqlx::query(
         "insert into htm.working_memory (robot_id, node_id)
          select r.id, n from htm.robots r, unnest($1::bigint[]) n where r.name = 'ada'",
@@ -170,7 +170,7 @@ async fn a_merge_moves_all_that_the_robots_have() {
     for (robot, text) in [("old", "a"), ("old", "b"), ("older", "c"), ("new", "d"), ("else", "e")] {
         nodes.push(remember(&htm, robot, text).await);
     }
-    htm.forget(nodes[1], htm_core::Confirmation::Confirmed).await.unwrap();
+    htm.forget(nodes[1], &htm_core::Caller::AnyRobot, htm_core::Confirmation::Confirmed).await.unwrap();
     sqlx::raw_sql(
         "insert into htm.repeats (node_id, robot_id, count, first_at, last_at)
          select n.id, r.id, 2, timestamptz '2026-01-01' + r.id * interval '1 day', timestamptz '2026-02-01' + r.id * interval '1 day'

@@ -1,6 +1,6 @@
 //! The memory in numbers, compared with what was put in.
 
-use htm_core::{Confirmation, GroupCount, Memory, Scope, Stage, StatsQuery};
+use htm_core::{Caller, Confirmation, GroupCount, Memory, Scope, Stage, StatsQuery};
 use htm_tests::{TestDatabase, drain};
 
 fn named(namespace: &str, name: &str, nodes: i64, tokens: Option<i64>) -> GroupCount {
@@ -43,7 +43,7 @@ async fn nodes_are_counted_by_everything() {
         nodes.push(htm.remember(memory).await.unwrap().node);
     }
     let tokens: i64 = htm.get(nodes[0]).await.unwrap().token_count.into();
-    htm.forget(nodes[5], Confirmation::Confirmed).await.unwrap();
+    htm.forget(nodes[5], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     drain(&db, Stage::Embed).await;
     sqlx::raw_sql(
         "insert into htm.working_memory (robot_id, node_id)

@@ -16,15 +16,17 @@
 --
 -- Index: robots_namespace_name_key, nodes_namespace_key_key, nodes_duplicate_key
 with item as materialized (
-    -- The id is drawn first: it ties what was inserted to what was asked for.
-    select nextval('htm.nodes_id_seq') as id, r.id as robot_id, u.*
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::int[],
-                  $9::text[], $10::text[], $11::real[], $12::int[], $14::text[], $15::jsonb[],
-                  $16::timestamptz[], $17::text[], $18::text[], $23::bigint[]) with ordinality
-        as u(namespace, robot, key, content, content_hash, speaker, session, seq,
-             source, type, importance, token_count, language, metadata,
-             created_at, embed_job, tag_job, duplicate_scope, ord)
-      join htm.robots r on r.namespace = u.namespace and r.name = u.robot
+    -- The id is drawn first, in the order of what was asked for: it ties what was inserted to it.
+    select nextval('htm.nodes_id_seq') as id, s.*
+      from (select r.id as robot_id, u.*
+              from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[],
+                          $8::int[], $9::text[], $10::text[], $11::real[], $12::int[], $14::text[], $15::jsonb[],
+                          $16::timestamptz[], $17::text[], $18::text[], $23::bigint[]) with ordinality
+                as u(namespace, robot, key, content, content_hash, speaker, session, seq,
+                     source, type, importance, token_count, language, metadata,
+                     created_at, embed_job, tag_job, duplicate_scope, ord)
+              join htm.robots r on r.namespace = u.namespace and r.name = u.robot
+             order by u.ord) s
 ), node as (
     insert into htm.nodes (id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
                            importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope)
