@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use htm_core::{Htm, Memory, NodeId, RecallQuery, Scope, Strategy};
+use htm_core::{Deduplicate, Htm, Memory, NodeId, RecallQuery, Scope, Settings, Strategy};
 use htm_tests::{TestDatabase, wait_until};
 use serde_json::{Map, json};
 
@@ -215,13 +215,13 @@ async fn a_merge_moves_all_that_the_robots_have() {
 #[tokio::test]
 async fn what_may_stand_once_a_robot_stands_once_after_a_merge() {
     let db = TestDatabase::new().await;
-    let htm = db.htm();
+    let settings = Settings { deduplicate: Deduplicate::Robot, ..Settings::default() };
+    let htm = Htm::with_pool(db.pool.clone(), settings, None);
     for robot in ["old", "older", "new"] {
         for text in ["all three have it", robot] {
             remember(&htm, robot, text).await;
         }
     }
-    sqlx::query("update htm.nodes set duplicate_scope = robot_id").execute(&db.pool).await.unwrap();
     let receipt = htm.merge_robots(None, &["old", "older"], "new").await.unwrap();
     assert_eq!(receipt.nodes, 4);
     let scoped = "select count(*) from htm.nodes where duplicate_scope = robot_id";

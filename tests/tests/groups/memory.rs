@@ -184,11 +184,11 @@ async fn a_lost_connection_costs_nothing_but_time() {
     wait_until(|| async { db.count(listeners).await == 2 }).await;
     let mut nodes = vec![ada.remember(Memory::new("before")).await.unwrap().node];
     until_held(&bob, &nodes).await;
-    for _ in 0..2 {
+    for time in ["once", "twice"] {
         let ended = "select count(*) from (select pg_terminate_backend(pid) from pg_stat_activity
                       where datname = current_database() and query ilike 'listen%') ended";
         assert_eq!(db.count(ended).await, 2);
-        nodes.push(ada.remember(Memory::new("after")).await.unwrap().node);
+        nodes.push(ada.remember(Memory::new(format!("cut off {time}"))).await.unwrap().node);
         until_held(&bob, &nodes).await;
         wait_until(|| async { db.count(listeners).await == 2 }).await;
     }
