@@ -90,9 +90,17 @@ impl Calendar {
             Period::Day(day) => *day,
             Period::FromToday(days) => plus_days(self.today, (*days).into())?,
             Period::Weekday(which, weekday) => self.weekday(*which, *weekday, anchor)?,
+            Period::WeekdayOfWeek(weeks, weekday) => {
+                let first = self.unit_start(Unit::Week, (*weeks).into())?;
+                plus_days(first, weekday.since(self.week_start).into())?
+            }
             Period::MonthDay(month, day) => latest_month_day(*month, *day, anchor)?,
             Period::Month(year, month) => Date::new(*year, *month, 1)?,
             Period::MonthNamed(which, month) => self.month(*which, *month, anchor)?,
+            Period::MonthOfYear(years, month) => {
+                let first = self.unit_start(Unit::Year, (*years).into())?;
+                Date::new(first.year(), *month, 1)?
+            }
             Period::Year(year) => Date::new(*year, 1, 1)?,
             Period::Calendar(unit, count) => self.unit_start(*unit, (*count).into())?,
             Period::Ago(unit, count) => self.unit_start(*unit, -*count)?,
@@ -105,7 +113,9 @@ impl Calendar {
             Period::Back(..) | Period::Ahead(..) => self.today,
         };
         let until = match period {
-            Period::Month(..) | Period::MonthNamed(..) => from.checked_add(Span::new().months(1))?,
+            Period::Month(..) | Period::MonthNamed(..) | Period::MonthOfYear(..) => {
+                from.checked_add(Span::new().months(1))?
+            }
             Period::Year(_) => from.checked_add(Span::new().years(1))?,
             Period::Calendar(unit, _) | Period::Ago(unit, _) => from.checked_add(span(*unit, 1)?)?,
             Period::Weekend(_) | Period::LatestWeekend => plus_days(from, 2)?,

@@ -42,6 +42,7 @@ use crate::error::{Error, Result};
 /// | `this weekend` | Saturday and Sunday of the ISO week of D |
 /// | `last Monday`, `next Monday`, `this Monday` | the latest before D, the first after D, the one of the week of D |
 /// | `last March`, `next March`, `this March` | the latest before this month, the first after it, that of this year |
+/// | `March last year`, `Monday last week`, `Monday of this week` | that of the year, of the week |
 /// | `week before last`, `weekend before last` | two before this one |
 ///
 /// N is a number, `a`, `one` to `twelve`, `a couple of` (2), `few` or `several` (3). Capitals, and `in`, `on`,

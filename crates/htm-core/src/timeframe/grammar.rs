@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime as LocalTime, Weekday};
 
 use super::tokens::{Kind, Token};
 
-mod words;
+pub(super) mod words;
 
 /// One of the alternatives of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,11 @@ pub(super) enum Period {
     /// Month and day, the latest.
     MonthDay(i8, i8),
     MonthNamed(Which, i8),
+    /// That of the year so many from this one.
+    MonthOfYear(i32, i8),
     Weekday(Which, Weekday),
+    /// That of the week so many from this one.
+    WeekdayOfWeek(i32, Weekday),
     PartOfDay(Box<Period>, PartOfDay),
     /// So many from the one that is now.
     Calendar(Unit, i32),

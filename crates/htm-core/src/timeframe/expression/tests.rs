@@ -341,6 +341,13 @@ fn examples() {
         ("2026-03-18T10:00:00Z", "Wednesday", "2026-03-18..2026-03-19"),
         ("2026-03-18T10:00:00Z", "in April", "2025-04-01..2025-05-01"),
         ("2026-03-18T10:00:00Z", "29 February", "2024-02-29..2024-03-01"),
+        ("2026-11-21T10:00:00Z", "March last year", "2025-03-01..2025-04-01"),
+        ("2026-11-21T10:00:00Z", "December of this year", "2026-12-01..2027-01-01"),
+        ("2026-11-21T10:00:00Z", "since March next year", "2027-03-01.."),
+        ("2026-11-21T10:00:00Z", "on Monday last week", "2026-11-09..2026-11-10"),
+        ("2026-11-21T10:00:00Z", "Sunday this week", "2026-11-22..2026-11-23"),
+        ("2026-11-21T10:00:00Z", "Monday of next week", "2026-11-23..2026-11-24"),
+        ("2026-11-21T10:00:00Z", "from Monday to Friday last week", "2026-11-09..2026-11-14"),
         ("2026-03-18T10:00:00Z", "from Monday to Wednesday", "2026-03-16..2026-03-19"),
         // Said on a Tuesday: the Wednesday of the week before, and the Monday before that.
         ("2026-03-17T10:00:00Z", "from Monday to Wednesday", "2026-03-09..2026-03-12"),
@@ -432,6 +439,9 @@ fn what_is_not_understood_is_an_error_that_says_where() {
     for (text, reason) in [
         ("last blue moon", "`blue` is not understood"),
         ("some day", "`some` is not understood"),
+        ("March last month", "`month` is not understood"),
+        ("Monday last year", "`year` is not understood"),
+        ("May 2 years ago", "`years` is not understood"),
         ("yesterday noon", "`noon` is not understood"),
         ("since", "something is missing at its end"),
         ("last 3", "something is missing at its end"),

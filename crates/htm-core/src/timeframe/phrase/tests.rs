@@ -41,6 +41,11 @@ fn what_is_clearly_a_time_is_taken() {
         ("what happened over the weekend", "over the weekend", "what happened"),
         ("what broke the day before yesterday", "the day before yesterday", "what broke"),
         ("what broke the weekend before last", "the weekend before last", "what broke"),
+        ("what shipped in March last year", "in March last year", "what shipped"),
+        ("what shipped in march last year", "in march last year", "what shipped"),
+        ("what shipped in March of this year?", "in March of this year", "what shipped?"),
+        ("what did we decide on Monday last week", "on Monday last week", "what did we decide"),
+        ("errors every day since Monday", "since Monday", "errors every day"),
         ("WHAT BROKE LAST WEEK", "LAST WEEK", "WHAT BROKE"),
         ("what did \"Mara\" say today", "today", "what did \"Mara\" say"),
         ("Mara's notes and Ben's of last week", "of last week", "Mara's notes and Ben's"),
@@ -104,6 +109,19 @@ fn what_may_be_something_else_stays() {
         "ask Jan",
         "over two weeks ago",
         "before last Monday's deploy",
+        // Two times that touch are one that nobody understands.
+        "what shipped in May 2 years ago",
+        "what happened one year ago today",
+        "what was decided on Monday in March",
+        "what was said on Monday morning last week",
+        "by March last year",
+        "the end of March last year",
+        // How far from a time.
+        "what was said two days before last Monday",
+        "what was said the week before last week",
+        "errors a few hours after yesterday's deploy",
+        "errors 2 weeks since Monday",
+        "errors a couple of days before yesterday",
         "since then",
         "the past is prologue",
         "walk past day care",
@@ -141,7 +159,7 @@ proptest::proptest! {
     }
 }
 
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 27] = [
     "last",
     "week",
     "\"",
@@ -164,6 +182,9 @@ const WORDS: [&str; 24] = [
     "the",
     "…",
     "2026",
+    "year",
+    "before",
+    "two",
     "of",
     "“",
 ];
