@@ -49,7 +49,8 @@ impl Calendar {
             }
             Part::Through(from, to) => {
                 let (to_start, to_end) = of(to)?;
-                // "from November to February": the November before that February.
+                // "from November to February": the November before that February; "from last Friday to last
+                // Monday": the Friday before that Monday.
                 let anchor = to_start.to_zoned(self.zone()).date();
                 (Some(instant(self.period(from, anchor)?.0)), Some(instant(to_end)))
             }
@@ -138,7 +139,7 @@ impl Calendar {
     fn weekday(&self, which: Which, weekday: Weekday, anchor: Date) -> Result<Date> {
         match which {
             Which::Latest => latest_weekday(weekday, anchor),
-            Which::Last => latest_weekday(weekday, self.today.yesterday()?),
+            Which::Last => latest_weekday(weekday, anchor.min(self.today.yesterday()?)),
             Which::Next => plus_days(latest_weekday(weekday, self.today)?, 7),
             Which::This => {
                 let first = week_start(self.today, self.week_start)?;
@@ -149,9 +150,10 @@ impl Calendar {
 
     fn month(&self, which: Which, month: i8, anchor: Date) -> Result<Date> {
         let today = self.today;
+        let latest = |anchor: Date| anchor.year() - i16::from(month > anchor.month());
         let year = match which {
-            Which::Latest => anchor.year() - i16::from(month > anchor.month()),
-            Which::Last => today.year() - i16::from(month >= today.month()),
+            Which::Latest => latest(anchor),
+            Which::Last => latest(anchor.min(today.first_of_month().yesterday()?)),
             Which::Next => today.year() + i16::from(month <= today.month()),
             Which::This => today.year(),
         };

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 /// | `3 March`, `March`, `Monday`, `weekend` | the latest that has begun |
 /// | `2026-03-01T12:00:00Z`, `2026-03-01 12:00` | the day of that instant; in a range, and after `since`, the instant |
 /// | `A..B`, `A..`, `..B` | from the start of A until the start of B |
-/// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year is the latest before B |
+/// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year, as `Monday` and `last Monday` are, is the latest before B |
 /// | `since A`, `after A` | from the start of A, from the end of A |
 /// | `before A`, `until A` | until the start of A, until the end of A |
 /// | `A, B`, `A or B` | either |
