@@ -26,6 +26,21 @@ impl Part {
     pub(super) fn has_two_sides(&self) -> bool {
         matches!(self, Part::Range(..) | Part::Through(..))
     }
+
+    /// Its years that are nothing but four digits.
+    pub(super) fn bare_years(&self) -> impl Iterator<Item = i16> {
+        let (one, other) = match self {
+            Part::During(it) | Part::Since(it) | Part::After(it) | Part::Before(it) | Part::Until(it) => {
+                (Some(it), None)
+            }
+            Part::Range(from, until) => (from.as_ref(), until.as_ref()),
+            Part::Through(from, to) => (Some(from), Some(to)),
+        };
+        one.into_iter().chain(other).filter_map(|period| match period {
+            Period::Year(year) => Some(*year),
+            _ => None,
+        })
+    }
 }
 
 /// Something with a start and an end.

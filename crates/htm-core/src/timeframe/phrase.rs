@@ -4,7 +4,7 @@
 //! that also mean something else (`may`, `march`, `the weekend project`, `last minute changes`, `release 2026-03-01`)
 //! are taken only after a preposition, and not even then where the sentence goes on with a noun.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::expression::TimeExpression;
 use super::grammar::words::{NUMBERS, unit as unit_of};
@@ -19,8 +19,9 @@ pub(super) struct Phrase {
     pub(super) expression: TimeExpression,
 }
 
-/// What may be the query's time phrase: the longest first, none within another.
-pub(super) fn phrases(query: &str) -> Vec<Phrase> {
+/// What may be the query's time phrase: the longest first, none within another. Four digits are a year from 1900 to
+/// `last_year`; else they are a port, or rows.
+pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
     let mut tokens = tokens(query);
     for quote in quotes(query) {
         for token in tokens.iter_mut().filter(|token| quote.contains(&token.span.start)) {
@@ -32,7 +33,7 @@ pub(super) fn phrases(query: &str) -> Vec<Phrase> {
     let mut all: Vec<(Range<usize>, Vec<Part>)> = Vec::new();
     let mut refused = 0;
     for at in 0..tokens.len() {
-        match read(&tokens, at) {
+        match read(&tokens, at, FIRST_YEAR..=last_year) {
             Read::Phrase(range, parts) if at >= refused => all.push((range, parts)),
             // "by March last year" is not "last year".
             Read::Refused(end) => refused = refused.max(end),
@@ -89,7 +90,7 @@ enum Read {
 }
 
 /// The phrase that begins with token `at`.
-fn read(tokens: &[Token], at: usize) -> Read {
+fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before)).filter(|it| it.kind == Kind::Word);
     // After a preposition or an article, the phrase that begins with it was refused.
     let is_refused = |word: &str| TURNS.contains(&word) || LEADS.contains(&word) || word == "the";
@@ -99,7 +100,9 @@ fn read(tokens: &[Token], at: usize) -> Read {
     let mut range = at..at;
     while let Some(said) = parser.part() {
         let words = &tokens[range.end..parser.at()];
-        if (parts.is_empty() && is_refused) || !is_time(&said, words, tokens.get(parser.at()), before) {
+        let is_time = is_time(&said, words, tokens.get(parser.at()), before)
+            && said.part.bare_years().all(|year| years.contains(&year));
+        if !is_time || (parts.is_empty() && is_refused) {
             if parts.is_empty() {
                 return Read::Refused(parser.at());
             }
@@ -155,8 +158,92 @@ fn is_time(said: &Said, words: &[Token], next: Option<&Token>, before: Option<&T
             || words.last().is_some_and(is_verb));
     // "3 mar", "jan": names of people and of much else; a year tells.
     let is_short = words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year);
-    is_clear && !is_bent && !goes_on && !is_verb && !is_short
+    // "the least recently used", "recently used files".
+    let is_how_recent = words.last().is_some_and(|last| last.text == "recently")
+        && (before.is_some_and(|before| ["least", "less", "more", "most"].contains(&before.text.as_str()))
+            || next_word.is_some_and(is_participle));
+    is_clear && !is_bent && !goes_on && !is_verb && !is_short && !is_how_recent
 }
+
+const FIRST_YEAR: i16 = 1900;
+
+/// `used`, `built`: after `recently`, what things are.
+fn is_participle(word: &str) -> bool {
+    (word.len() > 3 && word.ends_with("ed")) || IRREGULAR.binary_search(&word).is_ok()
+}
+
+/// Participles without `ed`, in their order.
+const IRREGULAR: &[&str] = &[
+    "become",
+    "been",
+    "begun",
+    "bought",
+    "broken",
+    "brought",
+    "built",
+    "caught",
+    "chosen",
+    "come",
+    "cut",
+    "done",
+    "drawn",
+    "driven",
+    "fallen",
+    "felt",
+    "forgotten",
+    "found",
+    "frozen",
+    "given",
+    "gone",
+    "got",
+    "gotten",
+    "grown",
+    "heard",
+    "held",
+    "hidden",
+    "hit",
+    "kept",
+    "known",
+    "learnt",
+    "led",
+    "left",
+    "lent",
+    "let",
+    "lost",
+    "made",
+    "meant",
+    "met",
+    "paid",
+    "put",
+    "read",
+    "rebuilt",
+    "rewritten",
+    "risen",
+    "run",
+    "said",
+    "seen",
+    "sent",
+    "set",
+    "shown",
+    "shut",
+    "sold",
+    "spent",
+    "split",
+    "spoken",
+    "spread",
+    "stolen",
+    "sunk",
+    "taken",
+    "taught",
+    "thought",
+    "thrown",
+    "told",
+    "understood",
+    "withdrawn",
+    "won",
+    "worn",
+    "written",
+];
 
 /// Words after which a time is part of something else: a comparison, a longer expression.
 const TURNS: &[&str] = &[
