@@ -147,7 +147,16 @@ async fn the_phrase_in_the_query_is_the_filter_and_is_not_searched_for() {
     htm.remember(Memory::new("we march").key("90").at(instant("2026-03-04T00:00:00Z"))).await.unwrap();
     assert_eq!(days(&htm, &auto("the harvest between March 3 and March 5, 2026?")).await, [3, 4, 5]);
     // Without a phrase there is no filter; so without one whose time has begun.
-    for text in ["the harvest", "what did \"last week\" mean for the harvest", "the harvest tomorrow"] {
+    for text in [
+        "the harvest",
+        "what did \"last week\" mean for the harvest",
+        "the harvest tomorrow",
+        "the harvest one year ago today",
+        "the harvest two days before last Monday",
+        "the least recently used harvest",
+        "the harvest between 1000 and 2000",
+        "the harvest before 3000",
+    ] {
         let recalled = htm.recall(&auto(text)).await.unwrap();
         assert_eq!((recalled.time_phrase, recalled.timeframe), (None, Timeframe::ALL), "{text}");
         assert_eq!(recalled.hits.len(), 31, "{text}");

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use chrono::Datelike;
+
 use super::phrase::{phrases, without};
 use super::{TimeExpression, Timeframe};
 use crate::error::{Error, Result};
@@ -78,12 +80,12 @@ impl Htm {
                 Ok(Applied { timeframe: expression.resolve(now, settings)?, phrase: None })
             }
             TimeFilter::Auto => {
-                let phrases = phrases(text);
-                if phrases.is_empty() {
+                if phrases(text, i16::MAX).is_empty() {
                     return Ok(Applied { timeframe: Timeframe::ALL, phrase: None });
                 }
                 let now = server::now(self.pool()).await?;
-                for phrase in phrases {
+                let next_year = i16::try_from(now.year() + 1).unwrap_or(i16::MAX);
+                for phrase in phrases(text, next_year) {
                     // What no calendar reaches was no time.
                     let Ok(timeframe) = phrase.expression.resolve(now, settings) else { continue };
                     if timeframe.from().is_some_and(|from| from >= now) {

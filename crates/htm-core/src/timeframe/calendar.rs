@@ -49,7 +49,8 @@ impl Calendar {
             }
             Part::Through(from, to) => {
                 let (to_start, to_end) = of(to)?;
-                // "from November to February": the November before that February.
+                // "from November to February": the November before that February; "from last Friday to last
+                // Monday": the Friday before that Monday.
                 let anchor = to_start.to_zoned(self.zone()).date();
                 (Some(instant(self.period(from, anchor)?.0)), Some(instant(to_end)))
             }
@@ -90,9 +91,17 @@ impl Calendar {
             Period::Day(day) => *day,
             Period::FromToday(days) => plus_days(self.today, (*days).into())?,
             Period::Weekday(which, weekday) => self.weekday(*which, *weekday, anchor)?,
+            Period::WeekdayOfWeek(weeks, weekday) => {
+                let first = self.unit_start(Unit::Week, (*weeks).into())?;
+                plus_days(first, weekday.since(self.week_start).into())?
+            }
             Period::MonthDay(month, day) => latest_month_day(*month, *day, anchor)?,
             Period::Month(year, month) => Date::new(*year, *month, 1)?,
             Period::MonthNamed(which, month) => self.month(*which, *month, anchor)?,
+            Period::MonthOfYear(years, month) => {
+                let first = self.unit_start(Unit::Year, (*years).into())?;
+                Date::new(first.year(), *month, 1)?
+            }
             Period::Year(year) => Date::new(*year, 1, 1)?,
             Period::Calendar(unit, count) => self.unit_start(*unit, (*count).into())?,
             Period::Ago(unit, count) => self.unit_start(*unit, -*count)?,
@@ -105,7 +114,9 @@ impl Calendar {
             Period::Back(..) | Period::Ahead(..) => self.today,
         };
         let until = match period {
-            Period::Month(..) | Period::MonthNamed(..) => from.checked_add(Span::new().months(1))?,
+            Period::Month(..) | Period::MonthNamed(..) | Period::MonthOfYear(..) => {
+                from.checked_add(Span::new().months(1))?
+            }
             Period::Year(_) => from.checked_add(Span::new().years(1))?,
             Period::Calendar(unit, _) | Period::Ago(unit, _) => from.checked_add(span(*unit, 1)?)?,
             Period::Weekend(_) | Period::LatestWeekend => plus_days(from, 2)?,
@@ -128,7 +139,7 @@ impl Calendar {
     fn weekday(&self, which: Which, weekday: Weekday, anchor: Date) -> Result<Date> {
         match which {
             Which::Latest => latest_weekday(weekday, anchor),
-            Which::Last => latest_weekday(weekday, self.today.yesterday()?),
+            Which::Last => latest_weekday(weekday, anchor.min(self.today.yesterday()?)),
             Which::Next => plus_days(latest_weekday(weekday, self.today)?, 7),
             Which::This => {
                 let first = week_start(self.today, self.week_start)?;
@@ -139,9 +150,10 @@ impl Calendar {
 
     fn month(&self, which: Which, month: i8, anchor: Date) -> Result<Date> {
         let today = self.today;
+        let latest = |anchor: Date| anchor.year() - i16::from(month > anchor.month());
         let year = match which {
-            Which::Latest => anchor.year() - i16::from(month > anchor.month()),
-            Which::Last => today.year() - i16::from(month >= today.month()),
+            Which::Latest => latest(anchor),
+            Which::Last => latest(anchor.min(today.first_of_month().yesterday()?)),
             Which::Next => today.year() + i16::from(month <= today.month()),
             Which::This => today.year(),
         };

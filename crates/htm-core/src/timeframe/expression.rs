@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 /// | `3 March`, `March`, `Monday`, `weekend` | the latest that has begun |
 /// | `2026-03-01T12:00:00Z`, `2026-03-01 12:00` | the day of that instant; in a range, and after `since`, the instant |
 /// | `A..B`, `A..`, `..B` | from the start of A until the start of B |
-/// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year is the latest before B |
+/// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year, as `Monday` and `last Monday` are, is the latest before B |
 /// | `since A`, `after A` | from the start of A, from the end of A |
 /// | `before A`, `until A` | until the start of A, until the end of A |
 /// | `A, B`, `A or B` | either |
@@ -42,6 +42,7 @@ use crate::error::{Error, Result};
 /// | `this weekend` | Saturday and Sunday of the ISO week of D |
 /// | `last Monday`, `next Monday`, `this Monday` | the latest before D, the first after D, the one of the week of D |
 /// | `last March`, `next March`, `this March` | the latest before this month, the first after it, that of this year |
+/// | `March last year`, `Monday last week`, `Monday of this week` | that of the year, of the week |
 /// | `week before last`, `weekend before last` | two before this one |
 ///
 /// N is a number, `a`, `one` to `twelve`, `a couple of` (2), `few` or `several` (3). Capitals, and `in`, `on`,

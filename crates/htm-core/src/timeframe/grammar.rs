@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime as LocalTime, Weekday};
 
 use super::tokens::{Kind, Token};
 
-mod words;
+pub(super) mod words;
 
 /// One of the alternatives of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,21 @@ impl Part {
     pub(super) fn has_two_sides(&self) -> bool {
         matches!(self, Part::Range(..) | Part::Through(..))
     }
+
+    /// Its years that are nothing but four digits.
+    pub(super) fn bare_years(&self) -> impl Iterator<Item = i16> {
+        let (one, other) = match self {
+            Part::During(it) | Part::Since(it) | Part::After(it) | Part::Before(it) | Part::Until(it) => {
+                (Some(it), None)
+            }
+            Part::Range(from, until) => (from.as_ref(), until.as_ref()),
+            Part::Through(from, to) => (Some(from), Some(to)),
+        };
+        one.into_iter().chain(other).filter_map(|period| match period {
+            Period::Year(year) => Some(*year),
+            _ => None,
+        })
+    }
 }
 
 /// Something with a start and an end.
@@ -42,7 +57,11 @@ pub(super) enum Period {
     /// Month and day, the latest.
     MonthDay(i8, i8),
     MonthNamed(Which, i8),
+    /// That of the year so many from this one.
+    MonthOfYear(i32, i8),
     Weekday(Which, Weekday),
+    /// That of the week so many from this one.
+    WeekdayOfWeek(i32, Weekday),
     PartOfDay(Box<Period>, PartOfDay),
     /// So many from the one that is now.
     Calendar(Unit, i32),

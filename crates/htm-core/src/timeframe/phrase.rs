@@ -4,9 +4,10 @@
 //! that also mean something else (`may`, `march`, `the weekend project`, `last minute changes`, `release 2026-03-01`)
 //! are taken only after a preposition, and not even then where the sentence goes on with a noun.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::expression::TimeExpression;
+use super::grammar::words::{NUMBERS, unit as unit_of};
 use super::grammar::{Clarity, LEADS, Parser, Part, Period, Said};
 use super::tokens::{Kind, Token, tokens};
 
@@ -18,8 +19,9 @@ pub(super) struct Phrase {
     pub(super) expression: TimeExpression,
 }
 
-/// What may be the query's time phrase: the longest first, none within another.
-pub(super) fn phrases(query: &str) -> Vec<Phrase> {
+/// What may be the query's time phrase: the longest first, none within another. Four digits are a year from 1900 to
+/// `last_year`; else they are a port, or rows.
+pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
     let mut tokens = tokens(query);
     for quote in quotes(query) {
         for token in tokens.iter_mut().filter(|token| quote.contains(&token.span.start)) {
@@ -28,10 +30,16 @@ pub(super) fn phrases(query: &str) -> Vec<Phrase> {
     }
     let shouted = !query.chars().any(char::is_lowercase);
     let mut found: Vec<Range<usize>> = Vec::new();
-    let mut all: Vec<(Range<usize>, Vec<Part>)> = (0..tokens.len())
-        .filter_map(|at| read(&tokens, at))
-        .filter(|(range, _)| shouted || !has_odd_capital(&tokens, range.clone()))
-        .collect();
+    let mut all: Vec<(Range<usize>, Vec<Part>)> = Vec::new();
+    let mut refused = 0;
+    for at in 0..tokens.len() {
+        match read(&tokens, at, FIRST_YEAR..=last_year) {
+            Read::Phrase(range, parts) if at >= refused => all.push((range, parts)),
+            // "by March last year" is not "last year".
+            Read::Refused(end) => refused = refused.max(end),
+            _ => {}
+        }
+    }
     all.sort_by_key(|(range, _)| (usize::MAX - range.len(), range.start));
     all.retain(|(range, _)| {
         let is_apart = found.iter().all(|other| range.end <= other.start || other.end <= range.start);
@@ -40,6 +48,10 @@ pub(super) fn phrases(query: &str) -> Vec<Phrase> {
         }
         is_apart
     });
+    // "one year ago today": two that touch are one, which nobody understood.
+    let touches =
+        |range: &Range<usize>| found.iter().any(|other| range.end == other.start || other.end == range.start);
+    all.retain(|(range, _)| !touches(range) && (shouted || !has_odd_capital(&tokens, range.clone())));
     let phrase = |(range, parts): (Range<usize>, Vec<Part>)| {
         let span = tokens[range.start].span.start..tokens[range.end - 1].span.end;
         Phrase { expression: TimeExpression::new(query[span.clone()].into(), parts), span }
@@ -68,20 +80,32 @@ pub(super) fn without(query: &str, span: &Range<usize>) -> String {
     if rest.contains(char::is_alphanumeric) { rest } else { query.into() }
 }
 
-/// The parts of a phrase that is read from token `at` on, and its tokens.
-fn read(tokens: &[Token], at: usize) -> Option<(Range<usize>, Vec<Part>)> {
+/// What can be read from a token on.
+enum Read {
+    /// Its tokens and its parts.
+    Phrase(Range<usize>, Vec<Part>),
+    /// The words of a time until this token, which mean something else here; so none of them is one.
+    Refused(usize),
+    Nothing,
+}
+
+/// The phrase that begins with token `at`.
+fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before)).filter(|it| it.kind == Kind::Word);
     // After a preposition or an article, the phrase that begins with it was refused.
     let is_refused = |word: &str| TURNS.contains(&word) || LEADS.contains(&word) || word == "the";
-    if before.is_some_and(|before| is_refused(&before.text)) {
-        return None;
-    }
+    let is_refused = before.is_some_and(|before| is_refused(&before.text)) || is_distance(&tokens[..=at]);
     let mut parser = Parser::starting_at(tokens, at);
     let mut parts = Vec::new();
     let mut range = at..at;
     while let Some(said) = parser.part() {
         let words = &tokens[range.end..parser.at()];
-        if !is_time(&said, words, tokens.get(parser.at()), before) {
+        let is_time = is_time(&said, words, tokens.get(parser.at()), before)
+            && said.part.bare_years().all(|year| years.contains(&year));
+        if !is_time || (parts.is_empty() && is_refused) {
+            if parts.is_empty() {
+                return Read::Refused(parser.at());
+            }
             break;
         }
         // "in yesterday's meeting": the preposition is the meeting's.
@@ -94,7 +118,21 @@ fn read(tokens: &[Token], at: usize) -> Option<(Range<usize>, Vec<Part>)> {
             break;
         }
     }
-    (!parts.is_empty()).then_some((range, parts))
+    if parts.is_empty() { Read::Nothing } else { Read::Phrase(range, parts) }
+}
+
+/// Whether what stands before a time says how far from it: "two days before", "the week after".
+fn is_distance(words: &[Token]) -> bool {
+    let [.., how_many, unit, relation] = words else { return false };
+    let is_count = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_digit())
+            || NUMBERS.contains(&word)
+            || ["the", "a", "an", "few", "several", "couple", "of"].contains(&word)
+    };
+    [how_many, unit, relation].iter().all(|word| word.kind == Kind::Word)
+        && matches!(relation.text.as_str(), "before" | "after" | "since")
+        && (unit_of(&unit.text).is_some() || matches!(unit.text.as_str(), "night" | "weekend"))
+        && is_count(&how_many.text)
 }
 
 /// Whether a part of a sentence can only mean a time.
@@ -114,12 +152,98 @@ fn is_time(said: &Said, words: &[Token], next: Option<&Token>, before: Option<&T
     // "in 2000 rows", "over the weekend project".
     let goes_on = said.loose && next_word.is_some_and(|next| !GO_ON.contains(&next));
     // "the last may fail", "march on"; a year tells.
-    let is_verb = words.windows(2).any(|pair| is_verb(&pair[0]) && !is_year(&pair[1]))
-        || words.last().is_some_and(is_verb);
+    let has_year = is_led && matches!(said.part, Part::During(Period::MonthOfYear(..)));
+    let is_verb = !has_year
+        && (words.windows(2).any(|pair| is_verb(&pair[0]) && !is_year(&pair[1]))
+            || words.last().is_some_and(is_verb));
     // "3 mar", "jan": names of people and of much else; a year tells.
     let is_short = words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year);
-    is_clear && !is_bent && !goes_on && !is_verb && !is_short
+    // "the least recently used", "recently used files".
+    let is_how_recent = words.last().is_some_and(|last| last.text == "recently")
+        && (before.is_some_and(|before| ["least", "less", "more", "most"].contains(&before.text.as_str()))
+            || next_word.is_some_and(is_participle));
+    is_clear && !is_bent && !goes_on && !is_verb && !is_short && !is_how_recent
 }
+
+const FIRST_YEAR: i16 = 1900;
+
+/// `used`, `built`: after `recently`, what things are.
+fn is_participle(word: &str) -> bool {
+    (word.len() > 3 && word.ends_with("ed")) || IRREGULAR.binary_search(&word).is_ok()
+}
+
+/// Participles without `ed`, in their order.
+const IRREGULAR: &[&str] = &[
+    "become",
+    "been",
+    "begun",
+    "bought",
+    "broken",
+    "brought",
+    "built",
+    "caught",
+    "chosen",
+    "come",
+    "cut",
+    "done",
+    "drawn",
+    "driven",
+    "fallen",
+    "felt",
+    "forgotten",
+    "found",
+    "frozen",
+    "given",
+    "gone",
+    "got",
+    "gotten",
+    "grown",
+    "heard",
+    "held",
+    "hidden",
+    "hit",
+    "kept",
+    "known",
+    "learnt",
+    "led",
+    "left",
+    "lent",
+    "let",
+    "lost",
+    "made",
+    "meant",
+    "met",
+    "paid",
+    "put",
+    "read",
+    "rebuilt",
+    "rewritten",
+    "risen",
+    "run",
+    "said",
+    "seen",
+    "sent",
+    "set",
+    "shown",
+    "shut",
+    "sold",
+    "spent",
+    "split",
+    "spoken",
+    "spread",
+    "stolen",
+    "sunk",
+    "taken",
+    "taught",
+    "thought",
+    "thrown",
+    "told",
+    "understood",
+    "withdrawn",
+    "won",
+    "worn",
+    "written",
+];
 
 /// Words after which a time is part of something else: a comparison, a longer expression.
 const TURNS: &[&str] = &[

@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime as LocalTime, Weekday};
 
 use super::{Clarity, Parser, PartOfDay, Period, Unit, Which};
 
-const NUMBERS: [&str; 12] =
+pub(in super::super) const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 impl Parser<'_> {
@@ -158,11 +158,19 @@ impl Parser<'_> {
             return self.month_day(month, day, is_ordinal);
         }
         let month = self.take(month)?;
-        if let Some((day, is_ordinal)) = self.attempt(|it| it.take(day_of_month)) {
+        // "in May 2 years ago": a count, not the second of May.
+        let day = self.attempt(|it| {
+            let day = it.take(day_of_month)?;
+            it.peek().and_then(unit).is_none().then_some(day)
+        });
+        if let Some((day, is_ordinal)) = day {
             return self.month_day(month, day, is_ordinal);
         }
         if let Some(year) = self.attempt(|it| it.take(year)) {
             return Some(Period::Month(year, month));
+        }
+        if let Some(years) = self.attempt(|it| it.of_which("year")) {
+            return Some(Period::MonthOfYear(years, month));
         }
         self.only(Clarity::Led);
         Some(Period::MonthNamed(Which::Latest, month))
@@ -185,14 +193,31 @@ impl Parser<'_> {
         }
     }
 
-    /// `Monday`, `weekend`
+    /// `Monday`, `Monday last week`, `weekend`
     fn bare(&mut self) -> Option<Period> {
-        self.only(Clarity::Led);
         if self.attempt(|it| it.word(&["weekend"])).is_some() {
+            self.only(Clarity::Led);
             self.loose = true;
             return Some(Period::LatestWeekend);
         }
-        Some(Period::Weekday(Which::Latest, self.take(weekday)?))
+        let weekday = self.take(weekday)?;
+        if let Some(weeks) = self.attempt(|it| it.of_which("week")) {
+            return Some(Period::WeekdayOfWeek(weeks, weekday));
+        }
+        self.only(Clarity::Led);
+        Some(Period::Weekday(Which::Latest, weekday))
+    }
+
+    /// `last year`, `of this week`: how many from this one.
+    fn of_which(&mut self, unit: &'static str) -> Option<i32> {
+        self.attempt(|it| it.word(&["of"]));
+        let which = self.word(&["last", "this", "next"])?;
+        self.word(&[unit])?;
+        Some(match which {
+            "last" => -1,
+            "this" => 0,
+            _ => 1,
+        })
     }
 
     /// How many: `3`, `three`, `a`, `a few`, `several`, `a couple of`
@@ -216,7 +241,7 @@ impl Parser<'_> {
     }
 }
 
-fn unit(word: &str) -> Option<Unit> {
+pub(in super::super) fn unit(word: &str) -> Option<Unit> {
     Some(match word {
         "minute" | "minutes" | "min" | "mins" => Unit::Minute,
         "hour" | "hours" => Unit::Hour,
