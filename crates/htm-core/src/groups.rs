@@ -14,9 +14,11 @@ mod member;
 pub(crate) mod mirror;
 mod tasks;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 pub use self::error::GroupError;
 pub use self::member::{GroupEvent, GroupMember};
@@ -161,6 +163,15 @@ pub enum AfterShutdown {
     Clear,
 }
 
+/// The process that speaks for a robot in a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Fence<'a> {
+    /// The robot's name, for a message.
+    robot: &'a str,
+    robot_id: RobotId,
+    session: Uuid,
+}
+
 /// A group by its name, there or not; what needs no membership. See [`Htm::group`].
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -274,6 +285,24 @@ impl Group {
         Ok(())
     }
 
+    /// Ends a robot's membership, as its process does that [leaves](GroupMember::leave): of one that died, or of one that
+    /// goes on and is told that it was replaced. When it was the only active member, the passive one that has been a
+    /// member for longest takes over.
+    ///
+    /// # Errors
+    /// `group_unknown`, `group_member_unknown`, or a database error.
+    pub async fn remove(&self, robot: &str) -> Result<()> {
+        let group = self.id().await?;
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
+        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        groups::remove_in_tx(&mut tx, group, member.robot_id).await?;
+        groups::hand_over_in_tx(&mut tx, group, None).await?;
+        tx.commit().await?;
+        groups::notify(self.htm.pool(), group).await;
+        Ok(())
+    }
+
     /// Moves nodes from its working memory to another one. In a group they take their place within its budget.
     ///
     /// # Errors
@@ -291,17 +320,13 @@ impl Group {
         self.shutdown_as(after, None).await
     }
 
-    /// As [`shutdown`](Self::shutdown), if `fence`, a robot and its session, may write.
-    pub(crate) async fn shutdown_as(
-        &self,
-        after: AfterShutdown,
-        fence: Option<(&str, uuid::Uuid)>,
-    ) -> Result<u64> {
+    /// As [`shutdown`](Self::shutdown), if `fence` may write.
+    pub(crate) async fn shutdown_as(&self, after: AfterShutdown, fence: Option<Fence<'_>>) -> Result<u64> {
         let group = self.id().await?;
         let mut tx = self.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
-        if let Some((robot, session)) = fence {
-            self.check_writer_in_tx(&mut tx, group, robot, session).await?;
+        if let Some(fence) = fence {
+            self.check_writer_in_tx(&mut tx, group, fence).await?;
         }
         let members = groups::close_in_tx(&mut tx, group).await?;
         let members = members.ok_or_else(|| GroupError::Closed { group: self.name.clone() })?;
@@ -316,12 +341,12 @@ impl Group {
         Ok(members)
     }
 
-    /// As [`transfer`](Self::transfer), if `fence`, a robot and its session, may write.
+    /// As [`transfer`](Self::transfer), if `fence` may write.
     pub(crate) async fn transfer_as(
         &self,
         what: &Transferred,
         to: &TransferTarget,
-        fence: Option<(&str, uuid::Uuid)>,
+        fence: Option<Fence<'_>>,
     ) -> Result<TransferReceipt> {
         let namespace = self.checked_namespace()?;
         let from = self.id().await?;
@@ -339,13 +364,16 @@ impl Group {
         let mut tx = self.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &Vec::from_iter([from].into_iter().chain(target_id)), LOCK_PATIENCE)
             .await?;
-        if let Some((robot, session)) = fence {
-            self.check_writer_in_tx(&mut tx, from, robot, session).await?;
+        if let Some(fence) = fence {
+            self.check_writer_in_tx(&mut tx, from, fence).await?;
         }
         let held = self.held_in_tx(&mut tx, from).await?;
         let nodes: Vec<NodeId> = match what {
             Transferred::All => held.memory().in_eviction_order().map(|entry| entry.node).collect(),
-            Transferred::Nodes(nodes) => nodes.clone(),
+            Transferred::Nodes(nodes) => {
+                let mut named = HashSet::new();
+                nodes.iter().copied().filter(|node| named.insert(*node)).collect()
+            }
         };
         if let Some(node) = nodes.iter().find(|node| !held.memory().contains(**node)) {
             return Err(Error::NodeNotFound { node: *node });
@@ -383,12 +411,11 @@ impl Group {
         &self,
         connection: &mut sqlx::PgConnection,
         group: GroupId,
-        robot: &str,
-        session: uuid::Uuid,
+        fence: Fence<'_>,
     ) -> Result<()> {
-        let (robot, name) = (robot.to_owned(), self.name.clone());
-        match groups::member_in_tx(connection, group, &robot).await? {
-            Some(member) if member.session != session => {
+        let (robot, name) = (fence.robot.to_owned(), self.name.clone());
+        match groups::member_in_tx(connection, group, fence.robot_id).await? {
+            Some(member) if member.session != fence.session => {
                 Err(GroupError::Replaced { robot, group: name }.into())
             }
             None => Err(GroupError::Replaced { robot, group: name }.into()),
@@ -432,7 +459,11 @@ impl Group {
         group: GroupId,
         robot: &str,
     ) -> Result<groups::Member> {
-        let member = groups::member_in_tx(connection, group, robot).await?;
+        let namespace = self.checked_namespace()?;
+        let member = match robots::find(&mut *connection, namespace, robot).await? {
+            Some(robot) => groups::member_in_tx(connection, group, robot).await?,
+            None => None,
+        };
         Ok(member.ok_or_else(|| GroupError::NotMember { robot: robot.into(), group: self.name.clone() })?)
     }
 

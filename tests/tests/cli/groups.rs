@@ -10,7 +10,7 @@ use super::filtered;
 async fn a_member_reads_lines_and_tells_what_happens() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/members\n";
+    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/add 99\n/add\n/contxt 500\n/context abc\n/memory 7\n/members\n";
     let answer =
         sandbox.htm_reading(&["--json", "groups", "join", "crew", "--robot", "ada"], input.as_bytes()).await;
     let events: Vec<Value> =
@@ -24,7 +24,20 @@ async fn a_member_reads_lines_and_tells_what_happens() {
     assert_eq!(find("context")["text"], "Mara prefers tabs.");
     assert_eq!(find("removed")["was_there"], true);
     assert_eq!(find("added")["evicted"], json!([]));
-    assert_eq!(find("error")["code"], "node_not_found");
+    let refused = |line: &str| {
+        let is_it = |event: &&Value| event["message"].as_str().is_some_and(|it| it.contains(line));
+        let event = events.iter().find(is_it).unwrap_or_else(|| panic!("{line}: {events:?}"));
+        assert_eq!((&event["event"], &event["code"]), (&json!("error"), &json!("usage")));
+        assert!(event["hint"].as_str().unwrap().contains("/context TOKENS"), "{event}");
+    };
+    for line in
+        ["`/contxt`", "/context takes a number of tokens, not `abc`", "not `x`", "not ``", "/memory takes"]
+    {
+        refused(line);
+    }
+    let remembered = events.iter().filter(|event| event["event"] == "remembered").count();
+    assert_eq!(remembered, 1, "what is no command is not remembered");
+    assert!(events.iter().any(|event| event["code"] == "node_not_found"));
     assert_eq!(find("members")["members"][0]["robot"], "ada");
     let touched: Vec<_> =
         events.iter().filter(|it| it["event"] == "touched").map(|it| it["was_there"].clone()).collect();
@@ -71,8 +84,10 @@ async fn groups_are_listed_shown_and_changed() {
     let said =
         sandbox.htm(&["groups", "transfer", "night", "--all", "--to-robot", "bob", "--json"]).await.json();
     assert_eq!(said["transferred"].as_array().unwrap().len(), 1);
+    let said = sandbox.htm(&["groups", "leave", "crew", "--robot", "ada"]).await;
+    assert_eq!(said.succeeds(), "ada is no member of crew any more\n");
     let said = sandbox.htm(&["groups", "shutdown", "crew", "--clear", "--yes"]).await;
-    assert_eq!(said.succeeds(), "crew is shut down; it had 2 members\n");
+    assert_eq!(said.succeeds(), "crew is shut down; it had 1 members\n");
     assert!(sandbox.htm(&["groups", "show", "crew"]).await.succeeds().ends_with("no members\n"));
 }
 
@@ -88,6 +103,7 @@ async fn what_cannot_be_done_in_a_group_is_refused() {
         (&["join", "crew", "--robot", " "], "robot_invalid"),
         (&["promote", "nowhere", "ada"], "group_unknown"),
         (&["promote", "crew", "bob"], "group_member_unknown"),
+        (&["leave", "crew", "--robot", "bob"], "group_member_unknown"),
         (&["demote", "crew", "ada"], "group_last_active"),
         (&["transfer", "crew", "--all", "--to-group", "crew"], "group_transfer_to_itself"),
         (&["transfer", "crew", "--all", "--to-robot", "nobody"], "robot_unknown"),

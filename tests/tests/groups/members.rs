@@ -190,6 +190,46 @@ async fn a_lease_is_renewed_while_the_group_is_locked_and_the_pool_is_empty() {
 }
 
 #[tokio::test]
+async fn a_member_that_is_renamed_goes_on() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let bob = join(&htm, "bob", GroupRole::Passive).await;
+    db.htm().rename_robot(None, "ada", "eva").await.unwrap();
+    let node = ada.remember(Memory::new("one")).await.unwrap().node;
+    assert_eq!(htm.get(node).await.unwrap().robot, "eva");
+    assert_eq!(db.count("select count(*) from htm.robots where name = 'ada'").await, 0, "no new robot");
+    let to = htm_core::groups::TransferTarget::Robot("bob".into());
+    let what = htm_core::groups::Transferred::All;
+    assert_eq!(ada.transfer(&what, &to).await.unwrap().transferred, [node]);
+    // Who joins by the old name is another robot, and this one leaves as itself.
+    let other = join(&htm, "ada", GroupRole::Passive).await;
+    ada.leave().await.unwrap();
+    until_role(&bob, GroupRole::Active).await;
+    assert_eq!(roles(&htm).await, [("bob".to_owned(), "active"), ("ada".into(), "passive")]);
+    drop(other);
+}
+
+#[tokio::test]
+async fn a_member_that_died_is_removed_by_another() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let group = htm.group(GROUP);
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let bob = join(&htm, "bob", GroupRole::Passive).await;
+    drop(join(&htm, "cyd", GroupRole::Passive).await);
+    group.remove("cyd").await.unwrap();
+    assert_eq!(group.remove("cyd").await.unwrap_err().code(), "group_member_unknown");
+    assert_eq!(group.remove("nobody").await.unwrap_err().code(), "group_member_unknown");
+    // One that goes on is told, and another one takes over.
+    let mut events = ada.events();
+    group.remove("ada").await.unwrap();
+    while events.recv().await.unwrap() != GroupEvent::Replaced {}
+    until_role(&bob, GroupRole::Active).await;
+    assert_eq!(roles(&htm).await, [("bob".to_owned(), "active")]);
+}
+
+#[tokio::test]
 async fn a_shutdown_tells_all_and_keeps_or_clears() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -90,7 +90,8 @@ async fn the_writer_decides_what_leaves_and_all_agree() {
     assert_eq!(error.code(), "node_oversized");
     let before = db.count("select count(*) from htm.nodes").await;
     let error = bob.remember(Memory::new(text(6, 101))).await.unwrap_err();
-    assert_eq!(error.code(), "node_oversized");
+    assert_eq!((error.code(), error.fault().exit_code()), ("node_oversized", 2));
+    assert!(error.hint().starts_with("nothing was written"), "{}", error.hint());
     assert_eq!(db.count("select count(*) from htm.nodes").await, before, "nothing is written");
     bob.sync().await.unwrap();
     assert_eq!(held(&bob).await, [nodes[0], nodes[2], node]);
@@ -118,6 +119,54 @@ async fn what_was_edited_or_forgotten_is_seen_by_the_context() {
 }
 
 #[tokio::test]
+async fn what_leaves_is_decided_by_the_nodes_as_they_are() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 100)).await.unwrap();
+    let mut nodes = Vec::new();
+    for number in 0..2 {
+        nodes.push(ada.remember(Memory::new(text(number, 45))).await.unwrap().node);
+    }
+    // Room that a forgotten node leaves is there for another one.
+    htm.forget(nodes[1], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    let third = ada.remember(Memory::new(text(2, 45))).await.unwrap().node;
+    assert_eq!(held(&ada).await, [nodes[0], third]);
+    // A node that has become longer takes the room that it takes now.
+    sqlx::query("update htm.nodes set content = $2, token_count = 90, revision = revision + 1 where id = $1")
+        .bind(third)
+        .bind(text(2, 90))
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let fourth = ada.remember(Memory::new(text(4, 10))).await.unwrap().node;
+    assert_eq!(held(&ada).await, [third, fourth]);
+    let stats = ada.stats().await.unwrap();
+    assert_eq!((stats.nodes, stats.tokens), (2, 100));
+}
+
+#[tokio::test]
+async fn all_agree_on_what_was_forgotten_and_restored() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let bob = join(&htm, "bob", GroupRole::Passive).await;
+    let mut nodes = Vec::new();
+    for word in ["stays", "goes and comes"] {
+        nodes.push(ada.remember(Memory::new(word)).await.unwrap().node);
+    }
+    until_held(&bob, &nodes).await;
+    htm.forget(nodes[1], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    ada.sync().await.unwrap();
+    assert_eq!(held(&ada).await, nodes[..1]);
+    htm.restore(nodes[1], &Caller::AnyRobot).await.unwrap();
+    for member in [&ada, &bob] {
+        let context = member.context(&ContextOptions::new(100)).await.unwrap();
+        assert!(context.text.contains("comes"), "{}", context.text);
+        assert_eq!(held(member).await, nodes);
+    }
+}
+
+#[tokio::test]
 async fn a_context_is_counted_by_the_readers_encoding() {
     let db = TestDatabase::new().await;
     let ada = join(&db.htm(), "ada", GroupRole::Active).await;
@@ -141,7 +190,8 @@ async fn nodes_are_transferred_within_the_targets_budget() {
     }
     let there = small.remember(Memory::new(text(3, 30))).await.unwrap().node;
     let to = TransferTarget::Group("small".into());
-    let receipt = ada.transfer(&Transferred::Nodes(vec![nodes[0]]), &to).await.unwrap();
+    // Named twice, it is one node.
+    let receipt = ada.transfer(&Transferred::Nodes(vec![nodes[0], nodes[0]]), &to).await.unwrap();
     assert_eq!((receipt.transferred, receipt.evicted), (vec![nodes[0]], vec![]));
     until_held(&small, &[nodes[0], there]).await;
     assert_eq!(held(&ada).await, nodes[1..]);

@@ -13,6 +13,8 @@ pub(crate) enum GroupsCommand {
     Show(GroupArgs),
     /// Be a robot in a group, until the end of standard input or Ctrl-C
     Join(JoinArgs),
+    /// End a robot's membership, whether its process died or goes on
+    Leave(LeaveArgs),
     /// Make a member active: it writes
     Promote(MemberArgs),
     /// Make a member passive: it follows
@@ -63,6 +65,21 @@ pub(crate) struct JoinArgs {
     /// Only follow, and take over when no active member is left, or none comes within the lease
     #[arg(long)]
     pub(crate) passive: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "A process that goes on is told that it was replaced, and ends. What it remembered stays in mind.
+
+Example:
+  htm groups leave on-call --robot ada"
+)]
+pub(crate) struct LeaveArgs {
+    #[command(flatten)]
+    pub(crate) group: GroupArgs,
+    /// The member, a robot's name
+    #[arg(long, value_name = "R")]
+    pub(crate) robot: String,
 }
 
 #[derive(Args)]

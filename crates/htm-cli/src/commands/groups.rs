@@ -44,6 +44,13 @@ async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) ->
             output.value(&info, || describe(&info));
         }
         GroupsCommand::Join(args) => join::run(session, args, output).await?,
+        GroupsCommand::Leave(args) => {
+            group(&htm, &args.group).remove(&args.robot).await?;
+            let (robot, group) = (&args.robot, &args.group.group);
+            output.value(&serde_json::json!({ "group": group, "robot": robot }), || {
+                format!("{} is no member of {} any more", plain(robot), plain(group))
+            });
+        }
         GroupsCommand::Promote(args) => {
             group(&htm, &args.group).promote(&args.robot).await?;
             changed(output, &args.group.group, &args.robot, "active");

@@ -77,6 +77,18 @@ pub enum GroupError {
         /// The group.
         group: String,
     },
+    /// A text that is larger than all that the group may have in mind.
+    #[error(
+        "the text has {tokens} tokens, more than the {max_tokens} that the working memory of group `{group}` holds"
+    )]
+    Oversized {
+        /// The group.
+        group: String,
+        /// Its tokens.
+        tokens: usize,
+        /// The most.
+        max_tokens: usize,
+    },
     /// A setting of a membership that cannot work.
     #[error("{what} {value} is outside {allowed}")]
     OutOfRange {
@@ -102,6 +114,7 @@ impl GroupError {
             Self::LastActive { .. } => "group_last_active",
             Self::Elsewhere { .. } => "group_elsewhere",
             Self::TransferToItself { .. } => "group_transfer_to_itself",
+            Self::Oversized { .. } => "node_oversized",
             Self::OutOfRange { .. } => "group_setting_out_of_range",
         }
     }
@@ -126,6 +139,9 @@ impl GroupError {
             Self::LastActive { .. } => "let another robot join first, or shut the group down: `htm groups shutdown`".into(),
             Self::Elsewhere { namespace, .. } => format!("remember it in namespace `{namespace}`, or without one"),
             Self::TransferToItself { .. } => "name another group, or a robot".into(),
+            Self::Oversized { .. } => {
+                "nothing was written; split the text, or remember it without the group: `htm remember`".into()
+            }
             Self::OutOfRange { allowed, .. } => format!("give a value of {allowed}"),
         }
     }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::mirror::{Applied, Mirror};
 use super::{
-    AfterShutdown, Group, GroupError, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
+    AfterShutdown, Fence, Group, GroupError, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
     TransferTarget, Transferred, tasks,
 };
 use crate::context::{Context, ContextOptions, assemble};
@@ -153,7 +153,7 @@ impl GroupMember {
         Ok(Self { inner, _tasks: tasks })
     }
 
-    /// The robot's name.
+    /// The robot's name, as it joined; when it is renamed it is a member still, and what it remembers is its own.
     pub fn robot(&self) -> &str {
         &self.inner.robot
     }
@@ -215,12 +215,13 @@ impl GroupMember {
         Ok(there)
     }
 
-    /// Fetches what it does not have yet: after this it has what every write before it wrote.
+    /// Fetches what it does not have yet: after this it has what every write, edit or forget before it wrote.
     ///
     /// # Errors
     /// `group_member_replaced`, `group_closed`, or a database error.
     pub async fn sync(&self) -> Result<()> {
-        self.inner.sync().await
+        let mut mirror = self.inner.mirror.lock().await;
+        self.inner.refresh(&mut mirror).await
     }
 
     /// What is in mind, as one text. What was edited or forgotten meanwhile is seen.
@@ -289,7 +290,7 @@ impl GroupMember {
     /// Those of that, `group_member_passive`, or `group_member_replaced`.
     pub async fn transfer(&self, what: &Transferred, to: &TransferTarget) -> Result<TransferReceipt> {
         self.inner.check_active()?;
-        let fence = Some((self.inner.robot.as_str(), self.inner.session));
+        let fence = Some(self.inner.fence());
         let receipt = self.group().transfer_as(what, to, fence).await?;
         self.sync().await?;
         Ok(receipt)
@@ -306,7 +307,7 @@ impl GroupMember {
         }
         let mut tx = inner.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &[inner.group], inner.lease).await?;
-        let member = groups::member_in_tx(&mut tx, inner.group, &inner.robot).await?;
+        let member = groups::member_in_tx(&mut tx, inner.group, inner.robot_id).await?;
         if let Some(member) = member.filter(|member| member.session == inner.session) {
             groups::remove_in_tx(&mut tx, inner.group, member.robot_id).await?;
             if member.is_active() {
@@ -324,7 +325,7 @@ impl GroupMember {
     /// Those of that, `group_member_passive`, or `group_member_replaced`.
     pub async fn shutdown(self, after: AfterShutdown) -> Result<u64> {
         self.inner.check_active()?;
-        let fence = Some((self.inner.robot.as_str(), self.inner.session));
+        let fence = Some(self.inner.fence());
         self.group().shutdown_as(after, fence).await
     }
 
@@ -350,6 +351,10 @@ struct Written {
 impl Inner {
     pub(super) fn htm(&self) -> &Htm {
         &self.htm
+    }
+
+    fn fence(&self) -> Fence<'_> {
+        Fence { robot: &self.robot, robot_id: self.robot_id, session: self.session }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -420,17 +425,10 @@ impl Inner {
         Ok(())
     }
 
-    /// Reads everything again when a node was edited or forgotten, or the last write left it unsure what there is.
+    /// Reads everything again when a node was edited, forgotten or restored: the group has no new version then.
     async fn refresh(&self, mirror: &mut Mirror) -> Result<()> {
         self.sync_mirror(mirror).await?;
-        let nodes: Vec<(NodeId, i32)> =
-            mirror.memory().iter().map(|entry| (entry.node, entry.revision)).collect();
-        let ids: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
-        let mut now = group_memory::revisions(self.htm.pool(), &ids).await?;
-        now.sort_unstable();
-        let mut known = nodes;
-        known.sort_unstable();
-        if now != known {
+        if !mirror.has_just(&group_memory::live(self.htm.pool(), self.group).await?) {
             mirror.reset();
             self.sync_mirror(mirror).await?;
         }
@@ -466,13 +464,23 @@ impl Inner {
             return Err(if was_active { self.replaced() } else { self.passive() });
         }
         let mut written = Written { applied: mirror.apply(synced.delta), ..Written::default() };
+        // What is decided from here on is decided by the nodes as they are.
+        if !mirror.has_just(&group_memory::live(&mut *tx, self.group).await?) {
+            mirror.reset();
+            let all = self.synced_in_tx(&mut tx, mirror).await?;
+            written.applied.extend(mirror.apply(self.admit(all)?.delta));
+        }
         let mut changes = Changes::default();
         match op {
-            Op::Remember(memory) => {
+            Op::Remember(mut memory) => {
+                // It may be called otherwise by now.
+                memory.robot =
+                    Some(robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or(Error::Contended)?);
                 let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
                 let node = pending.receipt().node;
                 written.pending = Some(pending);
-                changes = self.plan(&mut tx, mirror, node, synced.max_tokens).await?;
+                let planned = self.plan(&mut tx, mirror, node, synced.max_tokens).await;
+                changes = planned.map_err(|error| self.unwritten(error))?;
             }
             Op::Add(node) => changes = self.plan(&mut tx, mirror, node, synced.max_tokens).await?,
             Op::Remove(node) if mirror.memory().contains(node) => changes.removed = vec![node],
@@ -565,6 +573,16 @@ impl Inner {
     fn tell(&self, event: GroupEvent) {
         // Nobody has to listen.
         let _ = self.events.send(event);
+    }
+
+    /// A node that is too large for the group is not written at all.
+    fn unwritten(&self, error: Error) -> Error {
+        match error {
+            Error::NodeOversized { tokens, max_tokens, .. } => {
+                GroupError::Oversized { group: self.name.clone(), tokens, max_tokens }.into()
+            }
+            error => error,
+        }
     }
 
     fn passive(&self) -> Error {

@@ -89,6 +89,13 @@ impl Mirror {
         self.foreign.contains(&node)
     }
 
+    /// Whether it has these nodes in these revisions, by id, and no others.
+    pub(crate) fn has_just(&self, live: &[(NodeId, i32)]) -> bool {
+        let mut own: Vec<_> = self.memory.iter().map(|entry| (entry.node, entry.revision)).collect();
+        own.sort_unstable();
+        own == live
+    }
+
     /// Says that it may be wrong: the next delta is complete, and mends it.
     pub(crate) fn reset(&mut self) {
         self.seen = -1;

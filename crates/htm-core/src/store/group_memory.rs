@@ -165,12 +165,16 @@ pub(crate) async fn write_in_tx(
     Ok(())
 }
 
-/// The revisions of those of the nodes that are live.
-pub(crate) async fn revisions(executor: impl PgExecutor<'_>, nodes: &[NodeId]) -> Result<Vec<(NodeId, i32)>> {
-    Ok(sqlx::query_as("select id, revision from htm.nodes where id = any ($1) and deleted_at is null")
-        .bind(nodes)
-        .fetch_all(executor)
-        .await?)
+/// The live nodes that a group has in mind, by id, with their revisions: what an edit, a forgotten or a restored node
+/// changes, which is no change of the group.
+pub(crate) async fn live(executor: impl PgExecutor<'_>, group: GroupId) -> Result<Vec<(NodeId, i32)>> {
+    Ok(sqlx::query_as(
+        "select n.id, n.revision from htm.group_memory m join htm.nodes n on n.id = m.node_id
+          where m.group_id = $1 and m.removed_at is null and n.deleted_at is null order by n.id",
+    )
+    .bind(group)
+    .fetch_all(executor)
+    .await?)
 }
 
 /// Puts nodes into a robot's own working memory, as it is when the robot restores it next.

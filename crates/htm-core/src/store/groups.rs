@@ -204,19 +204,15 @@ impl Member {
     }
 }
 
-/// The member of a group that a robot is, by its name.
+/// The member of a group that a robot is.
 pub(crate) async fn member_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
-    robot: &str,
+    robot: RobotId,
 ) -> Result<Option<Member>> {
     Ok(sqlx::query_as(
-        "select m.robot_id, m.role, m.session,
-                m.seen_at + m.lease_ms * interval '1 millisecond' > clock_timestamp() as alive
-           from htm.robot_groups g
-           join htm.group_members m on m.group_id = g.id
-           join htm.robots r on r.id = m.robot_id
-          where g.id = $1 and r.name = $2",
+        "select robot_id, role, session, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
+           from htm.group_members where group_id = $1 and robot_id = $2",
     )
     .bind(group)
     .bind(robot)

@@ -76,6 +76,14 @@ pub(crate) async fn find(
         .await?)
 }
 
+/// A robot's name, which it keeps until the transaction's end; none when it is gone.
+pub(crate) async fn hold_name_in_tx(connection: &mut PgConnection, robot: RobotId) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar("select name from htm.robots where id = $1 for key share")
+        .bind(robot)
+        .fetch_optional(connection)
+        .await?)
+}
+
 /// Registers one robot; none when its name is taken.
 pub(crate) async fn insert(
     pool: &PgPool,

@@ -51,12 +51,12 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
             line = lines.recv() => match line.transpose().map_err(CliError::io("standard input cannot be read as UTF-8"))? {
                 None => break,
                 Some(line) if line.trim().is_empty() => {}
-                Some(line) => match obey(&member, &line).await {
-                    Ok(answer) => say(output, answer),
-                    Err(error) => say(output, json!({
-                        "event": "error", "code": error.code(), "message": error.to_string(), "hint": error.hint(),
-                    })),
-                },
+                Some(line) => say(output, match Command::read(&line) {
+                    Ok(command) => obey(&member, command).await.unwrap_or_else(|error| {
+                        refusal(error.code(), &error.to_string(), &error.hint())
+                    }),
+                    Err(what) => refusal("usage", &what, &format!("use one of: {COMMANDS}")),
+                }),
             },
         }
     }
@@ -78,31 +78,82 @@ fn lines_of_stdin() -> mpsc::Receiver<std::io::Result<String>> {
     receiver
 }
 
+/// The commands that a line of standard input may be.
+const COMMANDS: &str = "/add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members";
+/// The tokens of a context when a line names no other number.
+const CONTEXT_TOKENS: usize = 4_000;
+
+/// What a line of standard input says.
+enum Command<'a> {
+    Add(NodeId),
+    Remove(NodeId),
+    Touch(NodeId),
+    Memory,
+    Context(usize),
+    Members,
+    Remember(&'a str),
+}
+
+impl<'a> Command<'a> {
+    /// Reads a line; what is wrong with one that starts as a command and is none.
+    fn read(line: &'a str) -> Result<Self, String> {
+        let said = line.trim();
+        if !said.starts_with('/') {
+            return Ok(Self::Remember(line));
+        }
+        let (command, argument) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+        let argument = argument.trim();
+        let node = || {
+            argument
+                .parse()
+                .map(NodeId)
+                .map_err(|_| format!("{command} takes a node's number, not `{argument}`"))
+        };
+        Ok(match (command, argument) {
+            ("/add", _) => Self::Add(node()?),
+            ("/remove", _) => Self::Remove(node()?),
+            ("/touch", _) => Self::Touch(node()?),
+            ("/memory", "") => Self::Memory,
+            ("/members", "") => Self::Members,
+            ("/context", "") => Self::Context(CONTEXT_TOKENS),
+            ("/context", tokens) => Self::Context(
+                tokens.parse().map_err(|_| format!("{command} takes a number of tokens, not `{tokens}`"))?,
+            ),
+            ("/memory" | "/members", more) => return Err(format!("{command} takes nothing, not `{more}`")),
+            _ => return Err(format!("`{command}` is no command")),
+        })
+    }
+}
+
 /// Does what a line of standard input says.
-async fn obey(member: &GroupMember, line: &str) -> Result<Value, Error> {
-    let (command, argument) = match line.trim().split_once(char::is_whitespace) {
-        Some((command, argument)) => (command, argument.trim()),
-        None => (line.trim(), ""),
-    };
-    // Zero is no node: what is no number is not found.
-    let node = NodeId(argument.parse().unwrap_or(0));
+async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error> {
     Ok(match command {
-        "/add" => json!({ "event": "added", "node": node, "evicted": member.add(node).await? }),
-        "/remove" => json!({ "event": "removed", "node": node, "was_there": member.remove(node).await? }),
-        "/touch" => json!({ "event": "touched", "node": node, "was_there": member.touch(node).await? }),
-        "/memory" => {
+        Command::Add(node) => json!({ "event": "added", "node": node, "evicted": member.add(node).await? }),
+        Command::Remove(node) => {
+            json!({ "event": "removed", "node": node, "was_there": member.remove(node).await? })
+        }
+        Command::Touch(node) => {
+            json!({ "event": "touched", "node": node, "was_there": member.touch(node).await? })
+        }
+        Command::Memory => {
             member.sync().await?;
             let mut nodes: Vec<NodeId> = member.entries().await.iter().map(|entry| entry.node).collect();
             nodes.sort_unstable();
             json!({ "event": "memory", "nodes": nodes })
         }
-        "/context" => {
-            let context = member.context(&ContextOptions::new(argument.parse().unwrap_or(4_000))).await?;
+        Command::Context(tokens) => {
+            let context = member.context(&ContextOptions::new(tokens)).await?;
             json!({ "event": "context", "tokens": context.tokens, "text": context.text })
         }
-        "/members" => json!({ "event": "members", "members": member.members().await? }),
-        _ => json!({ "event": "remembered", "node": member.remember(Memory::new(line)).await?.node }),
+        Command::Members => json!({ "event": "members", "members": member.members().await? }),
+        Command::Remember(line) => {
+            json!({ "event": "remembered", "node": member.remember(Memory::new(line)).await?.node })
+        }
     })
+}
+
+fn refusal(code: &str, message: &str, hint: &str) -> Value {
+    json!({ "event": "error", "code": code, "message": message, "hint": hint })
 }
 
 /// An event: a JSON object, or a line for people.
