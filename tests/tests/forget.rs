@@ -17,8 +17,9 @@ async fn remember(htm: &Htm, memory: Memory) -> NodeId {
     htm.remember(memory).await.unwrap().node
 }
 
+/// Whoever remembered it.
 async fn forget(htm: &Htm, node: NodeId) {
-    htm.forget(node, &Caller::Handle, Confirmed).await.unwrap();
+    htm.forget(node, &Caller::AnyRobot, Confirmed).await.unwrap();
 }
 
 /// Everything that was forgotten by now.
@@ -61,6 +62,35 @@ async fn a_robot_has_a_say_over_its_own() {
     htm.restore(node, &ada).await.unwrap();
     htm.forget(node, &Caller::AnyRobot, Confirmed).await.unwrap();
     htm.restore(node, &Caller::AnyRobot).await.unwrap();
+}
+
+#[tokio::test]
+async fn robots_of_one_name_in_two_namespaces_are_two() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, Memory::new("of alpha").namespace("alpha")).await;
+    let refused = [
+        htm.update(node, &Edit::new().content("of beta")).await.unwrap_err(),
+        htm.forget(node, &Caller::Handle, Confirmed).await.unwrap_err(),
+        htm.forget(node, &Caller::Robot("htm".into()), Confirmed).await.unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.code(), "not_owner");
+        let said = "robot `htm` of namespace `alpha`, not by `htm` of `default`";
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    let plan = htm.plan_forget("of alpha", Some("alpha"), &Caller::Handle).await.unwrap();
+    assert_eq!((plan.matches.len(), plan.of_others), (0, 1));
+    let alpha = Caller::In { namespace: "alpha".into(), robot: None };
+    let plan = htm.plan_forget("of alpha", Some("alpha"), &alpha).await.unwrap();
+    assert_eq!((plan.matches.len(), plan.of_others), (1, 0));
+    assert_eq!(htm.forget_planned(&plan, &Caller::Handle, Confirmed).await.unwrap_err().code(), "not_owner");
+    let ada = Caller::In { namespace: "alpha".into(), robot: Some("ada".into()) };
+    assert_eq!(htm.forget(node, &ada, Confirmed).await.unwrap_err().code(), "not_owner");
+    htm.forget(node, &alpha, Confirmed).await.unwrap();
+    assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap_err().code(), "not_owner");
+    htm.restore(node, &alpha).await.unwrap();
+    htm.update(node, &Edit::new().content("of alpha, again").caller(alpha)).await.unwrap();
 }
 
 #[tokio::test]

@@ -180,7 +180,7 @@ async fn a_merge_moves_all_that_the_robots_have() {
           where (r.name, n.content) in (('old', 'a'), ('older', 'a'), ('older', 'c'), ('new', 'c'));
          insert into htm.robot_groups (namespace, name, max_tokens) values ('default', 'g', 100), ('default', 'h', 100);
          insert into htm.group_members (group_id, robot_id, role, session, lease_ms)
-         select g.id, r.id, case r.name when 'older' then 'active' else 'passive' end, gen_random_uuid(), 1000
+         select g.id, r.id, case r.name when 'older' then 'active' else 'passive' end, gen_random_uuid(), 60000
            from htm.robot_groups g, htm.robots r
           where (g.name, r.name) in (('g', 'old'), ('g', 'older'), ('h', 'old'), ('h', 'new'));
          insert into htm.group_memory (group_id, node_id, version, robot_id)
@@ -192,21 +192,22 @@ async fn a_merge_moves_all_that_the_robots_have() {
     .unwrap();
     let receipt = htm.merge_robots(None, &["older", "old", "old"], "new").await.unwrap();
     assert_eq!((receipt.from, receipt.into.as_str()), (vec!["old".to_owned(), "older".into()], "new"));
-    assert_eq!((receipt.nodes, receipt.repeats, receipt.working_memory, receipt.groups), (3, 1, 1, 1));
+    assert_eq!((receipt.nodes, receipt.repeats, receipt.working_memory, receipt.memberships), (3, 1, 1, 3));
     assert_eq!(names(&htm, &Scope::All).await, ["else", "new"]);
     let new = htm.robot_info(None, "new").await.unwrap();
     assert_eq!((new.nodes, new.forgotten, new.repeats, new.in_working_memory), (3, 1, 6, 2));
-    assert_eq!(new.groups, ["g", "h"]);
+    assert_eq!(new.groups, ["h"]);
     for (node, robot) in [(nodes[0], "new"), (nodes[2], "new"), (nodes[3], "new"), (nodes[4], "else")] {
         assert_eq!(htm.get(node).await.unwrap().robot, robot);
     }
     assert_eq!(
         db.count(
             "select count(*) from htm.group_members m join htm.robot_groups g on g.id = m.group_id
-              where (g.name, m.role) in (('g', 'active'), ('h', 'passive'))"
+              where (g.name, m.role) in (('h', 'active'))"
         )
         .await,
-        2
+        1,
+        "one is active"
     );
     assert_eq!(db.count("select count(*) from htm.group_memory where robot_id is null").await, 0);
     assert_eq!(db.count("select count(*) from htm.repeats").await, 1);

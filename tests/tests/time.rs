@@ -244,6 +244,22 @@ async fn a_timeline_is_in_the_order_of_time() {
 }
 
 #[tokio::test]
+async fn the_name_of_a_conversation_may_be_long() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    // Longer than an index's entry may be, and of no pattern that it could be compressed by.
+    let name: String = (0..6_000_u32).map(|n| char::from(b'a' + (n * n * 7 / 11 % 26) as u8)).collect();
+    let name =
+        format!("{name}{}", (0..2_000).map(|n| format!("{:x}", n * 2_654_435_761_u64)).collect::<String>());
+    let said = |text: &str| Memory { session: Some(name.clone()), ..Memory::new(text) };
+    let first = htm.remember(said("one")).await.unwrap().node;
+    let second = htm.remember(said("two")).await.unwrap().node;
+    let found = htm.conversation_timeline(&TimelineQuery::everything().session(&name)).await.unwrap();
+    assert_eq!(found.entries.len(), 2);
+    assert_eq!(htm.neighbours(first, 1, 1).await.unwrap().after[0].id, second);
+}
+
+#[tokio::test]
 async fn a_timeline_has_groups_by_day_and_by_session() {
     let db = TestDatabase::new().await;
     let (htm, ids) = conversations(&db).await;

@@ -224,6 +224,8 @@ async fn a_lost_database_delays_and_fails_no_call() {
     let node = say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
     robot.flush().await.unwrap();
     server.crash().await;
+    // A backend may outlive its server by a moment.
+    wait_until(|| async { sqlx::query("select 1").execute(&pool).await.is_err() }).await;
 
     assert!(robot.touch(node));
     let answer = robot.context(&ContextOptions::new(100)).await;
@@ -331,4 +333,24 @@ async fn the_example_goes_on_where_it_was() {
     let context = |text: &str| text.split_once("Context of").unwrap().1.to_owned();
     assert_eq!(context(&first.stdout), context(&second.stdout));
     assert_eq!(db.count("select count(*) from htm.nodes").await, 3);
+}
+
+#[tokio::test]
+async fn a_robot_that_is_merged_into_another_while_it_is_open_keeps_what_it_has_in_mind() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let robot = htm.robot("old").await.unwrap();
+    let first = say(&robot, "said before the merge", 5.0).await;
+    robot.flush().await.unwrap();
+    let merged_id = robot.id();
+    htm.register_robot(None, Some("new"), Default::default()).await.unwrap();
+    htm.merge_robots(None, &["old"], "new").await.unwrap();
+    assert_eq!(in_mind(&process(&db.pool, 1_000).robot("new").await.unwrap()), [first.0]);
+    // Its name lives on, with a row of its own.
+    let second = say(&robot, "said after the merge", 5.0).await;
+    robot.flush().await.unwrap();
+    assert_ne!(robot.id(), merged_id);
+    robot.close().await.unwrap();
+    let again = process(&db.pool, 1_000).robot("old").await.unwrap();
+    assert_eq!(in_mind(&again), [first.0, second.0]);
 }

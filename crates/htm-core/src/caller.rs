@@ -4,36 +4,57 @@ use crate::error::{Error, Result};
 use crate::htm::Settings;
 use crate::id::NodeId;
 
-/// Who asks to edit, forget or restore a node. A robot, by its name, has a say over what it remembered itself. This keeps
-/// robots from each other's memories by mistake; it is no access control: whoever calls says who it is.
+/// Who asks to edit, forget, restore or purge a node. A robot has a say over what it remembered itself; it is known by its
+/// namespace and its name, which is unique only there. This keeps robots from each other's memories by mistake; it is no
+/// access control: whoever calls says who it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Caller {
-    /// The handle's robot.
+    /// The handle's robot, in the handle's namespace.
     #[default]
     Handle,
-    /// The robot of this name.
+    /// The robot of this name in the handle's namespace.
     Robot(String),
+    /// A robot of this namespace.
+    In {
+        /// The namespace.
+        namespace: String,
+        /// The robot's name there; none is that of the handle's robot.
+        robot: Option<String>,
+    },
     /// Somebody who may change what any robot remembered.
     AnyRobot,
 }
 
 impl Caller {
     /// The robot whose nodes may be changed; none: any.
-    pub(crate) fn robot<'a>(&'a self, settings: &'a Settings) -> Option<&'a str> {
-        match self {
-            Self::Handle => Some(&settings.robot),
-            Self::Robot(name) => Some(name),
-            Self::AnyRobot => None,
-        }
+    pub(crate) fn owner<'a>(&'a self, settings: &'a Settings) -> Option<Owner<'a>> {
+        let (namespace, robot): (&str, &str) = match self {
+            Self::Handle => (&settings.namespace, &settings.robot),
+            Self::Robot(name) => (&settings.namespace, name),
+            Self::In { namespace, robot } => (namespace, robot.as_deref().unwrap_or(&settings.robot)),
+            Self::AnyRobot => return None,
+        };
+        Some(Owner { namespace, robot })
     }
 }
 
+/// A robot that nodes belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) robot: &'a str,
+}
+
 /// Refuses a robot that is not the one that remembered the node.
-pub(crate) fn refuse_others(robot: Option<&str>, node: NodeId, owner: &str) -> Result<()> {
-    match robot {
-        Some(robot) if robot != owner => {
-            Err(Error::NotOwner { node, owner: owner.into(), robot: robot.into() })
-        }
+pub(crate) fn refuse_others(asks: Option<Owner<'_>>, node: NodeId, owner: Owner<'_>) -> Result<()> {
+    match asks {
+        Some(asks) if asks != owner => Err(Error::NotOwner {
+            node,
+            owner: owner.robot.into(),
+            namespace: owner.namespace.into(),
+            robot: asks.robot.into(),
+            robot_namespace: asks.namespace.into(),
+        }),
         _ => Ok(()),
     }
 }

@@ -164,6 +164,8 @@ pub enum LeftOutReason {
     NoRoom,
     /// Somebody forgot it: it is out of mind from now on.
     Forgotten,
+    /// It left the working memory for one whose text grew.
+    Evicted,
 }
 
 impl fmt::Display for LeftOutReason {
@@ -172,6 +174,7 @@ impl fmt::Display for LeftOutReason {
             Self::Oversized => "larger than the whole budget",
             Self::NoRoom => "no room was left",
             Self::Forgotten => "it was forgotten",
+            Self::Evicted => "it left the working memory",
         })
     }
 }

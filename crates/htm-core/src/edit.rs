@@ -184,7 +184,7 @@ impl Htm {
         edit.validate()?;
         let mut tx = self.pool().begin().await?;
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
-        refuse_others(edit.caller.robot(self.settings()), node, &before.robot)?;
+        refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
             return Err(Error::RevisionConflict { node, expected, current: before.revision });
         }

@@ -93,14 +93,20 @@ pub enum Error {
     #[error("what stood in the way of this memory was removed at the same moment, again and again")]
     Contended,
     /// The node was remembered by another robot.
-    #[error("node {node} was remembered by robot `{owner}`, not by `{robot}`")]
+    #[error(
+        "node {node} was remembered by robot `{owner}` of namespace `{namespace}`, not by `{robot}` of `{robot_namespace}`"
+    )]
     NotOwner {
         /// The node.
         node: NodeId,
         /// The robot that remembered it.
         owner: String,
+        /// That robot's namespace, and the node's.
+        namespace: String,
         /// The robot that asks.
         robot: String,
+        /// Its namespace.
+        robot_namespace: String,
     },
     /// The text was written again since the caller read it.
     #[error("node {node} is at revision {current}, not {expected}")]
@@ -460,7 +466,9 @@ impl Error {
                 format!("use the node that is there: `htm get {existing}`; or forget one of the two")
             }
             Self::Contended => "write it again".into(),
-            Self::NotOwner { .. } => "ask that robot, or say that it may be any robot's: `--any-robot`".into(),
+            Self::NotOwner { .. } => {
+                "ask as that robot (`--robot`, `--namespace`), or say that it may be any robot's: `--any-robot`".into()
+            },
             Self::RevisionConflict { node, .. } => format!("read it again (`htm get {node}`), then edit that"),
             Self::NotForgotten { node } => format!("nothing is left to do: `htm get {node}`"),
             Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),

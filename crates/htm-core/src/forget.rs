@@ -121,7 +121,7 @@ impl Htm {
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         let found = locked.first().ok_or(Error::NodeNotFound { node })?;
-        refuse_others(caller.robot(self.settings()), node, &found.robot)?;
+        refuse_others(caller.owner(self.settings()), node, found.owner())?;
         let removed = store::forget_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
         Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
@@ -144,7 +144,7 @@ impl Htm {
         refuse_nul("text", text)?;
         let namespace = namespace.unwrap_or(&self.settings().namespace);
         validate_name("namespace", namespace, 128)?;
-        store::matching(self.pool(), namespace, text, caller.robot(self.settings())).await
+        store::matching(self.pool(), namespace, text, caller.owner(self.settings())).await
     }
 
     /// Forgets what a plan shows, all in one transaction: exactly those nodes, and of those only what is still as it was
@@ -168,7 +168,7 @@ impl Htm {
             plan.matches.iter().any(|found| (found.node, found.revision) == (node.id, node.revision))
         });
         for node in &locked {
-            refuse_others(caller.robot(self.settings()), node.id, &node.robot)?;
+            refuse_others(caller.owner(self.settings()), node.id, node.owner())?;
         }
         let removed = store::forget_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
@@ -198,7 +198,7 @@ impl Htm {
         if !found.is_forgotten {
             return Err(Error::NotForgotten { node });
         }
-        refuse_others(caller.robot(self.settings()), node, &found.robot)?;
+        refuse_others(caller.owner(self.settings()), node, found.owner())?;
         if let Err(error) = store::restore_in_tx(&mut tx, node).await {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &found.place, error).await);

@@ -6,7 +6,8 @@
 //!
 //! A member renews its lease each third of it. When an active one was not seen for its lease and no other is alive, the
 //! passive one that has been a member for longest becomes active: at the latest a lease, a heartbeat and a notification
-//! after the last sign of life. What the former one still writes is refused: each write looks at session and role.
+//! after the last sign of life. So it does when all are passive for another reason, but not within a lease after it
+//! joined. What the former one still writes is refused: each write looks at session and role.
 
 mod error;
 mod member;
@@ -64,7 +65,8 @@ impl std::fmt::Display for GroupRole {
 /// How a robot joins.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinOptions {
-    /// In which role; none is active when no other active member is alive, else passive.
+    /// In which role; none is active when no other active member is alive, else passive. A group whose members are all
+    /// passive does not stay so: one that joins it as passive becomes active when no active one came within its lease.
     pub role: Option<GroupRole>,
     /// For how long it may go unseen; 100 ms to a day.
     pub lease: Duration,
@@ -231,7 +233,7 @@ impl Group {
         found.into_iter().next().ok_or_else(|| self.unknown())
     }
 
-    /// Makes a member active.
+    /// Makes a member active. An active one that was not seen for its lease is passive from here on.
     ///
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, `group_member_lost`, or a database error.
@@ -244,6 +246,7 @@ impl Group {
             return Err(GroupError::MemberLost { robot: robot.into(), group: self.name.clone() }.into());
         }
         groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Active).await?;
+        groups::demote_lost_in_tx(&mut tx, group).await?;
         tx.commit().await?;
         groups::notify(self.htm.pool(), group).await;
         Ok(())

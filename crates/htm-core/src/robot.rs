@@ -124,6 +124,24 @@ impl Htm {
         validate_name("namespace", namespace, MAX_NAME_BYTES)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
+        let (memory, gone) = self.restored(id, now).await?;
+        let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
+        mind.note_changed(gone);
+        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind })
+    }
+
+    /// What a robot had in mind when it was last seen, without opening it: nothing is written.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `robot_invalid`, `namespace_invalid`, or a database error.
+    pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
+        validate_name("robot", name, MAX_NAME_BYTES)?;
+        let robot = self.robot_info(namespace, name).await?.robot;
+        Ok(self.restored(robot.id, Utc::now()).await?.0)
+    }
+
+    /// The rows of a working memory, within today's budget; and the nodes that it leaves no room for.
+    async fn restored(&self, id: RobotId, now: DateTime<Utc>) -> Result<(WorkingMemory, Vec<NodeId>)> {
         let max_tokens = self.settings().working_memory_tokens;
         let mut memory = WorkingMemory::new(usize::MAX);
         let mut gone = Vec::new();
@@ -142,16 +160,14 @@ impl Htm {
         }
         // Not while they come: of a budget that is smaller now, the important ones are to get the most.
         gone.extend(memory.resize(max_tokens).into_iter().map(|entry| entry.node));
-        let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
-        mind.note_changed(gone);
-        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind })
+        Ok((memory, gone))
     }
 }
 
 impl Robot {
-    /// Its id.
+    /// Its id; another one after its row was merged into another robot's, which its name outlives.
     pub fn id(&self) -> RobotId {
-        self.mind.id
+        self.mind.id()
     }
 
     /// Its name.
@@ -378,7 +394,14 @@ impl Robot {
             changed.push(*node);
             let tokens = new.tokens;
             match state.memory.add(new) {
-                Ok(evicted) => changed.extend(evicted.into_iter().map(|entry| entry.node)),
+                Ok(evicted) => {
+                    changed.extend(evicted.iter().map(|entry| entry.node));
+                    left_out.extend(evicted.into_iter().map(|Entry { node, tokens, .. }| LeftOut {
+                        node,
+                        tokens,
+                        reason: LeftOutReason::Evicted,
+                    }));
+                }
                 Err(_oversized) => {
                     left_out.push(LeftOut { node: *node, tokens, reason: LeftOutReason::Oversized });
                 }

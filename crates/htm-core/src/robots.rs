@@ -75,8 +75,8 @@ pub struct MergeReceipt {
     pub repeats: i64,
     /// Nodes that came into its working memory.
     pub working_memory: i64,
-    /// Groups that it is a member of now and was not before.
-    pub groups: i64,
+    /// Memberships in groups that ended.
+    pub memberships: i64,
 }
 
 /// What is wrong with a call about robots.
@@ -221,7 +221,8 @@ impl Htm {
     }
 
     /// Makes one robot of several, in one transaction: all that the robots `from` have goes to `into`, and they are
-    /// removed. `into` keeps its identity and metadata. A memory that one of them writes at this moment goes along, or
+    /// removed. Their memberships in groups end, as those of processes that left: a process that goes on joins as `into`.
+    /// `into` keeps its identity and metadata. A memory that one of them writes at this moment goes along, or
     /// registers the old name again; it is never lost or refused.
     ///
     /// # Errors

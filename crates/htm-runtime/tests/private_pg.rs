@@ -88,6 +88,14 @@ async fn it_is_a_durable_unicode_database_on_a_socket_that_others_cannot_reach()
             .await
             .unwrap();
     }
+    // Letters beyond ASCII have two cases too, in comparisons and in full text.
+    let folded: bool = sqlx::query_scalar(
+        "select lower('ÄRGER') = 'ärger' and to_tsvector('german', 'ÄRGER') = to_tsvector('german', 'ärger')",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    assert!(folded);
     connection.close().await.unwrap();
     let meta = fs::metadata(pg.status().await.unwrap().socket_dir).unwrap();
     assert_eq!(meta.mode() & 0o777, 0o700);

@@ -29,7 +29,9 @@ comment on table htm.repeats is 'How often a robot said again what was remembere
 
 -- ── conversations ───────────────────────────────────────────────────────────────────────────────────────
 -- What was said around a memory, and the timeline of a conversation.
-create index nodes_session_idx on htm.nodes (namespace, session, created_at) where session is not null;
+-- By hash: a session's name may be longer than an index entry.
+create index nodes_session_idx on htm.nodes (namespace, md5(session), created_at) where session is not null;
+
 -- ── statistics ──────────────────────────────────────────────────────────────────────────────────────────
 -- As in version 1, but what changes while it counts stays noted for the next time.
 create or replace function htm.refresh_statistics(in_namespace text) returns void language plpgsql as $$

@@ -133,6 +133,23 @@ async fn a_bad_edit_is_refused_whole() {
 }
 
 #[tokio::test]
+async fn a_robot_of_another_namespace_is_another_robot() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["--namespace", "alpha", "--key", "k", "theirs"]).await;
+    for arguments in [&["edit", &node, "mine"][..], &["forget", &node, "--yes"]] {
+        let error = sandbox.htm(&[&["--json"], arguments].concat()).await.json_error(2);
+        assert_eq!(error["code"], "not_owner");
+        assert!(error["message"].as_str().unwrap().contains("namespace `alpha`"), "{error}");
+    }
+    sandbox.htm(&["edit", "--key", "k", "--namespace", "alpha", "by its key"]).await.succeeds();
+    sandbox.htm(&["edit", &node, "--namespace", "alpha", "by its id"]).await.succeeds();
+    sandbox.htm(&["forget", &node, "--namespace", "alpha", "--yes"]).await.succeeds();
+    sandbox.htm(&["restore", &node]).await.fails(2, "not_owner");
+    sandbox.htm(&["restore", &node, "--namespace", "alpha"]).await.succeeds();
+}
+
+#[tokio::test]
 async fn a_memory_is_forgotten_restored_and_purged() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -81,6 +81,8 @@ async fn bad_arguments_have_a_code_each() {
         (&["context", "--robot", " ", "q"], "robot_invalid"),
         (&["context", "--namespace", "", "q"], "namespace_invalid"),
         (&["memory", "show", "--robot", "a\u{1b}b"], "robot_invalid"),
+        (&["memory", "show", "--robot", "nobody"], "robot_unknown"),
+        (&["memory", "clear", "--robot", "nobody"], "robot_unknown"),
         (&["--set", "working_memory.max_tokens=0", "memory", "show"], "config_bad_value"),
     ] {
         sandbox.htm(arguments).await.fails(2, code);

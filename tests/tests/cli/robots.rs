@@ -35,7 +35,7 @@ async fn robots_are_listed_shown_added_renamed_and_merged() {
     let merged = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--yes"]).await;
     assert_eq!(
         merged.succeeds(),
-        "cyd, robert is gone; ada has got 1 nodes, 0 records of repeats, 0 nodes in working memory, 0 groups\n"
+        "cyd, robert is gone; ada has got 1 nodes, 0 records of repeats, 0 nodes in working memory; 0 memberships in groups ended\n"
     );
     let listed = sandbox.htm(&["robots", "list", "--all", "--json"]).await.json();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|it| it["name"].clone()).collect();

@@ -135,10 +135,58 @@ async fn a_member_that_was_merged_away_is_replaced() {
     let node = ada.remember(Memory::new("one")).await.unwrap().node;
     htm.register_robot(None, Some("bob"), Default::default()).await.unwrap();
     let receipt = htm.merge_robots(None, &["ada"], "bob").await.unwrap();
-    assert_eq!((receipt.nodes, receipt.groups), (1, 1));
+    assert_eq!((receipt.nodes, receipt.memberships), (1, 1));
     assert_eq!(ada.remember(Memory::new("late")).await.unwrap_err().code(), "group_member_replaced");
     let bob = join(&htm, "bob", GroupRole::Active).await;
     assert_eq!(held(&bob).await, [node]);
+}
+
+#[tokio::test]
+async fn a_merge_of_robots_hands_over_and_waits_for_who_writes() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let bob = join(&htm, "bob", GroupRole::Passive).await;
+    let cyd = join(&htm, "cyd", GroupRole::Passive).await;
+    let mut events = ada.events();
+    // Somebody writes in the group.
+    let mut tx = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.robot_groups for no key update").execute(&mut *tx).await.unwrap();
+    let merge = tokio::spawn({
+        let htm = htm.clone();
+        async move { htm.merge_robots(None, &["ada"], "cyd").await }
+    });
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database()
+                      and wait_event_type = 'Lock' and query like '%robot_groups%'";
+    wait_until(|| async { db.count(waiting).await == 1 }).await;
+    assert_eq!(roles(&htm).await.len(), 3);
+    tx.commit().await.unwrap();
+    assert_eq!(merge.await.unwrap().unwrap().memberships, 1);
+    assert_eq!(roles(&htm).await, [("bob".to_owned(), "active"), ("cyd".into(), "passive")]);
+    // All are told, long before their next heartbeat.
+    until_role(&bob, GroupRole::Active).await;
+    while events.recv().await.unwrap() != GroupEvent::Replaced {}
+    assert_eq!(cyd.role(), GroupRole::Passive);
+}
+
+#[tokio::test]
+async fn a_lease_is_renewed_while_the_group_is_locked_and_the_pool_is_empty() {
+    let db = TestDatabase::new().await;
+    let pool = sqlx::postgres::PgPoolOptions::new()
+        .max_connections(1)
+        .connect_with(db.pool.connect_options().as_ref().clone())
+        .await
+        .unwrap();
+    let htm = Htm::with_pool(pool.clone(), htm_core::Settings::default(), None);
+    let short = |role| JoinOptions { lease: Duration::from_millis(150), ..options(Some(role), 1_000) };
+    let _ada = htm.group(GROUP).join("ada", short(GroupRole::Active)).await.unwrap();
+    let _busy = pool.acquire().await.unwrap();
+    let _bob = db.htm().group(GROUP).join("bob", short(GroupRole::Active)).await.unwrap();
+    let mut tx = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.robot_groups for no key update").execute(&mut *tx).await.unwrap();
+    // More heartbeats than there are from one look for old removals to the next.
+    let seen = "select count(*) from htm.group_members where seen_at > joined_at + interval '2 seconds'";
+    wait_until(|| async { db.count(seen).await == 2 }).await;
 }
 
 #[tokio::test]
@@ -192,4 +240,75 @@ async fn of_several_passive_members_exactly_one_takes_over() {
     // Back again, it is passive unless it is told otherwise.
     let ada = group.join("ada", JoinOptions { role: None, ..short(GroupRole::Active) }).await.unwrap();
     assert_eq!((ada.role(), held(&ada).await), (GroupRole::Passive, vec![node]));
+}
+
+#[tokio::test]
+async fn a_group_whose_members_are_all_passive_gets_an_active_one() {
+    let db = TestDatabase::new().await;
+    let group = db.htm().group(GROUP);
+    let short = |role| JoinOptions { lease: Duration::from_millis(600), ..options(Some(role), 1_000) };
+    // Joined first, and alone.
+    let bob = group.join("bob", short(GroupRole::Passive)).await.unwrap();
+    assert_eq!(bob.role(), GroupRole::Passive);
+    until_role(&bob, GroupRole::Active).await;
+    // Active, and started again as a passive one within its lease: the other one takes over at once.
+    let ada = group.join("ada", options(Some(GroupRole::Passive), 1_000)).await.unwrap();
+    drop(bob);
+    let bob = group.join("bob", options(Some(GroupRole::Passive), 1_000)).await.unwrap();
+    assert_eq!(roles(&db.htm()).await, [("ada".to_owned(), "active"), ("bob".into(), "passive")]);
+    until_role(&ada, GroupRole::Active).await;
+    assert_eq!(bob.role(), GroupRole::Passive);
+}
+
+#[tokio::test]
+async fn one_that_was_lost_when_the_active_one_left_takes_over_when_it_is_back() {
+    let db = TestDatabase::new().await;
+    let group = db.htm().group(GROUP);
+    let short = |role| JoinOptions { lease: Duration::from_millis(600), ..options(Some(role), 1_000) };
+    let ada = group.join("ada", short(GroupRole::Active)).await.unwrap();
+    let bob = group.join("bob", short(GroupRole::Passive)).await.unwrap();
+    // As it is when the active one leaves while the passive one is lost: nobody takes over, and nobody active is left.
+    sqlx::query(
+        "delete from htm.group_members m using htm.robots r where r.id = m.robot_id and r.name = 'ada'",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    until_role(&bob, GroupRole::Active).await;
+    assert_eq!(ada.sync().await.unwrap_err().code(), "group_member_replaced");
+}
+
+#[tokio::test]
+async fn who_becomes_active_for_a_lost_one_is_the_only_one() {
+    let db = TestDatabase::new().await;
+    let group = db.htm().group(GROUP);
+    // Stopped: it is not seen for its lease, and goes on later.
+    let lose = async |robot: &str| {
+        // Its first heartbeat, which is at once; the next one is 10 seconds later.
+        let beats = "select count(*) from htm.group_members where seen_at <= joined_at";
+        wait_until(|| async { db.count(beats).await == 0 }).await;
+        sqlx::query(
+            "update htm.group_members m set seen_at = now() - interval '1 hour'
+               from htm.robots r where r.id = m.robot_id and r.name = $1",
+        )
+        .bind(robot)
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    };
+    let ada = join(&db.htm(), "ada", GroupRole::Active).await;
+    lose("ada").await;
+    let bob = group.join("bob", options(None, 1_000)).await.unwrap();
+    assert_eq!(bob.role(), GroupRole::Active);
+    assert_eq!(roles(&db.htm()).await, [("bob".to_owned(), "active"), ("ada".into(), "passive")]);
+    let error = ada.remember(Memory::new("late")).await.unwrap_err();
+    // Whether it was told of it before.
+    assert!(["group_member_replaced", "group_member_passive"].contains(&error.code()), "{error}");
+    until_role(&ada, GroupRole::Passive).await;
+    // So it is when another one is made active by word.
+    let _cyd = group.join("cyd", options(Some(GroupRole::Passive), 1_000)).await.unwrap();
+    lose("bob").await;
+    group.promote("cyd").await.unwrap();
+    let found = roles(&db.htm()).await;
+    assert_eq!(found.iter().filter(|(_, role)| *role == "active").count(), 1, "{found:?}");
 }

@@ -60,7 +60,7 @@ pub(crate) struct JoinArgs {
     /// Write, whoever else does; if left out, when no other active member is alive
     #[arg(long, conflicts_with = "passive")]
     pub(crate) active: bool,
-    /// Only follow, and take over when no active member is left
+    /// Only follow, and take over when no active member is left, or none comes within the lease
     #[arg(long)]
     pub(crate) passive: bool,
 }

@@ -12,6 +12,9 @@ pub(crate) struct CallerArgs {
     /// Who asks; a robot has a say over what it remembered itself
     #[arg(long, value_name = "R")]
     robot: Option<String>,
+    /// The robot's namespace; that of a key or a text to look for, too
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
     /// Whichever robot remembered it
     #[arg(long, conflicts_with = "robot")]
     any_robot: bool,
@@ -21,6 +24,7 @@ impl From<CallerArgs> for Caller {
     fn from(args: CallerArgs) -> Self {
         match args {
             CallerArgs { any_robot: true, .. } => Self::AnyRobot,
+            CallerArgs { namespace: Some(namespace), robot, .. } => Self::In { namespace, robot },
             CallerArgs { robot: Some(robot), .. } => Self::Robot(robot),
             CallerArgs { robot: None, .. } => Self::Handle,
         }
@@ -45,9 +49,6 @@ pub(crate) struct EditArgs {
     /// The node's key
     #[arg(long, value_name = "K")]
     pub(crate) key: Option<String>,
-    /// The key's namespace
-    #[arg(long, value_name = "N", requires = "key")]
-    pub(crate) namespace: Option<String>,
     /// 1 to 10; 1–3 is transient, 7–10 a decision or a preference
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) importance: Option<f32>,
@@ -94,9 +95,6 @@ pub(crate) struct ForgetArgs {
     /// Every node whose text has this in it, letter by letter, upper or lower case
     #[arg(long, value_name = "TEXT")]
     pub(crate) matching: Option<String>,
-    /// Where to look
-    #[arg(long, value_name = "N", requires = "matching")]
-    pub(crate) namespace: Option<String>,
     /// Show what would be forgotten, and the plan's number
     #[arg(long, requires = "matching", conflicts_with = "yes")]
     pub(crate) dry_run: bool,

@@ -77,8 +77,8 @@ pub(crate) struct RenameArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "All that FROM have goes to INTO: nodes, working memory, memberships in groups. FROM are removed. \
-In one transaction; it cannot be undone.
+    after_help = "All that FROM have goes to INTO: nodes, working memory. FROM are removed, and their memberships in \
+groups end. In one transaction; it cannot be undone.
 
 Example:
   htm robots merge architect-old architect-2 architect --yes"

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use console::style;
+use htm_core::working_memory::Entry;
 use htm_core::{
     ContextHeader, ContextOptions, Htm, MAX_LIMIT, RecallQuery, Robot, RobotContext, RobotRecalled,
     WorkingMemoryStats,
@@ -68,14 +69,17 @@ pub(crate) async fn memory(
 ) -> Result<ExitCode, CliError> {
     match command {
         MemoryCommand::Show(whose) => {
-            let shown = with_robot(config, &whose, async |robot| {
-                let stats = robot.working_memory_stats();
-                Ok((serde_json::json!({ "stats": stats, "nodes": robot.working_memory() }), robot.clone()))
-            })
-            .await?;
-            output.value(&shown.0, || describe(&shown.1));
+            let (namespace, name) = names(config, &whose);
+            let mind = with_htm(config, async |htm| htm.in_mind(Some(namespace), name).await).await?;
+            let nodes: Vec<&Entry> = mind.in_eviction_order().collect();
+            output.value(&serde_json::json!({ "stats": mind.stats(), "nodes": nodes }), || {
+                describe(name, mind.stats(), &nodes)
+            });
         }
         MemoryCommand::Clear(whose) => {
+            let (namespace, name) = names(config, &whose);
+            // One that is not there is not made to be cleared.
+            with_htm(config, async |htm| htm.robot_info(Some(namespace), name).await).await?;
             let cleared = with_robot(config, &whose, async |robot| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
                 format!("{cleared} memories are out of mind; they stay in long-term memory")
@@ -140,9 +144,7 @@ impl Answer {
     }
 }
 
-fn describe(robot: &Robot) -> String {
-    let stats = robot.working_memory_stats();
-    let entries = robot.working_memory();
+fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String {
     let rows = entries
         .iter()
         .map(|entry| {
@@ -158,7 +160,7 @@ fn describe(robot: &Robot) -> String {
         .collect();
     let summary = format!(
         "{} has {} memories in mind: {} of {} tokens ({:.1} %)",
-        one_line(robot.name(), 40),
+        one_line(name, 40),
         stats.nodes,
         stats.tokens,
         stats.max_tokens,
@@ -178,21 +180,34 @@ async fn with_robot<T>(
     whose: &WhoseArgs,
     work: impl AsyncFnOnce(&Robot) -> htm_core::Result<T>,
 ) -> Result<T, CliError> {
-    let session = Session::open(config).await?;
-    let result = async {
-        let htm: Htm = session.htm_with_embedder()?;
-        let namespace = whose.namespace.as_deref().unwrap_or(&config.memory.namespace);
-        let name = whose.robot.as_deref().unwrap_or(config.memory.robot_name());
+    let (namespace, name) = names(config, whose);
+    with_htm(config, async |htm| {
         let robot = htm.robot_in(namespace, name).await?;
         let done = work(&robot).await;
         let closed = robot.close().await;
         let done = done?;
         closed?;
         Ok(done)
-    }
-    .await;
+    })
+    .await
+}
+
+async fn with_htm<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
+) -> Result<T, CliError> {
+    let session = Session::open(config).await?;
+    let result = async { Ok(work(&session.htm_with_embedder()?).await?) }.await;
     session.close().await;
     result
+}
+
+/// The namespace and the robot that are meant.
+fn names<'a>(config: &'a Config, whose: &'a WhoseArgs) -> (&'a str, &'a str) {
+    (
+        whose.namespace.as_deref().unwrap_or(&config.memory.namespace),
+        whose.robot.as_deref().unwrap_or(config.memory.robot_name()),
+    )
 }
 
 fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Result<usize, CliError> {

@@ -21,7 +21,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
         }
         Some(_) => None,
     };
-    let (key, namespace) = (args.key.take(), args.namespace.take());
+    let (key, namespace) = (args.key.take(), args.caller.namespace.clone());
     let edit = edit(args)?;
     if edit
         == (Edit { caller: edit.caller.clone(), expected_revision: edit.expected_revision, ..Edit::new() })

@@ -92,9 +92,10 @@ async fn forget_matching(
     args: ForgetArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
+    let namespace = args.caller.namespace.clone();
     let caller: Caller = args.caller.into();
     let work = async |htm: &Htm| {
-        let plan = htm.plan_forget(text, args.namespace.as_deref(), &caller).await?;
+        let plan = htm.plan_forget(text, namespace.as_deref(), &caller).await?;
         if args.dry_run || !args.yes {
             return Ok(Done::Shown(plan));
         }

@@ -50,13 +50,14 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
             let receipt = htm.merge_robots(args.namespace.as_deref(), &from, &args.into).await?;
             output.value(&receipt, || {
                 format!(
-                    "{} is gone; {} has got {} nodes, {} records of repeats, {} nodes in working memory, {} groups",
+                    "{} is gone; {} has got {} nodes, {} records of repeats, {} nodes in working memory; \
+                     {} memberships in groups ended",
                     plain(&receipt.from.join(", ")),
                     plain(&receipt.into),
                     receipt.nodes,
                     receipt.repeats,
                     receipt.working_memory,
-                    receipt.groups
+                    receipt.memberships
                 )
             });
         }

@@ -78,6 +78,8 @@ pub(super) struct Inner {
     pub(super) stirred: Notify,
     /// The others are to be told.
     pub(super) told: Notify,
+    /// The group may need an active member, or have removals to forget.
+    pub(super) untended: Notify,
     events: broadcast::Sender<GroupEvent>,
 }
 
@@ -114,11 +116,12 @@ impl GroupMember {
         htm.settings().token_encoding.count("");
         let session = Uuid::new_v4();
         let mut tx = htm.pool().begin().await?;
-        robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
-        let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or(Error::Contended)?;
         let max_tokens = i64::try_from(options.max_tokens).unwrap_or(i64::MAX);
         let group = groups::ensure_in_tx(&mut tx, namespace, name, max_tokens).await?;
         groups::lock_in_tx(&mut tx, &[group], options.lease).await?;
+        // Groups before robots, as a write and a merge of robots do.
+        robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
+        let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or(Error::Contended)?;
         let role = groups::join_in_tx(&mut tx, group, robot_id, session, options.lease, options.role).await?;
         let encoding = htm.settings().token_encoding;
         let synced = group_memory::sync(&mut *tx, group, Some(robot_id), -1, encoding).await?;
@@ -141,6 +144,7 @@ impl GroupMember {
             state: StdMutex::new(State { role, over: None }),
             stirred: Notify::new(),
             told: Notify::new(),
+            untended: Notify::new(),
             events: broadcast::Sender::new(EVENTS),
         });
         // A process that spoke for this robot before is told that it does not any more.
@@ -356,34 +360,37 @@ impl Inner {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Renews the lease; true when it is to be done again at once.
-    pub(super) async fn beat(&self) -> Result<bool> {
+    /// Renews the lease.
+    pub(super) async fn beat(&self, connection: &mut PgConnection) -> Result<()> {
         let seen = self.seen.load(Ordering::Relaxed);
-        let beat = groups::beat(self.htm.pool(), self.group, self.robot_id, self.session, seen).await?;
+        let beat = groups::beat(connection, self.group, self.robot_id, self.session, seen).await?;
         let Some(beat) = beat.filter(|beat| !beat.closed) else {
             self.end(Over::Closed);
-            return Ok(false);
+            return Ok(());
         };
         let Some(role) = beat.role else {
             // Replaced, or closed at this moment: a statement that did not wait for whoever did it knows which.
             let ended = self.sync().await;
-            return if self.is_over() { Ok(false) } else { ended.map(|()| false) };
+            return if self.is_over() { Ok(()) } else { ended };
         };
         self.observe(role);
         if beat.version != seen || self.used.swap(false, Ordering::Relaxed) {
             self.stirred.notify_one();
         }
-        if beat.orphaned && groups::take_over(self.htm.pool(), self.group, self.lease).await? {
-            self.told.notify_one();
-            return Ok(true);
+        if beat.orphaned {
+            self.untended.notify_one();
         }
-        Ok(false)
+        Ok(())
     }
 
-    /// Forgets removals that all have seen; an active member's task.
-    pub(super) async fn prune(&self) -> Result<()> {
+    /// Forgets removals that all have seen, an active member's task; or gives a group an active one that has none.
+    pub(super) async fn tend(&self) -> Result<()> {
+        let pool = self.htm.pool();
         if self.state().role == GroupRole::Active {
-            groups::prune(self.htm.pool(), self.group, self.lease).await?;
+            groups::prune(pool, self.group, self.lease).await?;
+        } else if groups::take_over(pool, self.group, self.lease).await? {
+            self.stirred.notify_one();
+            self.told.notify_one();
         }
         Ok(())
     }

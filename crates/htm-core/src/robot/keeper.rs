@@ -8,9 +8,10 @@ use std::time::Duration;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use tokio::sync::Notify;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::{NodeId, RobotId};
+use crate::store::robots::is_about;
 use crate::store::working_memory::{self as store, Gone, Kept};
 use crate::working_memory::{Entry, WorkingMemory};
 
@@ -29,7 +30,6 @@ const RETRY_LAST: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Mind {
     pub(super) htm: Htm,
-    pub(super) id: RobotId,
     pub(super) namespace: String,
     pub(super) name: String,
     state: Mutex<State>,
@@ -44,6 +44,7 @@ pub(super) struct Mind {
 /// The working memory, and what of it the database does not know.
 #[derive(Debug)]
 pub(super) struct State {
+    id: RobotId,
     pub(super) memory: WorkingMemory,
     pending: Pending,
     /// From this machine's clock to the database's.
@@ -107,10 +108,9 @@ impl Mind {
         now: DateTime<Utc>,
     ) -> Self {
         let last = memory.iter().map(|entry| entry.accessed_at).max().unwrap_or(now).min(now);
-        let state = State { memory, pending: Pending::default(), offset: now - Utc::now(), last };
+        let state = State { id, memory, pending: Pending::default(), offset: now - Utc::now(), last };
         Self {
             htm,
-            id,
             namespace: namespace.into(),
             name: name.into(),
             state: Mutex::new(state),
@@ -120,6 +120,10 @@ impl Mind {
             closed: Notify::new(),
             writing: tokio::sync::Mutex::default(),
         }
+    }
+
+    pub(super) fn id(&self) -> RobotId {
+        self.lock().id
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -141,7 +145,23 @@ impl Mind {
     /// Writes what is pending; when that fails, it is pending as before.
     pub(super) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
-        let (pending, kept, gone) = {
+        match self.write_pending().await {
+            Err(Error::Database(error)) if is_about(&error, "working_memory_robot_fk") => {
+                // Its row was merged into another robot's. What it says goes on under its name; so does its mind.
+                let (id, _) = store::open_robot(self.htm.pool(), &self.namespace, &self.name).await?;
+                {
+                    let mut state = self.lock();
+                    state.id = id;
+                    state.pending = Pending::Everything;
+                }
+                self.write_pending().await
+            }
+            result => result,
+        }
+    }
+
+    async fn write_pending(&self) -> Result<()> {
+        let (id, pending, kept, gone) = {
             let mut state = self.lock();
             let pending = std::mem::take(&mut state.pending);
             if pending.is_empty() {
@@ -161,7 +181,7 @@ impl Mind {
                     (kept, nodes.iter().copied().filter(|node| !memory.contains(*node)).collect())
                 }
             };
-            (pending, kept, gone)
+            (state.id, pending, kept, gone)
         };
         // Given back when the write fails, and when whoever waits for it goes away.
         let mut unwritten = Unwritten { mind: self, pending: Some(pending) };
@@ -169,7 +189,7 @@ impl Mind {
             Some(Pending::Everything) => Gone::AllOthers,
             _ => Gone::These(&gone),
         };
-        store::keep(self.htm.pool(), self.id, &kept, gone).await?;
+        store::keep(self.htm.pool(), id, &kept, gone).await?;
         unwritten.pending = None;
         Ok(())
     }

@@ -5,6 +5,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::nodes::Place;
+use crate::caller::Owner;
 use crate::error::Result;
 use crate::id::NodeId;
 
@@ -25,6 +26,10 @@ pub(crate) struct Current {
 }
 
 impl Current {
+    pub(crate) fn owner(&self) -> Owner<'_> {
+        Owner { namespace: &self.namespace, robot: &self.robot }
+    }
+
     /// What it holds that only one node may hold.
     pub(crate) fn place(&self) -> Place {
         Place {

@@ -4,6 +4,7 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::nodes::Place;
 use super::{embeddings, statistics};
+use crate::caller::Owner;
 use crate::error::Result;
 use crate::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
 use crate::id::NodeId;
@@ -15,6 +16,12 @@ pub(crate) struct Locked {
     pub(crate) namespace: String,
     pub(crate) robot: String,
     pub(crate) revision: i32,
+}
+
+impl Locked {
+    pub(crate) fn owner(&self) -> Owner<'_> {
+        Owner { namespace: &self.namespace, robot: &self.robot }
+    }
 }
 
 /// Locks those of the nodes that are there.
@@ -77,13 +84,15 @@ pub(super) async fn delete_jobs_in_tx(
     Ok(deleted.rows_affected())
 }
 
-/// The live nodes of a namespace that have a text in theirs; those of `robot`, when one is named.
+/// The live nodes of a namespace that have a text in theirs; those of `owner`, when one is named.
 pub(crate) async fn matching(
     pool: &PgPool,
     namespace: &str,
     text: &str,
-    robot: Option<&str>,
+    owner: Option<Owner<'_>>,
 ) -> Result<ForgetPlan> {
+    // Of another namespace, it has none here.
+    let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
     // All texts of the namespace are read: longer than a statement of the application may take.
     let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
     let (of_others, found): (i64, i64) = sqlx::query_as(
@@ -130,6 +139,12 @@ pub(crate) struct Found {
     pub(crate) is_forgotten: bool,
     pub(crate) robot: String,
     pub(crate) place: Place,
+}
+
+impl Found {
+    pub(crate) fn owner(&self) -> Owner<'_> {
+        Owner { namespace: &self.place.namespace, robot: &self.robot }
+    }
 }
 
 pub(crate) async fn lock_forgotten_in_tx(

@@ -56,6 +56,16 @@ pub(crate) async fn find(
         .await?)
 }
 
+/// The groups that robots are members of.
+pub(crate) async fn of_robots(executor: impl PgExecutor<'_>, robots: &[RobotId]) -> Result<Vec<GroupId>> {
+    Ok(sqlx::query_scalar(
+        "select distinct group_id from htm.group_members where robot_id = any ($1) order by 1",
+    )
+    .bind(robots)
+    .fetch_all(executor)
+    .await?)
+}
+
 /// Locks groups until the transaction's end, in an order that is the same for all. A process that is stopped while it
 /// has the lock loses it, and its transaction, after `patience` (a second at least: a busy machine is not stopped); nobody
 /// could take over from it otherwise.
@@ -82,24 +92,44 @@ pub(crate) fn lost_lock(error: &Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).as_deref() == Some("25P03")
 }
 
-/// Makes a robot, by its name, a member of a locked group.
+/// Makes a robot a member of a locked group. Whoever it finds active and lost when it becomes active by itself is passive
+/// from here on; when it joins as a passive one, somebody else takes over if no active one is left.
 pub(crate) async fn join_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
     robot: RobotId,
     session: Uuid,
     lease: Duration,
-    role: Option<GroupRole>,
+    asked: Option<GroupRole>,
 ) -> Result<GroupRole> {
     let role: String = sqlx::query_scalar(include_str!("sql/group_join.sql"))
         .bind(group)
         .bind(robot)
         .bind(session)
         .bind(lease.as_millis() as i64)
-        .bind(role.map(GroupRole::as_str))
-        .fetch_one(connection)
+        .bind(asked.map(GroupRole::as_str))
+        .fetch_one(&mut *connection)
         .await?;
-    read_role(&role)
+    let role = read_role(&role)?;
+    match (role, asked) {
+        (GroupRole::Passive, _) => drop(hand_over_in_tx(connection, group, Some(robot)).await?),
+        (GroupRole::Active, None) => demote_lost_in_tx(connection, group).await?,
+        (GroupRole::Active, Some(_)) => {}
+    }
+    Ok(role)
+}
+
+/// Makes passive what is active and lost in a locked group, where another one is active instead.
+pub(crate) async fn demote_lost_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<()> {
+    sqlx::query(
+        "update htm.group_members set role = 'passive'
+          where group_id = $1 and role = 'active'
+            and seen_at + lease_ms * interval '1 millisecond' <= clock_timestamp()",
+    )
+    .bind(group)
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// What a heartbeat learns.
@@ -114,7 +144,7 @@ pub(crate) struct Beat {
 
 /// Says that a member is alive; none when its group is no more.
 pub(crate) async fn beat(
-    pool: &PgPool,
+    connection: &mut PgConnection,
     group: GroupId,
     robot: RobotId,
     session: Uuid,
@@ -125,7 +155,7 @@ pub(crate) async fn beat(
         .bind(robot)
         .bind(session)
         .bind(seen_version)
-        .fetch_optional(pool)
+        .fetch_optional(connection)
         .await?;
     row.map(|(version, closed, role, orphaned)| {
         Ok(Beat { version, closed, role: role.as_deref().map(read_role).transpose()?, orphaned })

@@ -7,12 +7,15 @@ use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
+use super::groups;
 use crate::error::{Error, Result};
-use crate::id::RobotId;
+use crate::id::{GroupId, RobotId};
 use crate::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 
 /// How often a merge that met another transaction is tried.
 const MERGES: u32 = 5;
+/// For how long a merge that was stopped keeps the groups of its robots waiting.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a registration is, whose robots are removed as fast as it registers them.
 const REGISTRATIONS: u32 = 20;
 
@@ -139,12 +142,26 @@ pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &
             // A deadlock with a forget or an edit, or `into` has just written what one of `from` had written: the second
             // time it is seen.
             Err(Error::Database(error)) if attempt < MERGES && met_another(&error) => attempt += 1,
-            result => return result,
+            // One of `from` joined a group meanwhile.
+            Err(Error::Contended) if attempt < MERGES => attempt += 1,
+            Ok((receipt, groups)) => {
+                for group in groups {
+                    groups::notify(pool, group).await;
+                }
+                return Ok(receipt);
+            }
+            Err(error) => return Err(error),
         }
     }
 }
 
-async fn try_merge(pool: &PgPool, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
+/// What was merged, and the groups to tell.
+async fn try_merge(
+    pool: &PgPool,
+    namespace: &str,
+    from: &[&str],
+    into: &str,
+) -> Result<(MergeReceipt, Vec<GroupId>)> {
     // A million nodes take longer than a statement of the application may.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     // One merge at a time in a namespace: two that meet would wait for each other's robots.
@@ -169,28 +186,38 @@ async fn try_merge(pool: &PgPool, namespace: &str, from: &[&str], into: &str) ->
     let from_ids = from.iter().map(|name| id_of(name)).collect::<Result<Vec<_>>>()?;
     // First without a lock on the robots, which are writing; then what they wrote meanwhile, while they wait.
     let mut nodes = move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
+    // Groups before robots, as all do that write in a group.
+    let joined = groups::of_robots(&mut *tx, &from_ids).await?;
+    groups::lock_in_tx(&mut tx, &joined, PATIENCE).await?;
     sqlx::query("select from htm.robots where id = any ($1) order by id for update")
         .bind(&from_ids)
         .execute(&mut *tx)
         .await?;
+    if groups::of_robots(&mut *tx, &from_ids).await?.iter().any(|group| !joined.contains(group)) {
+        return Err(Error::Contended);
+    }
     nodes += move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
-    let (repeats, working_memory, groups): (i64, i64, i64) =
+    let (repeats, working_memory, memberships): (i64, i64, i64) =
         sqlx::query_as(include_str!("sql/merge_robots.sql"))
             .bind(&from_ids)
             .bind(into_id)
             .fetch_one(&mut *tx)
             .await?;
+    for group in &joined {
+        groups::hand_over_in_tx(&mut tx, *group, None).await?;
+    }
     tx.commit().await?;
     let from = from.iter().map(|name| (*name).to_owned()).collect();
-    Ok(MergeReceipt {
+    let receipt = MergeReceipt {
         namespace: namespace.into(),
         into: into.into(),
         from,
         nodes,
         repeats,
         working_memory,
-        groups,
-    })
+        memberships,
+    };
+    Ok((receipt, joined))
 }
 
 async fn move_nodes(

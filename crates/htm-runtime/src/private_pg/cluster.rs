@@ -209,7 +209,9 @@ impl Cluster {
     fn initdb(&self, new: &Path) -> Result<(), PrivatePgError> {
         tracing::info!(data_dir = %self.data.display(), "making a PostgreSQL cluster");
         let mut command = self.command("initdb");
+        // The server's own rules for letters, not the machine's: `Ä` and `ä` are one letter in another case.
         command.args(["--encoding=UTF8", "--no-locale", "--auth=trust"]);
+        command.args(["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]);
         command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
         output_of(&mut command).map_err(|output| PrivatePgError::Program { program: "initdb", output })?;
 

@@ -23,6 +23,7 @@ with held as (
       from htm.nodes n
       join result r on r.node = n.id and r.revision = n.revision
      where n.deleted_at is null
+     order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), stored as (
     insert into {{store}} as e (node_id, namespace, created_at, revision, embedding)

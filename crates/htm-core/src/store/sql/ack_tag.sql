@@ -22,6 +22,7 @@ with held as (
       from htm.nodes n
       join result r on r.node = n.id and r.revision = n.revision
      where n.deleted_at is null
+     order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), proposed as (
     select distinct on (n.id, t.id) n.id as node_id, t.id as tag_id, g.confidence

@@ -1,5 +1,7 @@
 -- Gives what robots have beside their nodes to another robot, and removes them. Their nodes must be its own already, and
--- the robots locked. Gives how many records of repeats, nodes in working memory and memberships in groups it got.
+-- the robots and the groups that they are members of locked. Their memberships end: a membership is a process's, which
+-- speaks for a robot that is no more. Gives how many records of repeats and nodes in working memory it got, and how many
+-- memberships ended.
 --
 -- $1 bigint[] robots that give and go   $2 bigint robot that takes
 --
@@ -22,12 +24,7 @@ with said_again as (
     on conflict on constraint working_memory_pk do nothing
     returning node_id
 ), member as (
-    insert into htm.group_members (group_id, robot_id, role, session, lease_ms, seen_at, joined_at)
-    select distinct on (group_id) group_id, $2::bigint, role, session, lease_ms, seen_at, joined_at
-      from htm.group_members where robot_id = any ($1)
-     order by group_id, role, joined_at -- an active one before a passive one
-    on conflict on constraint group_members_pk do nothing
-    returning group_id
+    delete from htm.group_members where robot_id = any ($1) returning group_id
 ), brought as (
     update htm.group_memory set robot_id = $2::bigint where robot_id = any ($1)
 ), active as (

@@ -10,12 +10,12 @@ with self as materialized (
 earlier as (
     -- In each direction one of three: a conversation whose places are known, one whose are not, none at all.
     (select m.id, m.created_at, m.seq from self s
-       join htm.nodes m on m.namespace = s.namespace and m.session = s.session and m.deleted_at is null
+       join htm.nodes m on m.namespace = s.namespace and md5(m.session) = md5(s.session) and m.session = s.session and m.deleted_at is null
       where s.seq is not null and (m.seq, m.created_at, m.id) < (s.seq, s.created_at, s.id)
       order by m.seq desc, m.created_at desc, m.id desc limit $2)
     union all
     (select m.id, m.created_at, null from self s
-       join htm.nodes m on m.namespace = s.namespace and m.session = s.session and m.deleted_at is null
+       join htm.nodes m on m.namespace = s.namespace and md5(m.session) = md5(s.session) and m.session = s.session and m.deleted_at is null
       where s.seq is null and (m.created_at, m.id) < (s.created_at, s.id)
       order by m.created_at desc, m.id desc limit $2)
     union all
@@ -28,12 +28,12 @@ earlier as (
 ),
 later as (
     (select m.id, m.created_at, m.seq from self s
-       join htm.nodes m on m.namespace = s.namespace and m.session = s.session and m.deleted_at is null
+       join htm.nodes m on m.namespace = s.namespace and md5(m.session) = md5(s.session) and m.session = s.session and m.deleted_at is null
       where s.seq is not null and (m.seq, m.created_at, m.id) > (s.seq, s.created_at, s.id)
       order by m.seq, m.created_at, m.id limit $3)
     union all
     (select m.id, m.created_at, null from self s
-       join htm.nodes m on m.namespace = s.namespace and m.session = s.session and m.deleted_at is null
+       join htm.nodes m on m.namespace = s.namespace and md5(m.session) = md5(s.session) and m.session = s.session and m.deleted_at is null
       where s.seq is null and (m.created_at, m.id) > (s.created_at, s.id)
       order by m.created_at, m.id limit $3)
     union all

@@ -45,7 +45,7 @@ word as materialized (
                    '''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''' as quoted,
                    coalesce(s.node_count,
                             (select count(*) from (select from htm.nodes m
-                                                    where m.namespace = $1
+                                                    where m.namespace = $1 and m.deleted_at is null
                                                       and m.tsv @@ ('''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
                                                     limit 1000) seen))::float8 as nodes
               from unnest(to_tsvector($10::text::regconfig, $8::text)) q

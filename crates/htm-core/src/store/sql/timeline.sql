@@ -17,6 +17,6 @@ select {{node}}
    and ($3::timestamptz is null or m.created_at < $3)
    and ($4::timestamptz[] is null or (select ranges from several) @> m.created_at)
    and ($6::text is null or m.robot_id in (select id from htm.robots where namespace = $1 and name = $6))
-   and ($7::text is null or m.session = $7)
+   and ($7::text is null or (md5(m.session) = md5($7) and m.session = $7))
  order by m.created_at desc, m.seq desc nulls first, m.id desc
  limit $8
