@@ -80,7 +80,7 @@ async fn a_memory_goes_round_for_programs() {
         assert!(["vector", "text", "both"].contains(&hit["matched_by"].as_str().unwrap()), "{hit}");
     }
 
-    let asked = ["forget", &node, "--robot", "architect", "--yes", "--json"];
+    let asked = ["forget", &node, "--robot", "architect", "--namespace", "atlas", "--yes", "--json"];
     let forgotten = sandbox.htm(&asked).await.json();
     assert_eq!(forgotten["forgotten"][0].to_string(), node);
     assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json_error(2)["code"], "node_not_found");
