@@ -206,7 +206,12 @@ async fn what_is_refused_changes_nothing() {
     for (code, node, edit, said) in [
         ("node_not_found", NodeId(999), Edit::new().content("x"), "999"),
         ("node_not_found", forgotten, Edit::new().content("x"), ""),
-        ("not_owner", theirs, Edit::new().content("x"), "robot `ada` of namespace `default`, not by `htm` of `default`"),
+        (
+            "not_owner",
+            theirs,
+            Edit::new().content("x"),
+            "robot `ada` of namespace `default`, not by `htm` of `default`",
+        ),
         ("not_owner", node, Edit::new().content("x").caller(Caller::Robot("bob".into())), "`bob`"),
         ("revision_conflict", node, Edit::new().content("x").expected_revision(7), "at revision 1, not 7"),
         ("key_taken", plain, Edit::new().content("x").key("k"), &format!("by node {node}")),

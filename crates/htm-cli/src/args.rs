@@ -123,13 +123,15 @@ the processes embed-worker and tag-worker."
 
 #[derive(Args)]
 #[command(
-    after_help = "A text that is there already, and has no key and no time of its own, is counted as remembered \
-again (memory.deduplicate).
+    after_help = "A text that is there already, and has no key, time, speaker or conversation of its own, is counted \
+as remembered again (memory.deduplicate).
 
 Examples:
   htm remember \"Mara prefers tabs.\"
   htm remember --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
-  htm remember --at 2026-03-01 \"The migration ran for four hours.\""
+  htm remember --at 2026-03-01 \"The migration ran for four hours.\"
+  htm remember --type decision --metadata '{\"ticket\": 7}' \"Billing moves to Postgres.\"
+  htm remember --session standup-12 --seq 3 --speaker Mara \"Billing moves on Monday.\""
 )]
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input
@@ -149,12 +151,27 @@ pub(crate) struct RememberArgs {
     /// Where it comes from
     #[arg(long, value_name = "S")]
     pub(crate) source: Option<String>,
+    /// What it is, as fact or decision
+    #[arg(long = "type", value_name = "T")]
+    pub(crate) kind: Option<String>,
+    /// Anything else, as {"ticket": 7}
+    #[arg(long, value_name = "JSON")]
+    pub(crate) metadata: Option<String>,
+    /// The conversation that it was said in
+    #[arg(long, value_name = "S")]
+    pub(crate) session: Option<String>,
+    /// Who said it
+    #[arg(long, value_name = "WHO")]
+    pub(crate) speaker: Option<String>,
+    /// Its place in the conversation
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) seq: Option<i32>,
     /// A tag, as database:postgresql (may be repeated)
     #[arg(long = "tag", value_name = "T")]
     pub(crate) tags: Vec<String>,
-    /// When it happened: a date or an RFC 3339 time; now if left out
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) at: Option<DateTime<Utc>>,
+    /// When it happened: a date, which begins at midnight of time.zone, or an RFC 3339 time; now if left out
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
     /// Wait until it is embedded and tagged, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     pub(crate) wait: Option<u64>,
@@ -233,7 +250,7 @@ pub(crate) struct StatusArgs {
 #[derive(Args)]
 #[command(
     after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?}: the id becomes the node's key, ns its namespace. A line that is there \
+\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. A line that is there \
 already is skipped, so an import that was interrupted is simply run again; a line that cannot go in is reported \
 with its number, and the rest goes in.
 

@@ -30,6 +30,12 @@ async fn a_bad_memory_is_refused_whole() {
         (&["--namespace", &long, "text"], "namespace_invalid"),
         (&["--robot", " ", "text"], "robot_invalid"),
         (&["--key", "a\u{1b}[2Jb", "text"], "key_invalid"),
+        (&["--metadata", "{", "text"], "usage"),
+        (&["--metadata", "[7]", "text"], "metadata_not_object"),
+        (&["--metadata", r#"{"a": "\u0000"}"#, "text"], "nul_byte"),
+        (&["--at", "yesterday", "text"], "usage"),
+        (&["--at", "2026-02-30", "text"], "usage"),
+        (&["--at", "2011-12-30", "--set", "time.zone=Pacific/Apia", "text"], "timeframe_invalid"),
     ] {
         let arguments = [&["remember"], arguments].concat();
         let answer = sandbox.htm(&arguments).await;
@@ -41,6 +47,9 @@ async fn a_bad_memory_is_refused_whole() {
         assert!(
             !error["message"].as_str().unwrap().is_empty() && !error["hint"].as_str().unwrap().is_empty()
         );
+    }
+    for seq in ["third", "9999999999"] {
+        assert!(sandbox.htm(&["remember", "--seq", seq, "text"]).await.exits(2).stderr.contains("--seq"));
     }
     assert_eq!(rows(&db).await, 0);
 }

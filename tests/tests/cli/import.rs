@@ -16,7 +16,7 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
     let file = sandbox.write(
         "memories.jsonl",
         [
-            r#"{"id":"a","ns":"n","text":"one","created_at":"2026-03-01T00:00:00Z","speaker":"Ada","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1},"robot":"r"}"#,
+            r#"{"id":"a","ns":"n","text":"one","created_at":"2026-03-01T00:00:00Z","speaker":"Ada","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1},"robot":"r","importance":8,"source":"wiki","type":"decision"}"#,
             "no JSON",
             r#"{"id":"b","ns":"n"}"#,
             "",
@@ -26,6 +26,8 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
             r#"{"id":"f","ns":"","text":"two"}"#,
             r#"{"id":"g","ns":"n","text":"two","color":"red"}"#,
             r#"{"id":"taken","ns":"n","text":"other content"}"#,
+            r#"{"id":"i","ns":"n","text":"two","importance":11}"#,
+            r#"{"id":"j","ns":"n","text":"two","type":"a\u0000"}"#,
             r#"{"id":"h","ns":"n","text":"last, without a line break"}"#,
         ]
         .join("\n"),
@@ -51,12 +53,14 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
         (8, "namespace_invalid"),
         (9, "line_invalid"),
         (10, "key_taken"),
+        (11, "importance_out_of_range"),
+        (12, "nul_byte"),
     ];
     assert_eq!(refused, expected);
     let got = sandbox.htm(&["get", "--key", "a", "--namespace", "n", "--json"]).await.json();
     let expected = json!({
         "speaker": "Ada", "session": "3", "seq": 4, "tags": ["x:y"], "metadata": {"k": 1}, "robot": "r",
-        "created_at": "2026-03-01T00:00:00Z",
+        "importance": 8.0, "source": "wiki", "type": "decision", "created_at": "2026-03-01T00:00:00Z",
     });
     for (name, value) in expected.as_object().unwrap() {
         assert_eq!(&got[name], value, "{name}");
@@ -67,7 +71,7 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
     let answer = sandbox.htm(&["import", &file]).await;
     let said = &answer.exits(2).stdout;
     assert!(said.contains("line 10: key `taken` in namespace `n` is taken by node "), "{said}");
-    assert!(said.contains("line 2: ") && said.contains("0 written, 2 there already, 8 refused"), "{said}");
+    assert!(said.contains("line 2: ") && said.contains("0 written, 2 there already, 10 refused"), "{said}");
     assert_eq!(db.count("select count(*) from htm.nodes").await, 3);
 }
 

@@ -22,6 +22,16 @@ async fn a_memory_goes_round_for_programs() {
             "8",
             "--source",
             "meeting",
+            "--type",
+            "decision",
+            "--metadata",
+            r#"{"ticket": 7}"#,
+            "--session",
+            "standup-12",
+            "--speaker",
+            "Mara",
+            "--seq",
+            "3",
             "--tag",
             "database:postgresql",
             "--at",
@@ -38,7 +48,8 @@ async fn a_memory_goes_round_for_programs() {
     let expected = json!({
         "namespace": "atlas", "robot": "architect", "key": "adr-7", "importance": 8.0, "source": "meeting",
         "content": "We chose PostgreSQL for the ledger", "tags": ["database:postgresql"], "revision": 1,
-        "created_at": "2026-03-01T00:00:00Z",
+        "created_at": "2026-03-01T00:00:00Z", "type": "decision", "metadata": {"ticket": 7},
+        "session": "standup-12", "speaker": "Mara", "seq": 3,
     });
     for (name, value) in expected.as_object().unwrap() {
         assert_eq!(&got[name], value, "{name}");
@@ -69,7 +80,7 @@ async fn a_memory_goes_round_for_programs() {
         assert!(["vector", "text", "both"].contains(&hit["matched_by"].as_str().unwrap()), "{hit}");
     }
 
-    let asked = ["forget", &node, "--robot", "architect", "--yes", "--json"];
+    let asked = ["forget", &node, "--robot", "architect", "--namespace", "atlas", "--yes", "--json"];
     let forgotten = sandbox.htm(&asked).await.json();
     assert_eq!(forgotten["forgotten"][0].to_string(), node);
     assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json_error(2)["code"], "node_not_found");
@@ -135,6 +146,16 @@ async fn a_time_is_a_day_or_an_instant_in_any_zone() {
     ] {
         let node = sandbox.remember(&["--at", at, "noon"]).await;
         assert_eq!(sandbox.htm(&["get", "--json", &node]).await.json()["created_at"], stored);
+    }
+    // A day begins where the configuration says: also one that has no midnight.
+    for (zone, at, stored) in [
+        ("Europe/Berlin", "2026-03-01", "2026-02-28T23:00:00Z"),
+        ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"),
+        ("Europe/Berlin", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z"),
+    ] {
+        let zone = format!("time.zone={zone}");
+        let node = sandbox.remember(&["--set", &zone, "--at", at, "midnight"]).await;
+        assert_eq!(sandbox.htm(&["get", "--json", &node]).await.json()["created_at"], stored, "{zone}");
     }
     let answer = sandbox.htm(&["remember", "--at", "yesterday", "noon"]).await;
     assert!(answer.exits(2).stderr.contains("2026-03-01T12:00:00Z"), "{answer:?}");

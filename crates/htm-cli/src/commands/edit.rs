@@ -85,7 +85,7 @@ fn parse_id(word: String) -> Result<NodeId, CliError> {
         .map_err(|_| usage(&format!("`{word}` is not a node's id"), "give its number, or name it by --key"))
 }
 
-fn parse_object(text: &str) -> Result<Map<String, Value>, CliError> {
+pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, CliError> {
     let found = match serde_json::from_str(text) {
         Ok(Value::Object(object)) => return Ok(object),
         Err(error) => {
@@ -100,7 +100,7 @@ fn parse_object(text: &str) -> Result<Map<String, Value>, CliError> {
     Err(Error::MetadataNotObject { found }.into())
 }
 
-fn usage(what: &str, hint: &str) -> CliError {
+pub(crate) fn usage(what: &str, hint: &str) -> CliError {
     CliError::Usage { code: "usage", what: what.into(), hint: hint.into() }
 }
 

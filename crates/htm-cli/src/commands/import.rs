@@ -154,6 +154,10 @@ struct Line {
     #[serde(default)]
     metadata: Map<String, Value>,
     robot: Option<String>,
+    importance: Option<f32>,
+    source: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 /// A memory, none for a blank line, or what is wrong.
@@ -174,17 +178,21 @@ fn parse(line: &[u8]) -> Result<Option<Memory>, Refused> {
         Some(Value::Number(number)) => Some(number.to_string()),
         Some(_) => return Err(refuse("line_invalid", "session is neither a name nor a number".into())),
     };
+    let memory = Memory::new(line.text);
     Ok(Some(Memory {
         namespace: Some(line.ns),
         robot: line.robot,
         key: Some(line.id),
+        importance: line.importance.unwrap_or(memory.importance),
+        source: line.source,
+        kind: line.kind,
         speaker: line.speaker,
         session,
         seq: line.seq,
         tags,
         metadata: line.metadata,
         at: line.created_at,
-        ..Memory::new(line.text)
+        ..memory
     }))
 }
 
@@ -208,6 +216,8 @@ mod tests {
             (br#"{"id":"a","ns":"n"}"#, "line_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","tags":["No Tag"]}"#, "tag_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","created_at":"yesterday"}"#, "line_invalid"),
+            (br#"{"id":"a","ns":"n","text":"t","importance":"high"}"#, "line_invalid"),
+            (br#"{"id":"a","ns":"n","text":"t","type":7}"#, "line_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","metdata":{}}"#, "line_invalid"),
         ] {
             assert_eq!(parse(line).unwrap_err().code, code);

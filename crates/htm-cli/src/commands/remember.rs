@@ -4,17 +4,19 @@ use std::io::Read;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use htm_core::{Memory, Outcome, Stage};
+use chrono::{DateTime, NaiveDate, Utc};
+use htm_core::{Memory, Outcome, Stage, TimeExpression, TimeSettings};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{RememberArgs, parse_tags};
+use crate::commands::edit::{parse_object, usage};
 use crate::error::CliError;
 use crate::output::Output;
 
 pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) -> Result<ExitCode, CliError> {
     let wait = args.wait;
-    let memory = memory(args)?;
+    let memory = memory(args, &config.time.settings())?;
     // Bad input is refused before a server is started for it.
     memory.validate()?;
     let session = Session::open(config).await?;
@@ -45,7 +47,7 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
     Ok(ExitCode::SUCCESS)
 }
 
-fn memory(args: RememberArgs) -> Result<Memory, CliError> {
+fn memory(args: RememberArgs, time: &TimeSettings) -> Result<Memory, CliError> {
     let content = text_or_input(args.text)?;
     Ok(Memory {
         namespace: args.namespace,
@@ -53,10 +55,29 @@ fn memory(args: RememberArgs) -> Result<Memory, CliError> {
         key: args.key,
         importance: args.importance,
         source: args.source,
+        kind: args.kind,
+        speaker: args.speaker,
+        session: args.session,
+        seq: args.seq,
         tags: parse_tags(&args.tags)?,
-        at: args.at,
+        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
+        at: args.at.map(|at| instant(&at, time)).transpose()?,
         ..Memory::new(content)
     })
+}
+
+/// An instant; a day is where it begins in the zone of the settings.
+fn instant(text: &str, time: &TimeSettings) -> Result<DateTime<Utc>, CliError> {
+    if let Ok(instant) = DateTime::parse_from_rfc3339(text) {
+        return Ok(instant.to_utc());
+    }
+    let invalid = || {
+        let hint = "write a date (2026-03-01) or a time (2026-03-01T12:00:00Z)";
+        usage(&format!("`{text}` is not a time for --at"), hint)
+    };
+    let day: NaiveDate = text.parse().map_err(|_| invalid())?;
+    let day: TimeExpression = day.to_string().parse()?;
+    day.resolve(Utc::now(), time)?.from().ok_or_else(invalid)
 }
 
 /// The text, or what standard input has when it is `-`.
