@@ -10,6 +10,7 @@
 //! joined. What the former one still writes is refused: each write looks at session and role.
 
 mod error;
+mod inner;
 mod member;
 pub(crate) mod mirror;
 mod tasks;

@@ -1,27 +1,26 @@
 //! A robot in a group: what it writes, and what it follows.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex as StdMutex};
 
 use chrono::Utc;
-use sqlx::PgConnection;
 use tokio::sync::{Mutex, Notify, broadcast};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use super::mirror::{Applied, Mirror};
+use super::inner::{Inner, Op, State};
+use super::mirror::Mirror;
 use super::{
-    AfterShutdown, Fence, Group, GroupError, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
+    AfterShutdown, Group, GroupError, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
     TransferTarget, Transferred, tasks,
 };
 use crate::context::{Context, ContextOptions, assemble};
 use crate::error::{Error, Result};
 use crate::htm::Htm;
-use crate::id::{GroupId, NodeId, RobotId};
+use crate::id::NodeId;
 use crate::memory::Memory;
 use crate::remember::{PendingReceipt, Receipt};
-use crate::store::group_memory::{self, Changes, Synced};
+use crate::store::group_memory::{self};
 use crate::store::{groups, robots};
 use crate::working_memory::{Entry, WorkingMemoryStats};
 
@@ -57,51 +56,6 @@ pub enum GroupEvent {
 pub struct GroupMember {
     inner: Arc<Inner>,
     _tasks: Vec<AbortOnDropHandle<()>>,
-}
-
-pub(super) struct Inner {
-    htm: Htm,
-    pub(super) group: GroupId,
-    namespace: String,
-    name: String,
-    robot: String,
-    robot_id: RobotId,
-    session: Uuid,
-    pub(super) lease: Duration,
-    mirror: Mutex<Mirror>,
-    /// The version that the copy has, for the heartbeat, which does not wait for a write.
-    seen: AtomicI64,
-    /// Whether uses are to be written with the next heartbeat.
-    used: AtomicBool,
-    state: StdMutex<State>,
-    /// There may be something that the copy does not have, or uses to write.
-    pub(super) stirred: Notify,
-    /// The others are to be told.
-    pub(super) told: Notify,
-    /// The group may need an active member, or have removals to forget.
-    pub(super) untended: Notify,
-    events: broadcast::Sender<GroupEvent>,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    role: GroupRole,
-    /// Why it is no member any more.
-    over: Option<Over>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Over {
-    Replaced,
-    Closed,
-}
-
-/// What is written in one transaction.
-enum Op {
-    Remember(Box<Memory>),
-    Add(NodeId),
-    Remove(NodeId),
-    Uses,
 }
 
 impl GroupMember {
@@ -331,269 +285,5 @@ impl GroupMember {
 
     fn group(&self) -> Group {
         self.inner.htm.group(&self.inner.name).namespace(&self.inner.namespace)
-    }
-}
-
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inner").field("group", &self.name).field("robot", &self.robot).finish_non_exhaustive()
-    }
-}
-
-/// What a write did.
-#[derive(Default)]
-struct Written {
-    pending: Option<PendingReceipt>,
-    removed: Vec<NodeId>,
-    applied: Applied,
-}
-
-impl Inner {
-    pub(super) fn htm(&self) -> &Htm {
-        &self.htm
-    }
-
-    fn fence(&self) -> Fence<'_> {
-        Fence { robot: &self.robot, robot_id: self.robot_id, session: self.session }
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.state().over.is_some()
-    }
-
-    fn state(&self) -> State {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Renews the lease.
-    pub(super) async fn beat(&self, connection: &mut PgConnection) -> Result<()> {
-        let seen = self.seen.load(Ordering::Relaxed);
-        let beat = groups::beat(connection, self.group, self.robot_id, self.session, seen).await?;
-        let Some(beat) = beat.filter(|beat| !beat.closed) else {
-            self.end(Over::Closed);
-            return Ok(());
-        };
-        let Some(role) = beat.role else {
-            // Replaced, or closed at this moment: a statement that did not wait for whoever did it knows which.
-            let ended = self.sync().await;
-            return if self.is_over() { Ok(()) } else { ended };
-        };
-        self.observe(role);
-        if beat.version != seen || self.used.swap(false, Ordering::Relaxed) {
-            self.stirred.notify_one();
-        }
-        if beat.orphaned {
-            self.untended.notify_one();
-        }
-        Ok(())
-    }
-
-    /// Forgets removals that all have seen, an active member's task; or gives a group an active one that has none.
-    pub(super) async fn tend(&self) -> Result<()> {
-        let pool = self.htm.pool();
-        if self.state().role == GroupRole::Active {
-            groups::prune(pool, self.group, self.lease).await?;
-        } else if groups::take_over(pool, self.group, self.lease).await? {
-            self.stirred.notify_one();
-            self.told.notify_one();
-        }
-        Ok(())
-    }
-
-    pub(super) async fn sync(&self) -> Result<()> {
-        let mut mirror = self.mirror.lock().await;
-        self.sync_mirror(&mut mirror).await
-    }
-
-    /// Writes how often nodes were used; a passive member has nothing to write.
-    pub(super) async fn write_uses(&self) -> Result<()> {
-        let is_needed = self.mirror.lock().await.has_uses();
-        if is_needed && self.check_active().is_ok() {
-            self.write(Op::Uses).await?;
-        }
-        Ok(())
-    }
-
-    async fn sync_mirror(&self, mirror: &mut Mirror) -> Result<()> {
-        let encoding = self.htm.settings().token_encoding;
-        let synced =
-            group_memory::sync(self.htm.pool(), self.group, Some(self.robot_id), mirror.seen(), encoding)
-                .await?;
-        let synced = self.admit(synced)?;
-        let applied = mirror.apply(synced.delta);
-        self.follow(mirror, applied);
-        Ok(())
-    }
-
-    /// Reads everything again when a node was edited, forgotten or restored: the group has no new version then.
-    async fn refresh(&self, mirror: &mut Mirror) -> Result<()> {
-        self.sync_mirror(mirror).await?;
-        if !mirror.has_just(&group_memory::live(self.htm.pool(), self.group).await?) {
-            mirror.reset();
-            self.sync_mirror(mirror).await?;
-        }
-        Ok(())
-    }
-
-    async fn write(&self, op: Op) -> Result<Written> {
-        let mut mirror = self.mirror.lock().await;
-        self.check_active()?;
-        match self.try_write(&mut mirror, op).await {
-            Ok(mut written) => {
-                self.follow(&mirror, std::mem::take(&mut written.applied));
-                self.told.notify_one();
-                Ok(written)
-            }
-            Err(error) => {
-                // The copy may have what was not written, or lack what was: it is read again.
-                mirror.reset();
-                self.stirred.notify_one();
-                // It was stopped in the middle: nothing was written, and it may be tried again if it may write still.
-                Err(if groups::lost_lock(&error) { Error::Contended } else { error })
-            }
-        }
-    }
-
-    async fn try_write(&self, mirror: &mut Mirror, op: Op) -> Result<Written> {
-        let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[self.group], self.lease).await?;
-        let synced = self.synced_in_tx(&mut tx, mirror).await?;
-        let was_active = self.state().role == GroupRole::Active;
-        let synced = self.admit(synced)?;
-        if self.state().role != GroupRole::Active {
-            return Err(if was_active { self.replaced() } else { self.passive() });
-        }
-        let mut written = Written { applied: mirror.apply(synced.delta), ..Written::default() };
-        // What is decided from here on is decided by the nodes as they are.
-        if !mirror.has_just(&group_memory::live(&mut *tx, self.group).await?) {
-            mirror.reset();
-            let all = self.synced_in_tx(&mut tx, mirror).await?;
-            written.applied.extend(mirror.apply(self.admit(all)?.delta));
-        }
-        let mut changes = Changes::default();
-        match op {
-            Op::Remember(mut memory) => {
-                // It may be called otherwise by now.
-                memory.robot =
-                    Some(robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or(Error::Contended)?);
-                let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
-                let node = pending.receipt().node;
-                written.pending = Some(pending);
-                let planned = self.plan(&mut tx, mirror, node, synced.max_tokens).await;
-                changes = planned.map_err(|error| self.unwritten(error))?;
-            }
-            Op::Add(node) => changes = self.plan(&mut tx, mirror, node, synced.max_tokens).await?,
-            Op::Remove(node) if mirror.memory().contains(node) => changes.removed = vec![node],
-            Op::Remove(_) | Op::Uses => {}
-        }
-        changes.used = mirror.take_uses();
-        if !changes.is_empty() {
-            group_memory::write_in_tx(&mut tx, self.group, Some(self.robot_id), &changes).await?;
-            let own = self.synced_in_tx(&mut tx, mirror).await?;
-            written.applied.extend(mirror.apply(self.admit(own)?.delta));
-        }
-        tx.commit().await?;
-        written.removed = changes.removed;
-        Ok(written)
-    }
-
-    async fn plan(
-        &self,
-        connection: &mut PgConnection,
-        mirror: &mut Mirror,
-        node: NodeId,
-        max_tokens: usize,
-    ) -> Result<Changes> {
-        let entries = group_memory::entries_in_tx(connection, &self.namespace, &[node]).await?;
-        let removed = mirror.plan(entries, max_tokens)?;
-        Ok(Changes { added: vec![node], removed, ..Changes::default() })
-    }
-
-    async fn synced_in_tx(&self, connection: &mut PgConnection, mirror: &Mirror) -> Result<Option<Synced>> {
-        let encoding = self.htm.settings().token_encoding;
-        group_memory::sync(&mut *connection, self.group, Some(self.robot_id), mirror.seen(), encoding).await
-    }
-
-    /// Whether this process still speaks for the robot; takes note of its role.
-    fn admit(&self, synced: Option<Synced>) -> Result<Synced> {
-        let Some(synced) = synced.filter(|synced| !synced.closed) else {
-            self.end(Over::Closed);
-            return Err(self.closed());
-        };
-        match synced.member {
-            Some((role, session)) if session == self.session => self.observe(role),
-            _ => {
-                self.end(Over::Replaced);
-                return Err(self.replaced());
-            }
-        }
-        Ok(synced)
-    }
-
-    fn check_active(&self) -> Result<()> {
-        let state = self.state();
-        match (state.over, state.role) {
-            (Some(Over::Closed), _) => Err(self.closed()),
-            (Some(Over::Replaced), _) => Err(self.replaced()),
-            (None, GroupRole::Passive) => Err(self.passive()),
-            (None, GroupRole::Active) => Ok(()),
-        }
-    }
-
-    fn observe(&self, role: GroupRole) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.over.is_none() && state.role != role {
-            state.role = role;
-            self.tell(match role {
-                GroupRole::Active => GroupEvent::Promoted,
-                GroupRole::Passive => GroupEvent::Demoted,
-            });
-        }
-    }
-
-    fn end(&self, over: Over) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.over.is_none() {
-            state.over = Some(over);
-            self.tell(match over {
-                Over::Replaced => GroupEvent::Replaced,
-                Over::Closed => GroupEvent::Closed,
-            });
-        }
-    }
-
-    fn follow(&self, mirror: &Mirror, applied: Applied) {
-        let version = mirror.seen();
-        let before = self.seen.swap(version, Ordering::Relaxed);
-        if version != before || !applied.is_empty() {
-            self.tell(GroupEvent::Synced { version, added: applied.added, removed: applied.removed });
-        }
-    }
-
-    fn tell(&self, event: GroupEvent) {
-        // Nobody has to listen.
-        let _ = self.events.send(event);
-    }
-
-    /// A node that is too large for the group is not written at all.
-    fn unwritten(&self, error: Error) -> Error {
-        match error {
-            Error::NodeOversized { tokens, max_tokens, .. } => {
-                GroupError::Oversized { group: self.name.clone(), tokens, max_tokens }.into()
-            }
-            error => error,
-        }
-    }
-
-    fn passive(&self) -> Error {
-        GroupError::Passive { robot: self.robot.clone(), group: self.name.clone() }.into()
-    }
-
-    fn replaced(&self) -> Error {
-        GroupError::Replaced { robot: self.robot.clone(), group: self.name.clone() }.into()
-    }
-
-    fn closed(&self) -> Error {
-        GroupError::Closed { group: self.name.clone() }.into()
     }
 }

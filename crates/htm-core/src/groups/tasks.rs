@@ -8,7 +8,7 @@ use sqlx::{ConnectOptions, PgConnection};
 use tokio::time::MissedTickBehavior;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::member::Inner;
+use super::inner::Inner;
 use crate::error::Result;
 use crate::store::groups;
 
