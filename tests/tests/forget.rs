@@ -7,7 +7,7 @@ use htm_core::provider::ModelName;
 use htm_core::store::jobs::{self, Embedded, Lease};
 use htm_core::store::{embeddings, queues, tags, workers};
 use htm_core::{
-    Caller, Confirmation, Edit, Htm, Memory, NodeId, Purge, RecallQuery, Removed, Stage, Strategy,
+    Caller, Confirmation, Edit, Htm, Memory, NodeId, Purge, RecallQuery, Removed, Scope, Stage, Strategy,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -26,7 +26,7 @@ async fn forget(htm: &Htm, node: NodeId) {
 async fn all(db: &TestDatabase) -> Purge {
     let now: chrono::DateTime<chrono::Utc> =
         sqlx::query_scalar("select clock_timestamp()").fetch_one(&db.pool).await.unwrap();
-    Purge { before: now, namespace: None }
+    Purge::before(now).scope(Scope::All).caller(Caller::AnyRobot)
 }
 
 #[tokio::test]
@@ -416,7 +416,7 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
 
     // Nothing was forgotten before that.
     assert_eq!(htm.plan_purge(&before).await.unwrap().removed, Removed::default());
-    let here = Purge { namespace: Some("default".into()), ..all(&db).await };
+    let here = all(&db).await.scope(Scope::Own);
     forget(&htm, later).await;
     let error = htm.purge(&here, Missing).await.unwrap_err();
     assert_eq!(error.code(), "not_confirmed");
@@ -438,11 +438,40 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
     assert_eq!(htm.purge(&all(&db).await, Confirmed).await.unwrap().removed, Removed::default());
     assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
     for (code, purge) in [
-        ("namespace_invalid", Purge { namespace: Some(String::new()), ..here.clone() }),
+        ("namespace_invalid", here.clone().scope(Scope::Namespace(String::new()))),
+        ("time_in_future", Purge { before: here.before + chrono::TimeDelta::hours(1), ..here.clone() }),
         ("time_out_of_range", Purge { before: chrono::DateTime::<chrono::Utc>::MIN_UTC, ..here }),
     ] {
         assert_eq!(htm.purge(&purge, Confirmed).await.unwrap_err().code(), code);
         assert_eq!(htm.plan_purge(&purge).await.unwrap_err().code(), code);
+    }
+}
+
+#[tokio::test]
+async fn a_purge_leaves_what_others_remembered() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (namespace, robot) in [("default", "htm"), ("default", "ada"), ("atlas", "htm"), ("atlas", "ada")] {
+        let memory = Memory::new(format!("{namespace} {robot}")).namespace(namespace).robot(robot);
+        forget(&htm, remember(&htm, memory).await).await;
+    }
+    let any = all(&db).await;
+    let own = Purge::before(any.before);
+    let atlas = Scope::Namespace("atlas".into());
+    let there = Caller::In { namespace: "atlas".into(), robot: None };
+    let left = "select count(*) from htm.nodes";
+    for (purge, nodes, remain) in [
+        (own.clone().scope(atlas.clone()), 0, 4),
+        (own.clone(), 1, 3),
+        (own.clone().scope(Scope::All), 0, 3),
+        (own.clone().scope(Scope::All).caller(Caller::Robot("ada".into())), 1, 2),
+        (own.clone().scope(atlas.clone()).caller(there), 1, 1),
+        (own.clone().caller(Caller::AnyRobot), 0, 1),
+        (own.scope(atlas).caller(Caller::AnyRobot), 1, 0),
+    ] {
+        assert_eq!(htm.plan_purge(&purge).await.unwrap().removed.nodes, nodes, "{purge:?}");
+        assert_eq!(htm.purge(&purge, Confirmed).await.unwrap().removed.nodes, nodes, "{purge:?}");
+        assert_eq!(db.count(left).await, remain, "{purge:?}");
     }
 }
 

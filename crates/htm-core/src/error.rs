@@ -182,6 +182,14 @@ pub enum Error {
         /// The name given.
         value: String,
     },
+    /// A time that has yet to come, where only one that has passed is meant.
+    #[error("{value} is in the future: the database's clock says {now}")]
+    TimeInFuture {
+        /// The time given.
+        value: chrono::DateTime<chrono::Utc>,
+        /// The database's time.
+        now: chrono::DateTime<chrono::Utc>,
+    },
     /// No such node (or it was forgotten).
     #[error("there is no node {node}")]
     NodeNotFound {
@@ -443,6 +451,7 @@ impl Error {
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
             Self::TimeOutOfRange { .. } => "time_out_of_range",
+            Self::TimeInFuture { .. } => "time_in_future",
             Self::Database(_) => "database_error",
             Self::Corrupt { .. } => "corrupt",
         }
@@ -542,6 +551,7 @@ impl Error {
                 "check user, password and database in database.url (`htm config show`), and the role's privileges".into()
             }
             Self::TimeOutOfRange { .. } => "give a later time".into(),
+            Self::TimeInFuture { .. } => "give a time that has passed; the database's clock counts".into(),
             Self::Database(_) => "run `htm doctor`; the statement changed nothing".into(),
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
         }

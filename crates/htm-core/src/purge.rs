@@ -2,20 +2,42 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::caller::Confirmation;
-use crate::error::Result;
+use crate::caller::{Caller, Confirmation};
+use crate::error::{Error, Result};
 use crate::forget::Removed;
 use crate::htm::Htm;
-use crate::memory::{validate_name, validate_time};
-use crate::store::purge as store;
+use crate::memory::validate_time;
+use crate::scope::Scope;
+use crate::store::purge::{self as store, Doomed};
 
 /// What to purge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Purge {
-    /// What was forgotten before.
+    /// What was forgotten before; a time that has passed.
     pub before: DateTime<Utc>,
-    /// Only in this namespace; none is all of them.
-    pub namespace: Option<String>,
+    /// In which namespaces.
+    pub scope: Scope,
+    /// Who asks: what other robots remembered is left.
+    pub caller: Caller,
+}
+
+impl Purge {
+    /// What the handle's robot remembered in the handle's namespace, forgotten before this time.
+    pub fn before(before: DateTime<Utc>) -> Self {
+        Self { before, scope: Scope::default(), caller: Caller::default() }
+    }
+
+    /// In other namespaces. A robot has nodes in its own alone: for those of all, let any robot ask.
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Sets who asks.
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.caller = caller;
+        self
+    }
 }
 
 /// The receipt of a purge.
@@ -48,42 +70,48 @@ impl Htm {
     /// What a [`purge`](Self::purge) would remove at this moment. Removes nothing.
     ///
     /// # Errors
-    /// `namespace_invalid`, `time_out_of_range`, or a database error.
+    /// `namespace_invalid`, `time_out_of_range`, `time_in_future`, or a database error.
     pub async fn plan_purge(&self, purge: &Purge) -> Result<Purged> {
-        validate(purge)?;
-        store::count(self.pool(), purge).await
+        let doomed = self.doomed(purge).await?;
+        store::count(self.pool(), &doomed).await
     }
 
-    /// Removes for good what was forgotten before a time: nothing of it is left, and nothing brings it back. Works in
-    /// transactions of 1,000 nodes: one that is interrupted is simply run again. A node that is being restored at this
-    /// moment is left.
+    /// Removes for good what was forgotten before a time, of the robot that asks: nothing of it is left, and nothing
+    /// brings it back. Works in transactions of 1,000 nodes: one that is interrupted is simply run again. A node that is
+    /// being restored at this moment is left.
     ///
     /// # Errors
-    /// `not_confirmed`, `namespace_invalid`, `time_out_of_range`, or a database error; what was removed before it is gone.
+    /// `not_confirmed`, `namespace_invalid`, `time_out_of_range`, `time_in_future`, or a database error; what was removed
+    /// before it is gone.
     pub async fn purge(&self, purge: &Purge, confirmation: Confirmation) -> Result<Purged> {
-        validate(purge)?;
+        let doomed = self.doomed(purge).await?;
         confirmation.require(|| {
             let what = format!("purging what was forgotten before {}", purge.before.to_rfc3339());
             (what, "look at it with `--dry-run`, then say so: `--yes`".into())
         })?;
         let mut purged = Purged::default();
         loop {
-            let step = store::nodes_step(self.pool(), purge).await?;
+            let step = store::nodes_step(self.pool(), &doomed).await?;
             purged.add(step);
             if step.removed.nodes == 0 {
                 break;
             }
         }
         let mut cursor = String::new();
-        while let Some((last, jobs)) = store::done_jobs_step(self.pool(), purge, &cursor).await? {
+        while let Some((last, jobs)) = store::done_jobs_step(self.pool(), &doomed, &cursor).await? {
             purged.removed.jobs += jobs;
             cursor = last;
         }
         Ok(purged)
     }
-}
 
-fn validate(purge: &Purge) -> Result<()> {
-    validate_time(purge.before)?;
-    purge.namespace.as_deref().map_or(Ok(()), |namespace| validate_name("namespace", namespace, 128))
+    async fn doomed<'a>(&'a self, purge: &'a Purge) -> Result<Doomed<'a>> {
+        validate_time(purge.before)?;
+        let namespace = purge.scope.namespace(self)?;
+        let now = store::now(self.pool()).await?;
+        if purge.before > now {
+            return Err(Error::TimeInFuture { value: purge.before, now });
+        }
+        Ok(Doomed { before: purge.before, namespace, owner: purge.caller.owner(self.settings()) })
+    }
 }

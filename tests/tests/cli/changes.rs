@@ -177,7 +177,16 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     sandbox.htm(&["remember", "--key", "k", "another"]).await.succeeds();
     sandbox.htm(&["restore", &node]).await.fails(2, "key_taken");
 
-    let later = "2099-01-01";
+    let later = chrono::Utc::now().to_rfc3339();
+    let later = later.as_str();
+    sandbox.htm(&["purge", "--before", "2099-01-01", "--yes"]).await.fails(2, "time_in_future");
+    sandbox.htm(&["purge", "--before", "2099-01-01", "--dry-run"]).await.fails(2, "time_in_future");
+    let others = ["purge", "--before", later, "--robot", "ada", "--yes", "--json"];
+    assert_eq!(sandbox.htm(&others).await.json()["nodes"], 0);
+    let elsewhere = ["purge", "--before", later, "--namespace", "x", "--any-robot", "--yes", "--json"];
+    assert_eq!(sandbox.htm(&elsewhere).await.json()["nodes"], 0);
+    let everywhere = ["purge", "--before", later, "--all-namespaces", "--any-robot", "--dry-run", "--json"];
+    assert_eq!(sandbox.htm(&everywhere).await.json()["nodes"], 1);
     let answer = sandbox.htm(&["purge", "--before", later]).await;
     assert!(answer.fails(2, "not_confirmed").contains("--dry-run"), "{answer:?}");
     let none = sandbox.htm(&["purge", "--before", "2020-01-01", "--yes", "--json"]).await.json();
@@ -191,6 +200,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     for arguments in [
         &["purge"][..],
         &["purge", "--before", "soon", "--yes"],
+        &["purge", "--before", later, "--all-namespaces", "--yes"],
         &["purge", "--before", later, "--yes", "--dry-run"],
         &["forget"],
         &["forget", "1", "--matching", "x"],

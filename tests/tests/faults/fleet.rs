@@ -123,12 +123,12 @@ async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
     let sandbox = impatient(&db.url());
     // A job a stage.
     let nodes = std::env::var("HTM_SOAK_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(500_000);
-    let memories: Vec<Memory> =
-        (0..5_000).map(|n| Memory::new(format!("memory {n} of a long backlog"))).collect();
     let htm = writer(&db.pool);
-    for _ in 0..nodes / memories.len() {
-        htm.remember_many(&memories).await.unwrap();
+    for part in 0..nodes / 5_000 {
+        let memory = |n| Memory::new(format!("memory {n} of part {part} of a long backlog"));
+        htm.remember_many(&(0..5_000).map(memory).collect::<Vec<_>>()).await.unwrap();
     }
+    assert_eq!(number(&db.pool, "select count(*) from apalis.jobs").await, 2 * nodes as i64);
     let mut workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
     let mut first: Option<Vec<u64>> = None;
     let mut most = vec![0; workers.len()];

@@ -12,7 +12,7 @@ pub(crate) struct CallerArgs {
     /// Who asks; a robot has a say over what it remembered itself
     #[arg(long, value_name = "R")]
     robot: Option<String>,
-    /// The robot's namespace; that of a key or a text to look for, too
+    /// The robot's namespace, and where to look
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
     /// Whichever robot remembered it
@@ -127,22 +127,29 @@ pub(crate) struct RestoreArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Nothing brings back what was purged.
+#[command(
+    after_help = "Nothing brings back what was purged. Only what this robot remembered in its namespace goes, \
+unless told otherwise.
 
 Examples:
   htm purge --before 2026-03-01 --dry-run
-  htm purge --before 2026-03-01 --namespace scratch --yes")]
+  htm purge --before 2026-03-01 --yes
+  htm purge --before 2026-03-01 --namespace scratch --any-robot --yes
+  htm purge --before 2026-03-01 --all-namespaces --any-robot --dry-run"
+)]
 pub(crate) struct PurgeArgs {
-    /// What was forgotten before: a date or an RFC 3339 time
+    /// What was forgotten before: a date or an RFC 3339 time that has passed
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) before: DateTime<Utc>,
-    /// Only in this namespace
-    #[arg(long, value_name = "N")]
-    pub(crate) namespace: Option<String>,
+    /// In every namespace
+    #[arg(long, requires = "any_robot", conflicts_with = "namespace")]
+    pub(crate) all_namespaces: bool,
     /// Count what would be removed
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
     /// Yes, remove it for good
     #[arg(long)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
 }

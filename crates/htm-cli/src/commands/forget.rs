@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use htm_core::{
     Caller, Confirmation, Error, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge,
-    Purged, Removed,
+    Purged, Removed, Scope,
 };
 use htm_runtime::config::Config;
 
@@ -50,7 +50,12 @@ pub(crate) async fn restore(
 }
 
 pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let purge = Purge { before: args.before, namespace: args.namespace };
+    let scope = match args.caller.namespace.clone() {
+        _ if args.all_namespaces => Scope::All,
+        Some(namespace) => Scope::Namespace(namespace),
+        None => Scope::Own,
+    };
+    let purge = Purge { before: args.before, scope, caller: args.caller.into() };
     if args.dry_run {
         let plan = with_htm(config, async |htm| htm.plan_purge(&purge).await).await?;
         output.value(&plan, || format!("would remove for good:\n{}", describe_purged(&plan)));

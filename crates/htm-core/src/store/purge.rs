@@ -1,12 +1,14 @@
 //! What was forgotten, removed for good.
 
+use chrono::{DateTime, Utc};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::{embeddings, forget};
+use crate::caller::Owner;
 use crate::error::Result;
 use crate::forget::Removed;
 use crate::id::NodeId;
-use crate::purge::{Purge, Purged};
+use crate::purge::Purged;
 
 /// Nodes that one transaction removes.
 const NODES: i64 = 1_000;
@@ -14,17 +16,43 @@ const NODES: i64 = 1_000;
 const JOBS: i64 = 10_000;
 
 /// The nodes that are to be purged.
-const DOOMED: &str = "n.deleted_at < $1 and ($2::text is null or n.namespace = $2)";
+pub(crate) struct Doomed<'a> {
+    pub(crate) before: DateTime<Utc>,
+    /// None is every one.
+    pub(crate) namespace: Option<&'a str>,
+    /// None is any robot.
+    pub(crate) owner: Option<Owner<'a>>,
+}
+
+/// The same to the database; [`Doomed::parameters`] are $1 to $4.
+const DOOMED: &str = "n.deleted_at < $1 and ($2::text is null or n.namespace = $2)
+    and ($4::text is null or (n.namespace = $3 and exists (select from htm.robots r where r.id = n.robot_id and r.name = $4)))";
+
+impl<'a> Doomed<'a> {
+    fn parameters(&self) -> (DateTime<Utc>, Option<&'a str>, Option<&'a str>, Option<&'a str>) {
+        let owner = self.owner;
+        (self.before, self.namespace, owner.map(|owner| owner.namespace), owner.map(|owner| owner.robot))
+    }
+}
+
+/// The time that deletions are marked by.
+pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
+    Ok(sqlx::query_scalar("select clock_timestamp()").fetch_one(pool).await?)
+}
 
 /// Removes some nodes with all that hangs on them; those that came first go first.
-pub(crate) async fn nodes_step(pool: &PgPool, purge: &Purge) -> Result<Purged> {
+pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+    let (before, namespace, home, robot) = doomed.parameters();
     let mut tx = pool.begin().await?;
     let sql = format!(
-        "select n.id, n.namespace from htm.nodes n where {DOOMED} order by n.deleted_at limit $3 for update skip locked"
+        "select n.id, n.namespace from htm.nodes n where {DOOMED}
+          order by n.deleted_at limit $5 for update of n skip locked"
     );
     let rows: Vec<(NodeId, String)> = sqlx::query_as(AssertSqlSafe(sql))
-        .bind(purge.before)
-        .bind(&purge.namespace)
+        .bind(before)
+        .bind(namespace)
+        .bind(home)
+        .bind(robot)
         .bind(NODES)
         .fetch_all(&mut *tx)
         .await?;
@@ -58,28 +86,31 @@ pub(crate) async fn nodes_step(pool: &PgPool, purge: &Purge) -> Result<Purged> {
 /// how many it deleted. None when there are no more.
 pub(crate) async fn done_jobs_step(
     pool: &PgPool,
-    purge: &Purge,
+    doomed: &Doomed<'_>,
     cursor: &str,
 ) -> Result<Option<(String, u64)>> {
     let (last, deleted): (Option<String>, i64) = sqlx::query_as(include_str!("sql/purge_jobs.sql"))
         .bind(cursor)
         .bind(JOBS)
-        .bind(&purge.namespace)
+        .bind(doomed.namespace.or(doomed.owner.map(|owner| owner.namespace)))
         .fetch_one(pool)
         .await?;
     Ok(last.map(|last| (last, deleted as u64)))
 }
 
 /// What a purge would remove; reads all of it.
-pub(crate) async fn count(pool: &PgPool, purge: &Purge) -> Result<Purged> {
+pub(crate) async fn count(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+    let (before, namespace, home, robot) = doomed.parameters();
     // Of one moment.
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     let mut tx = pool.begin_with(begin).await?;
     let mut of = async |table: &str, on: &str| -> Result<u64> {
         let sql = format!("select count(*) from {table} it join htm.nodes n on {on} where {DOOMED}");
         let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
-            .bind(purge.before)
-            .bind(&purge.namespace)
+            .bind(before)
+            .bind(namespace)
+            .bind(home)
+            .bind(robot)
             .fetch_one(&mut *tx)
             .await?;
         Ok(count as u64)
@@ -103,8 +134,10 @@ pub(crate) async fn count(pool: &PgPool, purge: &Purge) -> Result<Purged> {
     for store in embeddings::stores(&mut *tx).await? {
         let sql = format!("select count(*) from {store} it join htm.nodes n on {by_node} where {DOOMED}");
         let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
-            .bind(purge.before)
-            .bind(&purge.namespace)
+            .bind(before)
+            .bind(namespace)
+            .bind(home)
+            .bind(robot)
             .fetch_one(&mut *tx)
             .await?;
         purged.removed.embeddings += count as u64;
