@@ -242,7 +242,11 @@ async fn what_matches_a_text_is_shown_before_it_is_forgotten() {
         said.succeeds().contains("\nforgotten, with 0 embeddings and 0 tags; 4 jobs cancelled\n"),
         "{said:?}"
     );
-    let said = forget(&["--any-robot", "--yes", "--json"]).await.json();
+    let answer = forget(&["--any-robot", "--yes"]).await;
+    assert!(answer.fails(2, "plan_missing").contains("--dry-run"), "{answer:?}");
+    let plan = forget(&["--any-robot", "--dry-run", "--json"]).await.json();
+    let said =
+        forget(&["--any-robot", "--plan", plan["plan"].as_str().unwrap(), "--yes", "--json"]).await.json();
     assert_eq!((said["forgotten"].as_array().unwrap().len(), &said["nodes"]), (1, &json!(1)));
     assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
     forget(&["--namespace", ""]).await.fails(2, "namespace_invalid");

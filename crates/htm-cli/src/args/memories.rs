@@ -101,7 +101,7 @@ pub(crate) struct ForgetArgs {
     /// Only if that is still exactly what --dry-run showed with this number
     #[arg(long, value_name = "PLAN", requires = "matching")]
     pub(crate) plan: Option<String>,
-    /// Yes, forget it
+    /// Yes, forget it; what matches a text wants --plan too
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

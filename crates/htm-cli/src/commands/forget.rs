@@ -16,6 +16,13 @@ use crate::output::{Output, one_line, plain, table};
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
     match (args.node, &args.matching) {
         (Some(node), _) => forget_node(config, node, args, output).await,
+        (None, Some(_)) if args.yes && args.plan.is_none() => Err(CliError::Usage {
+            code: "plan_missing",
+            what: "nobody has seen what would be forgotten; nothing is forgotten".into(),
+            hint: "run it with `--dry-run` instead of `--yes`, look, then say so: `--plan PLAN --yes`, with the plan's \
+                   number"
+                .into(),
+        }),
         (None, Some(text)) => {
             let text = text.clone();
             forget_matching(config, &text, args, output).await
