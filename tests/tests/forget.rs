@@ -359,6 +359,19 @@ async fn a_plan_shows_what_would_be_forgotten_and_that_is_forgotten() {
 }
 
 #[tokio::test]
+async fn a_plan_of_two_namespaces_ends_the_jobs_of_both() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, Memory::new("the password")).await;
+    remember(&htm, Memory::new("another password").namespace("atlas")).await;
+    let mut plan = htm.plan_forget("password", None, &Caller::AnyRobot).await.unwrap();
+    plan.matches.extend(htm.plan_forget("password", Some("atlas"), &Caller::AnyRobot).await.unwrap().matches);
+    let receipt = htm.forget_planned(&plan, &Caller::AnyRobot, Confirmed).await.unwrap();
+    assert_eq!((receipt.removed.nodes, receipt.removed.jobs), (2, 4));
+    assert_eq!(db.count("select count(*) from apalis.jobs").await, 0);
+}
+
+#[tokio::test]
 async fn what_is_forgotten_is_listed_the_last_first() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -1,5 +1,7 @@
 //! Nodes marked as forgotten, and unmarked.
 
+use std::collections::BTreeMap;
+
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::nodes::Place;
@@ -38,18 +40,19 @@ pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) 
     .await?)
 }
 
-/// Marks locked nodes of one namespace as forgotten, and ends their waiting jobs. One that runs at this moment writes
+/// Marks locked nodes as forgotten, and ends their waiting jobs. One that runs at this moment writes
 /// nothing (its ack looks at deleted_at) and ends as superseded.
 pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]) -> Result<Removed> {
-    let Some(namespace) = nodes.first().map(|node| node.namespace.as_str()) else {
+    if nodes.is_empty() {
         return Ok(Removed::default());
-    };
-    let ids: Vec<NodeId> = nodes.iter().map(|node| node.id).collect();
+    }
+    let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
+        nodes.iter().map(|node| (node.id, node.namespace.as_str())).unzip();
     sqlx::query("update htm.nodes set deleted_at = now() where id = any ($1)")
         .bind(&ids)
         .execute(&mut *connection)
         .await?;
-    let jobs = delete_jobs_in_tx(connection, &vec![namespace; ids.len()], &ids).await?;
+    let jobs = delete_jobs_in_tx(connection, &namespaces, &ids).await?;
     let tags: i64 = sqlx::query_scalar("select count(*) from htm.node_tags where node_id = any ($1)")
         .bind(&ids)
         .fetch_one(&mut *connection)
@@ -61,7 +64,14 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]
             sqlx::query_scalar(AssertSqlSafe(sql)).bind(&ids).fetch_one(&mut *connection).await?;
         embeddings += count as u64;
     }
-    statistics::note_changed_in_tx(connection, namespace, ids.len()).await?;
+    // In one order, whoever writes them.
+    let mut counts = BTreeMap::new();
+    for namespace in namespaces {
+        *counts.entry(namespace).or_insert(0) += 1;
+    }
+    for (namespace, count) in counts {
+        statistics::note_changed_in_tx(connection, namespace, count).await?;
+    }
     Ok(Removed { nodes: ids.len() as u64, embeddings, tags: tags as u64, jobs })
 }
 
