@@ -2,7 +2,7 @@
 
 use htm_core::store::{queues, statistics};
 use htm_core::{Caller, Change, Confirmation, Edit, Htm, Memory, NodeId, RecallQuery, Stage, Strategy};
-use htm_tests::{TestDatabase, drain};
+use htm_tests::{TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
 
 /// A node that is embedded and tagged, with a tag by hand.
@@ -263,6 +263,31 @@ async fn of_two_who_edit_what_they_have_read_one_wins() {
     assert_eq!(db.count(open).await, 2, "those of the last one");
     drain(&db, Stage::Embed).await;
     assert_eq!(db.count("select revision::bigint from htm.embeddings_1").await, 10);
+}
+
+#[tokio::test]
+async fn an_edit_that_brings_a_new_tag_and_whoever_tags_the_node_with_it_do_not_block_each_other() {
+    let db = TestDatabase::new().await;
+    let (htm, node) = enriched(&db).await;
+    // A tag-worker writes: the tags, then the node.
+    let mut tagging = db.pool.begin().await.unwrap();
+    sqlx::query("insert into htm.tags (namespace, path) values ('default', 'new:tag')")
+        .execute(&mut *tagging)
+        .await
+        .unwrap();
+    let editor = htm.clone();
+    let edit = Edit::new().content("another text").tag("new:tag".parse().unwrap());
+    let editing = tokio::spawn(async move { editor.update(node, &edit).await });
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0";
+    wait_until(|| async { db.count(waiting).await == 1 }).await;
+    sqlx::query("select from htm.nodes where id = $1 for share nowait")
+        .bind(node)
+        .execute(&mut *tagging)
+        .await
+        .expect("the node is free");
+    tagging.commit().await.unwrap();
+    assert_eq!(editing.await.unwrap().unwrap().changed, ["content", "tags"]);
 }
 
 #[tokio::test]

@@ -157,6 +157,35 @@ async fn many_go_in_at_once_and_the_refused_do_not_hold_back_the_rest() {
 }
 
 #[tokio::test]
+async fn a_language_that_is_unknown_holds_back_its_item_alone() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let in_language =
+        |text: &str, language: &str| Memory { language: Some(language.into()), ..Memory::new(text) };
+    let accepted = ["simple", "english", "German", "pg_catalog.french"];
+    let refused = ["klingon", "12345", "", "a.b.c", "simple'"];
+    for round in 0..2 {
+        let memories: Vec<Memory> = accepted
+            .iter()
+            .chain(&refused)
+            .map(|language| in_language(&format!("{round}, said in {language}"), language))
+            .collect();
+        let results = htm.remember_many(&memories).await.unwrap();
+        for (result, language) in results.iter().zip(accepted) {
+            assert!(result.is_ok(), "{language}: {result:?}");
+        }
+        for (result, language) in results[accepted.len()..].iter().zip(refused) {
+            let error = result.as_ref().unwrap_err();
+            assert_eq!(error.code(), "language_unknown", "{language}");
+            assert!(error.to_string().contains(&format!("`{language}`")), "{error}");
+        }
+    }
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 8);
+    let none = htm.remember_many(&[in_language("nothing", "klingon")]).await.unwrap();
+    assert_eq!(none[0].as_ref().unwrap_err().code(), "language_unknown");
+}
+
+#[tokio::test]
 async fn a_memory_commits_or_vanishes_with_the_callers_transaction() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -183,6 +183,7 @@ impl Htm {
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         let mut tx = self.pool().begin().await?;
+        self.register_tags_in_tx(&mut tx, node, edit).await?;
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
         refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
@@ -218,6 +219,22 @@ impl Htm {
             self.pinger().ping();
         }
         Ok(Edited { node, revision: after.revision, changed, jobs: enqueued, superseded })
+    }
+
+    /// Before the node is locked, as who tags it registers them before it locks it: the other way round, each would wait
+    /// for the other.
+    async fn register_tags_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        node: NodeId,
+        edit: &Edit,
+    ) -> Result<()> {
+        if edit.add_tags.is_empty() {
+            return Ok(());
+        }
+        let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
+        let tags: Vec<_> = edit.add_tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
+        Ok(tags::register_in_tx(connection, &tags).await?)
     }
 
     async fn write_edit_in_tx(
@@ -274,7 +291,7 @@ fn apply(before: &Current, edit: &Edit) -> (Current, Vec<&'static str>) {
     (after, changed)
 }
 
-/// Adds and removes tags; whether that changed anything.
+/// Adds tags, which are registered, and removes tags; whether that changed anything.
 async fn change_tags_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
@@ -287,9 +304,7 @@ async fn change_tags_in_tx(
         count += tags::unassign_in_tx(connection, node, &paths).await?;
     }
     if !edit.add_tags.is_empty() {
-        let paths: Vec<(&str, &str)> = edit.add_tags.iter().map(|tag| (namespace, tag.as_str())).collect();
-        let tags: Vec<_> = paths.iter().map(|&(namespace, path)| (node, namespace, path)).collect();
-        tags::register_in_tx(connection, &paths).await?;
+        let tags: Vec<_> = edit.add_tags.iter().map(|tag| (node, namespace, tag.as_str())).collect();
         count += tags::assign_manual_in_tx(connection, &tags).await?;
     }
     Ok(count > 0)

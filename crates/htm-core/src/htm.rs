@@ -79,6 +79,9 @@ impl Default for Settings {
 /// For how long a process may not know yet that another model became the active one.
 pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
 
+/// For how long a process may not know yet that a text search configuration was dropped.
+const LANGUAGES_KEPT: Duration = Duration::from_secs(60);
+
 struct Inner {
     pool: PgPool,
     settings: Settings,
@@ -87,6 +90,8 @@ struct Inner {
     activity: Activity,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
+    /// Text search configurations that were there a moment ago.
+    languages: SyncCache<String, ()>,
     /// By the model's label and the text.
     query_embeddings: Cache<(String, String), Arc<[f32]>>,
     /// The models as they were a moment ago: one entry.
@@ -117,6 +122,7 @@ impl Htm {
             pinger: Pinger::start(pool.clone()),
             activity: Activity::start(pool.clone()),
             robots: SyncCache::new(100_000),
+            languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
             query_embeddings: Cache::new(settings.cache_entries),
             models: Cache::builder().max_capacity(1).time_to_live(MODELS_KEPT).build(),
             pool,
@@ -159,6 +165,10 @@ impl Htm {
 
     pub(crate) fn known_robots(&self) -> &SyncCache<(String, String), ()> {
         &self.inner.robots
+    }
+
+    pub(crate) fn known_languages(&self) -> &SyncCache<String, ()> {
+        &self.inner.languages
     }
 
     pub(crate) fn query_embeddings(&self) -> &Cache<(String, String), Arc<[f32]>> {

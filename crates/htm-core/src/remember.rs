@@ -1,5 +1,7 @@
 //! Writing: a node, its tags and its jobs commit together or not at all.
 
+use std::collections::HashSet;
+
 use sqlx::{Connection, PgConnection, PgTransaction};
 
 use crate::error::{Error, Result};
@@ -90,9 +92,17 @@ impl Htm {
     /// The outer error is the database's: nothing is written then. The inner ones are those of
     /// [`remember`](Self::remember).
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
+        // The statement that writes them all would be refused whole.
+        let unknown = self.unknown_languages(memories).await?;
+        let prepare = |memory| match self.prepare(memory) {
+            Ok(node) if unknown.contains(node.language) => {
+                Err(Error::LanguageUnknown { value: node.language.into() })
+            }
+            result => result,
+        };
         let (mut results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
             .iter()
-            .map(|memory| match self.prepare(memory) {
+            .map(|memory| match prepare(memory) {
                 Ok(node) => (None, Some(node)),
                 Err(error) => (Some(Err(error)), None),
             })
@@ -125,6 +135,25 @@ impl Htm {
         let node = self.prepare(&memory)?;
         let receipt = self.write_in_tx(tx, std::slice::from_ref(&node)).await?.remove(0)?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
+    }
+
+    /// The languages of memories that this PostgreSQL does not have.
+    async fn unknown_languages<'a>(&'a self, memories: &'a [Memory]) -> Result<HashSet<&'a str>> {
+        let known = self.known_languages();
+        let mut unknown: HashSet<&str> = memories
+            .iter()
+            .filter(|memory| memory.validate().is_ok())
+            .map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language))
+            .collect();
+        unknown.retain(|language| !known.contains_key(*language));
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().copied().collect();
+            for language in nodes::languages(self.pool(), &names).await? {
+                unknown.remove(language.as_str());
+                known.insert(language, ());
+            }
+        }
+        Ok(unknown)
     }
 
     /// Validates a memory and fills in the handle's defaults.
@@ -200,7 +229,7 @@ impl Htm {
         Ok(results)
     }
 
-    /// Registers robots, inserts, finds out what stood in the way of each item that was not inserted, and assigns tags.
+    /// Registers robots and tags, inserts, finds out what stood in the way of each item that was not inserted, and assigns tags.
     /// When nothing was written, nothing stays.
     async fn attempt_in_tx(
         &self,
@@ -210,6 +239,13 @@ impl Htm {
         let mut tx = connection.begin().await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
         robots::register_in_tx(&mut tx, &robots).await?;
+        // Before any node is locked, as all do who register tags: nobody who waits for a tag has a node that another,
+        // who has the tag, waits for.
+        let paths: Vec<(&str, &str)> = nodes
+            .iter()
+            .flat_map(|node| node.memory.tags.iter().map(|tag| (node.namespace, tag.as_str())))
+            .collect();
+        tags::register_in_tx(&mut tx, &paths).await?;
         let mut results: Vec<Result<Receipt>> = self
             .insert(&mut tx, nodes)
             .await?
@@ -233,9 +269,6 @@ impl Htm {
             .flat_map(|(node, id)| node.memory.tags.iter().map(move |tag| (id, node.namespace, tag.as_str())))
             .collect();
         if !tags.is_empty() {
-            let paths: Vec<(&str, &str)> =
-                tags.iter().map(|&(_, namespace, path)| (namespace, path)).collect();
-            tags::register_in_tx(&mut tx, &paths).await?;
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
         }
         tx.commit().await?;

@@ -41,6 +41,14 @@ impl Current {
     }
 }
 
+/// The namespace of a live node, which never changes.
+pub(crate) async fn namespace(connection: &mut PgConnection, node: NodeId) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar("select namespace from htm.nodes where id = $1 and deleted_at is null")
+        .bind(node)
+        .fetch_optional(connection)
+        .await?)
+}
+
 /// A live node, locked until the transaction's end.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<Option<Current>> {
     Ok(sqlx::query_as(

@@ -112,6 +112,22 @@ pub(crate) async fn insert_in_tx(
     Ok(ids)
 }
 
+/// Those of the names that are text search configurations, written as the cast to regconfig takes them.
+pub(crate) async fn languages(pool: &PgPool, names: &[&str]) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "select u.name
+           from unnest($1::text[]) as u(name)
+          where exists (select from pg_ts_config c join pg_namespace s on s.oid = c.cfgnamespace
+                         where pg_ts_config_is_visible(c.oid)
+                           and quote_ident(c.cfgname) in (btrim(u.name), lower(btrim(u.name)))
+                            or quote_ident(s.nspname) || '.' || quote_ident(c.cfgname)
+                               in (btrim(u.name), lower(btrim(u.name))))",
+    )
+    .bind(names)
+    .fetch_all(pool)
+    .await?)
+}
+
 /// Counts memories as remembered again, whose content stands already where it may stand once; the node of each, none
 /// for one that was forgotten meanwhile.
 pub(crate) async fn repeat_in_tx(
