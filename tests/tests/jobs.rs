@@ -16,6 +16,9 @@ use sqlx::{PgPool, Row};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+#[path = "jobs/together.rs"]
+mod together;
+
 /// Embeds each text as one fixed vector, after what a test wants to happen.
 struct Scripted {
     model: embeddings::RegisteredModel,

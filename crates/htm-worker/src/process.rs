@@ -93,7 +93,7 @@ impl<H: Handler> Processor<H> {
         let mut superseded = Vec::new();
         let mut budgeted = HashSet::new();
         for (job, payload) in payloads {
-            let Some(text) = texts.get(&payload.node) else {
+            let Some(text) = texts.get(&(payload.node, payload.revision)) else {
                 superseded.push(job);
                 continue;
             };

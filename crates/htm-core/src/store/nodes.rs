@@ -267,14 +267,14 @@ pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: sql
     }
 }
 
-/// The text that live nodes have now, for those still at the revision asked for.
+/// The text that live nodes have now, by node and revision, for those still at the revision asked for.
 ///
 /// # Errors
 /// A database error.
-pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<NodeId, NodeText>> {
+pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<(NodeId, i32), NodeText>> {
     let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
     let rows: Vec<NodeText> = sqlx::query_as(
-        "select n.id as node, n.namespace, n.content, n.token_count as tokens, b.namespace is not null as has_budget
+        "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens, b.namespace is not null as has_budget
            from unnest($1::bigint[], $2::int[]) as w(id, revision)
            join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null
            left join htm.budgets b on b.namespace = n.namespace",
@@ -283,7 +283,7 @@ pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<
     .bind(revisions)
     .fetch_all(pool)
     .await?;
-    Ok(rows.into_iter().map(|text| (text.node, text)).collect())
+    Ok(rows.into_iter().map(|text| ((text.node, text.revision), text)).collect())
 }
 
 /// The texts of some live nodes of a namespace, chosen by chance; reads all of them.
@@ -305,6 +305,8 @@ pub async fn sample_contents(pool: &PgPool, namespace: &str, count: u32) -> Resu
 pub struct NodeText {
     /// The node.
     pub node: NodeId,
+    /// Its revision.
+    pub revision: i32,
     /// Its namespace.
     pub namespace: String,
     /// The text.

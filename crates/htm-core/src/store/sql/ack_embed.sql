@@ -19,15 +19,18 @@ with held as (
         as r(job, node, revision, embedding, parts)
       join held h on h.id = r.job
 ), node as (
-    select n.id, n.namespace, n.created_at, r.revision, r.embedding, r.parts, r.attempts
+    select r.job, n.id, n.namespace, n.created_at, r.revision, r.embedding, r.parts, r.attempts
       from htm.nodes n
       join result r on r.node = n.id and r.revision = n.revision
      where n.deleted_at is null
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
+), once as (
+    -- Two jobs of a node may have been open, and claimed together.
+    select distinct on (id) * from node order by id, job
 ), stored as (
     insert into {{store}} as e (node_id, namespace, created_at, revision, embedding)
-    select id, namespace, created_at, revision, embedding from node
+    select id, namespace, created_at, revision, embedding from once
     on conflict (node_id) do update
        set revision = excluded.revision, embedding = excluded.embedding, created_at = excluded.created_at
      where e.revision <= excluded.revision
@@ -35,7 +38,7 @@ with held as (
     insert into htm.completions (node_id, revision, stage, model, outcome, worker, attempt)
     select id, revision, 'embed', $7,
            case parts when 1 then 'embedded' else format('embedded in %s parts', parts) end, $1, attempts
-      from node
+      from once
     on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
        set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
 )
@@ -43,6 +46,6 @@ update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
        last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'embedded' end)
   from result r
-  left join node n on n.id = r.node
+  left join node n on n.job = r.job
  where j.id = r.job
 returning j.id, n.id is not null as written

@@ -24,15 +24,18 @@ with held as (
      where n.deleted_at is null
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
+), once as (
+    -- Two jobs of a node may have been open, and claimed together.
+    select distinct on (id) * from node order by id, job
 ), proposed as (
     select distinct on (n.id, t.id) n.id as node_id, t.id as tag_id, g.confidence
       from unnest($9::text[], $10::text[], $11::real[]) as g(job, path, confidence)
-      join node n on n.job = g.job
+      join once n on n.job = g.job
       join htm.tags t on t.namespace = n.namespace and t.path = g.path
      order by n.id, t.id, g.confidence desc nulls last
 ), outdated as (
     delete from htm.node_tags nt
-     using node n
+     using once n
      where nt.node_id = n.id and nt.origin <> 'manual'
        and (nt.origin = $8 or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
@@ -46,7 +49,7 @@ with held as (
     insert into htm.completions (node_id, revision, stage, model, version, outcome, worker, attempt)
     select n.id, n.revision, 'tag', $6, $7,
            (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts
-      from node n
+      from once n
     on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, now())
 )

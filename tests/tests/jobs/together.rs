@@ -1,0 +1,100 @@
+//! Two jobs of one node in one batch.
+
+use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
+use htm_core::store::jobs::{self, Embedded, Tagged, Tagger};
+use htm_core::store::{queues, workers};
+use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, Stage};
+use htm_tests::TestDatabase;
+
+use crate::{claim_as, embedded, register};
+
+/// A node that was forgotten and restored while its jobs ran, whose worker then gave them back: two jobs a stage are due.
+async fn with_two_jobs_a_stage(db: &TestDatabase) -> NodeId {
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("back and forth")).await.unwrap().node;
+    let set = |sql: &'static str| sqlx::query(sql).execute(&db.pool);
+    for stage in Stage::ALL {
+        workers::register(&db.pool, stage.queue(), "slow", "test", 30_000).await.unwrap();
+        jobs::claim(&db.pool, stage.queue(), "fake/scripted", "slow", 1)
+            .await
+            .unwrap()
+            .expect("a job is due");
+    }
+    htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap().jobs, 2);
+    set("update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null").await.unwrap();
+    node
+}
+
+/// What became of the jobs of a stage.
+async fn ends(db: &TestDatabase, stage: Stage) -> Vec<String> {
+    sqlx::query_scalar(
+        "select last_result ->> 'Ok' from apalis.jobs where job_type = $1 and status = 'Done' order by (metadata -> 'revision')::int",
+    )
+    .bind(stage.queue())
+    .fetch_all(&db.pool)
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn two_jobs_of_one_node_in_one_batch_both_end() {
+    let db = TestDatabase::new().await;
+    let model = register(&db).await;
+    let node = with_two_jobs_a_stage(&db).await;
+    let (lease, claimed) = claim_as(&db, "worker").await;
+    let results: Vec<Embedded> = claimed.iter().map(|job| embedded(job, node)).collect();
+    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 2);
+    assert_eq!(ends(&db, Stage::Embed).await, ["embedded", "embedded"]);
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 1);
+
+    workers::register(&db.pool, Stage::Tag.queue(), "worker", "test", 30_000).await.unwrap();
+    let (lease, claimed) = jobs::claim(&db.pool, Stage::Tag.queue(), "fake/scripted", "worker", 100)
+        .await
+        .unwrap()
+        .expect("jobs are due");
+    let tags = vec![TagSuggestion { path: "a:b".parse().unwrap(), confidence: None }];
+    let results: Vec<Tagged> = claimed
+        .iter()
+        .map(|job| Tagged {
+            job: job.id.clone(),
+            node,
+            namespace: "default".into(),
+            revision: 1,
+            tags: tags.clone(),
+        })
+        .collect();
+    let model = ModelName::new("fake", "scripted");
+    let tagger = Tagger { model: &model, version: "1", origin: TagOrigin::Llm };
+    assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 2);
+    assert_eq!(ends(&db, Stage::Tag).await, ["tagged", "tagged"]);
+    assert_eq!(db.count("select count(*) from htm.node_tags").await, 1);
+    assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_job_of_a_former_text_in_a_batch_with_that_of_the_new_one_is_not_sent() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("first")).await.unwrap().node;
+    let model = register(&db).await;
+    claim_as(&db, "slow").await;
+    htm.update(node, &Edit::new().content("second")).await.unwrap();
+    // The one of the first text is given back; both are due.
+    let back =
+        "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null where status = 'Running'";
+    sqlx::query(back).execute(&db.pool).await.unwrap();
+    let texts = htm_core::store::nodes::contents(&db.pool, &[(node, 1), (node, 2)]).await.unwrap();
+    assert_eq!(texts.into_keys().collect::<Vec<_>>(), [(node, 2)]);
+    // Were it sent all the same, its result is thrown away, and that of the other one is not.
+    let (lease, claimed) = claim_as(&db, "worker").await;
+    let results: Vec<Embedded> = claimed
+        .iter()
+        .map(|job| {
+            let revision = htm_core::job::Payload::decode(&job.payload).unwrap().revision;
+            Embedded { revision, ..embedded(job, node) }
+        })
+        .collect();
+    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 2);
+    assert_eq!(ends(&db, Stage::Embed).await, ["superseded", "embedded"]);
+}
