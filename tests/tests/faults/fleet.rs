@@ -125,7 +125,7 @@ async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
     let nodes = std::env::var("HTM_SOAK_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(500_000);
     let htm = writer(&db.pool);
     for part in 0..nodes / 5_000 {
-        let memory = |n| Memory::new(format!("memory {n} of part {part} of a long backlog"));
+        let memory = |n: usize| Memory::new(format!("memory {n} of part {part}: {}", words_of(5_000 * part + n)));
         htm.remember_many(&(0..5_000).map(memory).collect::<Vec<_>>()).await.unwrap();
     }
     assert_eq!(number(&db.pool, "select count(*) from apalis.jobs").await, 2 * nodes as i64);
@@ -159,6 +159,18 @@ async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
         assert_eq!(worker.end().await.code(), Some(0));
     }
     assert_audited(&sandbox).await;
+}
+
+/// Eight words of three letters, other ones for each number: vectors of near copies would make an index that no memory
+/// has, and words of more letters a tag each.
+fn words_of(number: usize) -> String {
+    let mut state = number as u64;
+    let mut letter = || {
+        // The step of the 64-bit generator in Knuth's MMIX.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (b'a' + (state >> 33) as u8 % 26) as char
+    };
+    (0..8).map(|_| format!("{}{}{}", letter(), letter(), letter())).collect::<Vec<_>>().join(" ")
 }
 
 fn resident_kib(worker: &Running) -> u64 {
