@@ -7,6 +7,7 @@ mod memories;
 mod models;
 mod providers;
 mod robots;
+mod tags;
 mod time;
 
 use std::path::PathBuf;
@@ -26,6 +27,10 @@ pub(crate) use self::models::{
 };
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
+pub(crate) use self::tags::{
+    AddTagArgs, Consent, CooccurArgs, InNamespace, ListTagsArgs, MergeTagsArgs, OrphansArgs, RemoveTagArgs,
+    RenameTagArgs, RevertArgs, SimilarArgs, SplitTagArgs, SuggestArgs, SynonymsCommand, TagArgs, TagsCommand, TopArgs,
+};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
 /// The memory that agents keep
@@ -87,6 +92,9 @@ pub(crate) enum Command {
     /// Groups of robots that share a working memory
     #[command(subcommand)]
     Groups(GroupsCommand),
+    /// The tags: what they mean, how they are called, what was changed of them
+    #[command(subcommand)]
+    Tags(TagsCommand),
     /// Show the memory in numbers: by robot, type and tag, how far, how old, how large
     Stats(StatsArgs),
     /// Remember every line of a JSON Lines file
