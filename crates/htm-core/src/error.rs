@@ -3,6 +3,7 @@
 mod convert;
 
 use self::convert::is_transient;
+use crate::exchange::OntologyError;
 use crate::fault::Fault;
 use crate::groups::GroupError;
 use crate::id::NodeId;
@@ -367,6 +368,9 @@ pub enum Error {
     /// A call about robots that cannot be done.
     #[error(transparent)]
     Robot(#[from] RobotError),
+    /// An ontology that cannot be imported.
+    #[error(transparent)]
+    Ontology(#[from] OntologyError),
     /// The provider of embeddings failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -447,6 +451,7 @@ impl Error {
             Self::SchemaVersion { .. } => "schema_version",
             Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
+            Self::Ontology(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
@@ -543,6 +548,7 @@ impl Error {
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
             Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
+            Self::Ontology(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
@@ -574,6 +580,7 @@ impl Error {
             | Self::DatabaseDenied(_) => Fault::Permanent,
             Self::Group(error) => error.fault(),
             Self::Robot(error) => error.fault(),
+            Self::Ontology(error) => error.fault(),
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,
             Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,

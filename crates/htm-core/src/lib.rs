@@ -17,6 +17,7 @@ mod edit;
 mod embed_query;
 mod embedders;
 pub mod error;
+pub mod exchange;
 pub mod fault;
 mod forget;
 pub mod groups;
@@ -48,6 +49,7 @@ pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftO
 pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
+pub use exchange::{Descriptions, Imported, Ontology, OntologyError, OntologyTag};
 pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
 pub use groups::{Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRole, JoinOptions};
 pub use htm::{Htm, Settings};

@@ -5,6 +5,7 @@ pub mod backfill;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
+pub(crate) mod exchange;
 pub(crate) mod forget;
 pub mod gauges;
 pub mod governor;

@@ -134,7 +134,7 @@ mod tests {
             let roots = TagTree::grow(given.iter().map(|path| tag(path)));
             for tree in roots.iter().flat_map(TagTree::iter) {
                 for child in &tree.children {
-                    prop_assert_eq!(child.tag.parent().as_ref(), Some(&tree.tag));
+                    prop_assert_eq!(child.tag.parent(), Some(tree.tag.clone()));
                 }
             }
             for root in &roots {
