@@ -16,7 +16,7 @@ use htm_core::tag::TagPath;
 use super::matmul::{Matrix, multiply};
 
 /// The similarity from which a term is a tag: where precision and recall meet on the tuning half.
-pub(super) const DEFAULT_THRESHOLD: f32 = 0.26;
+pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
 /// Changes with the rules below, so that what an older version tagged can be replayed.
 pub(super) const RULES: &str = "2";
 /// A term this much below the best one is about something else.
@@ -30,7 +30,7 @@ const CENTRAL: f32 = 0.5;
 /// The same for a phrase below a known root, which says the half already.
 const CENTRAL_BELOW: f32 = 0.4;
 /// The similarity from which a text and its phrase may be below a term's root.
-const ROOT: f32 = 0.2;
+const ROOT: f32 = 0.23;
 
 /// Terms with their vectors: the first of a term is its whole, the others its clauses.
 pub(super) struct Terms {
@@ -71,7 +71,12 @@ impl Terms {
         let mut cosines = vec![0.0; texts.len() * rows];
         let left = texts.concat();
         let left = Matrix::rows(&left, texts.len(), self.width, self.width);
-        multiply(&mut cosines, rows, left, Matrix::rows(&self.vectors, rows, self.width, self.width).transposed());
+        multiply(
+            &mut cosines,
+            rows,
+            left,
+            Matrix::rows(&self.vectors, rows, self.width, self.width).transposed(),
+        );
         let of_text = |cosines: &[f32]| {
             let mut start = 0;
             let of_term = |end: &usize| {
@@ -110,10 +115,17 @@ impl Nearness {
             // The earlier one of two that are as near.
             a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))
         });
-        let (similarity, index): (f32, usize) = best.filter(|(similarity, _)| *similarity >= CENTRAL_BELOW)?;
+        let (similarity, index): (f32, usize) =
+            best.filter(|(similarity, _)| *similarity >= CENTRAL_BELOW)?;
         let both = self.similarities(&[text.to_vec(), vectors[index].clone()]);
-        let near = both[0].0.iter().zip(&both[1].0).map(|(text, phrase)| text.min(*phrase)).zip(&self.described.paths);
-        let root = near.filter(|(near, _)| *near >= ROOT).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
+        let near = both[0]
+            .0
+            .iter()
+            .zip(&both[1].0)
+            .map(|(text, phrase)| text.min(*phrase))
+            .zip(&self.described.paths);
+        let root =
+            near.filter(|(near, _)| *near >= ROOT).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
         let path = match root {
             Some((_, term)) => TagPath::normalise(&format!("{}:{}", term.root(), phrases[index])),
             None if similarity >= CENTRAL => TagPath::normalise(&phrases[index]),
@@ -150,7 +162,9 @@ impl Nearness {
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.2.cmp(b.2)));
         let best = near.iter().map(|(similarity, _, _)| *similarity).fold(0.0, f32::max);
         let mut chosen: Vec<TagSuggestion> = Vec::new();
-        for (similarity, _, path) in near.into_iter().filter(|(similarity, _, _)| *similarity >= best - MARGIN) {
+        for (similarity, _, path) in
+            near.into_iter().filter(|(similarity, _, _)| *similarity >= best - MARGIN)
+        {
             if chosen.iter().any(|tag| *path == tag.path || tag.path.is_below(path)) {
                 continue;
             }
@@ -209,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_tag_in_use_wins_a_near_tie() {
-        let near = nearness(terms(&[]), terms(&[("new", &[[0.81, 0.0]]), ("used", &[[0.80, 0.0]])]), &["used"]);
+        let near =
+            nearness(terms(&[]), terms(&[("new", &[[0.81, 0.0]]), ("used", &[[0.80, 0.0]])]), &["used"]);
         let tags = &near.tags(&[vec![1.0, 0.0]], 1)[0];
         assert_eq!((tags[0].path.as_str(), tags[0].confidence), ("used", Some(0.80)));
     }

@@ -119,13 +119,16 @@ mod tests {
             path: "pet:guinea-pig".parse().unwrap(),
             description: "rodents at home, a cage and hay; squeaks".to_owned(),
         };
-        assert_eq!(term.lines(), [
-            "guinea pig: rodents at home, a cage and hay; squeaks",
-            "rodents at home",
-            "a cage",
-            "hay",
-            "squeaks"
-        ]);
+        assert_eq!(
+            term.lines(),
+            [
+                "guinea pig: rodents at home, a cage and hay; squeaks",
+                "rodents at home",
+                "a cage",
+                "hay",
+                "squeaks"
+            ]
+        );
     }
 
     #[test]

@@ -38,6 +38,16 @@ pub(super) fn candidates(text: &str) -> Vec<String> {
     if words < MIN_WORDS { Vec::new() } else { phrases }
 }
 
+/// Whether `text` holds no word that could say what it is about.
+pub(super) fn is_small_talk(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+    !words.any(|word| {
+        let word = word.to_lowercase();
+        let stem = word.split(['\'', '’']).next().unwrap_or_default();
+        stem.chars().any(char::is_alphabetic) && !STOP_WORDS.contains(stem)
+    })
+}
+
 /// Empties `run` into `phrases`: its only word, else each two that stand together.
 fn take(run: &mut Vec<String>, phrases: &mut Vec<String>) {
     let found: Vec<String> =
@@ -68,13 +78,15 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.split_whitesp
 
 /// Words that name no topic: function words, common verbs and adverbs, small talk, times.
 const STOP: &str = "
+    a am an as at be by didn doesn don go hadn hasn haven hi ho i isn ll m ma me my no o of oh ok on s so t to up us
+    ve wasn we weren won wouldn x y
     able about above across actually after afterwards again against ago ahead all almost alone along already also
     although always among and another any anybody anyone anything anyway are around ask asks away back bad be became
     because become been before began begin begins behind below best better between big both bought brought built but
     bye call calls came can cannot come comes could day days did different do does don done down during each early eat
     either else enough even ever every everybody everyone everything exactly except far felt few find finds fine fires
     first five for four from full gave get gets give given gives goes going gone good got great grew had haha half has
-    have he heard held hello help helps her here hers high him his hit hmm hour hours how however i if in indeed
+    have he heard held hello hey help helps her here hers high him his hit hmm hour hours how however i if in indeed
     inside instead into is it its just keep keeps kept knew know knows last late later least left less let lets like
     likes little lol long look looks lost lot low made make makes many may maybe me mean means met might mine minute
     minutes moment month months more most much must my near need needs neither never new next nine no nobody none nor
@@ -99,22 +111,44 @@ mod tests {
     #[test]
     fn what_stands_between_stop_words_is_a_phrase() {
         assert_eq!(
-            candidates("Varroa count was 3 mites per 100 bees, so I treat both hives with oxalic acid in December."),
+            candidates(
+                "Varroa count was 3 mites per 100 bees, so I treat both hives with oxalic acid in December."
+            ),
             ["varroa count", "mites", "bees", "treat", "hives", "oxalic acid"]
         );
-        assert_eq!(candidates("Ham radio: made contact with a station."), ["ham radio", "contact", "station"]);
+        assert_eq!(
+            candidates("Ham radio: made contact with a station."),
+            ["ham radio", "contact", "station"]
+        );
         // Three words that stand together are two phrases, a dash inside a word ends none.
-        assert_eq!(candidates("the parish register book; a two-stroke engine"), [
-            "parish register",
-            "register book",
-            "two-stroke engine"
-        ]);
+        assert_eq!(
+            candidates("the parish register book; a two-stroke engine"),
+            ["parish register", "register book", "two-stroke engine"]
+        );
     }
 
     #[test]
     fn small_talk_names_nothing() {
-        for text in ["", "Haha no way 😂", "Can you repeat that please?", "lol same here", "One moment please", "🦀 1 2 3"] {
+        for text in [
+            "",
+            "Haha no way 😂",
+            "Can you repeat that please?",
+            "lol same here",
+            "One moment please",
+            "🦀 1 2 3",
+        ] {
             assert!(candidates(text).is_empty(), "{text}");
+        }
+        for (text, is) in [
+            ("No worries, see you!", true),
+            ("That’s what I thought, don't you?", true),
+            ("🦀 12:30!", true),
+            ("", true),
+            ("AI", false),
+            ("昨日の会議", false),
+            ("Deployed it.", false),
+        ] {
+            assert_eq!(is_small_talk(text), is, "{text}");
         }
     }
 

@@ -179,6 +179,12 @@ impl TagExtractor for LocalTagger {
         let vectors = Arc::new(self.vectors(texts.to_vec()).await?);
         let (near, of, max_tags) = (Arc::clone(&nearness), Arc::clone(&vectors), self.max_tags);
         let mut lists = self.computed(move || near.tags(&of, max_tags)).await?;
+        for (text, tags) in texts.iter().zip(&mut lists) {
+            // Its embedding is near to something all the same: "see you" to gratitude.
+            if phrases::is_small_talk(text) {
+                tags.clear();
+            }
+        }
         if self.max_tags > 0 {
             self.name_the_rest(texts, vectors, nearness, &mut lists).await?;
         }
