@@ -5,7 +5,19 @@
 //! some sentences are a little near to everything. A tag in use that nobody described has its name only: the nearer of
 //! the whole path and its last level counts. What remains is the tag's confidence.
 //!
-//! FIGURES
+//! Precision / recall of full paths on the labelled texts (`tests/data/tagging`, without key phrases; the third column's
+//! texts were written when all was chosen):
+//!
+//! | | tuning | held out | fresh |
+//! |---|---|---|---|
+//! | short descriptions, whole only, at 0.28 | 0.71 / 0.63 | 0.69 / 0.67 | 0.63 / 0.55 |
+//! | and clauses, at 0.30 | 0.80 / 0.63 | 0.72 / 0.65 | 0.65 / 0.66 |
+//! | and less background, at 0.26 | 0.79 / 0.67 | 0.75 / 0.68 | 0.67 / 0.61 |
+//! | and descriptions that name examples, at 0.28 | 0.90 / 0.84 | 0.87 / 0.83 | 0.77 / 0.59 |
+//!
+//! Tried and left out, for they gained nothing on the tuning half: the parents' names before the description, a vector
+//! mixed with the parent's, each term's mean similarity to the others taken off (hubness), vectors less their mean, words
+//! that text and description share.
 
 use std::collections::HashSet;
 use std::sync::Arc;

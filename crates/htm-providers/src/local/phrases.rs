@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// The most candidates of a text, each costs an embedding of some four tokens.
-const MAX_PHRASES: usize = 12;
+const MAX_PHRASES: usize = 8;
 /// A text with fewer words that name something is small talk.
 const MIN_WORDS: usize = 3;
 

@@ -146,6 +146,25 @@ async fn a_tag_in_use_is_chosen_without_a_description() {
     assert_eq!(tags[0][0].path, in_use[0], "{tags:?}");
 }
 
+#[tokio::test]
+async fn what_no_term_is_near_to_is_named_by_its_key_phrase_and_so_again() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let texts = owned(&[
+        "The pocket watch needs a mainspring and a new crystal.",
+        "Cleaned the escapement of the 1920s pocket watches and replaced a mainspring.",
+        "Can you repeat that please?",
+    ]);
+    let tags = tagger.extract(&texts, &[]).await.unwrap();
+    assert_eq!(tags[0][0].path.as_str(), "pocket-watch", "{tags:?}");
+    assert_eq!(tags[0][0].path, tags[1][0].path);
+    assert!(tags[0][0].confidence.is_some_and(|similarity| similarity > 0.5) && tags[2].is_empty());
+    // Once in use it is a tag like any other, for texts that use other words too.
+    let in_use = [tags[0][0].path.clone()];
+    let texts = owned(&["The old chronometer in my waistcoat ticks again."]);
+    assert_eq!(tagger.extract(&texts, &in_use).await.unwrap()[0][0].path, in_use[0]);
+}
+
 /// Prints the tags of plain sentences: `cargo test -p htm-providers look_at -- --ignored --nocapture`
 #[tokio::test]
 #[ignore = "for the eye"]
