@@ -126,7 +126,7 @@ fn measure(tree: &TagTree, name: &str, level: usize, levels: &mut Vec<f64>) {
     }
     levels[level] = levels[level].max(label_width(tree, name, level == 0));
     for child in &tree.children {
-        measure(child, child.tag.leaf(), level + 1, levels);
+        measure(child, tree.name_of(child), level + 1, levels);
     }
 }
 
@@ -145,7 +145,7 @@ fn place<'a>(
     let children: Vec<f64> = tree
         .children
         .iter()
-        .map(|child| place(child, child.tag.leaf(), Some(index), level + 1, rows, tags))
+        .map(|child| place(child, tree.name_of(child), Some(index), level + 1, rows, tags))
         .collect();
     let row = match (children.first(), children.last()) {
         (Some(first), Some(last)) => (first + last) / 2.0,

@@ -45,6 +45,6 @@ fn branch<'a>(tree: &'a TagTree, before: &str, under: &str, name: &'a str, lines
     });
     for (index, child) in tree.children.iter().enumerate() {
         let (knee, rail) = if index + 1 == tree.children.len() { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        branch(child, &format!("{under}{knee}"), &format!("{under}{rail}"), child.tag.leaf(), lines);
+        branch(child, &format!("{under}{knee}"), &format!("{under}{rail}"), tree.name_of(child), lines);
     }
 }

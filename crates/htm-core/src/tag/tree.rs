@@ -26,7 +26,7 @@ impl TagTree {
         Self { tag, description, own, below, children: Vec::new() }
     }
 
-    /// The roots, with everything at its place, of tags in any order. A tag whose parent is not among them is a root.
+    /// The roots, with everything at its place, of tags in any order. Each hangs on the nearest tag above it that is among them.
     ///
     /// ```
     /// use htm_core::tag::TagTree;
@@ -40,7 +40,7 @@ impl TagTree {
         tags.sort_by(|a, b| a.tag.levels().cmp(b.tag.levels()));
         let (mut roots, mut open): (Vec<TagTree>, Vec<TagTree>) = (Vec::new(), Vec::new());
         for tag in tags {
-            while open.last().is_some_and(|top| tag.tag.parent().as_ref() != Some(&top.tag)) {
+            while open.last().is_some_and(|top| !tag.tag.is_below(&top.tag)) {
                 close(&mut open, &mut roots);
             }
             open.push(tag);
@@ -67,6 +67,12 @@ impl TagTree {
         for root in roots {
             Self::trim(&mut root.children, depth - 1, min_nodes);
         }
+    }
+
+    /// What one of its children is called under it: the last level, mostly.
+    pub fn name_of<'a>(&self, child: &'a TagTree) -> &'a str {
+        let path = child.tag.as_str();
+        path.get(self.tag.as_str().len() + 1..).unwrap_or(path)
     }
 
     /// The tag and all that is below it, as they are listed.
@@ -134,11 +140,12 @@ mod tests {
             let roots = TagTree::grow(given.iter().map(|path| tag(path)));
             for tree in roots.iter().flat_map(TagTree::iter) {
                 for child in &tree.children {
-                    prop_assert_eq!(child.tag.parent(), Some(tree.tag.clone()));
+                    prop_assert!(child.tag.is_below(&tree.tag));
+                    prop_assert!(child.tag.as_str().ends_with(tree.name_of(child)));
                 }
             }
             for root in &roots {
-                prop_assert!(root.tag.parent().is_none_or(|parent| !given.contains(&parent.to_string())));
+                prop_assert!(root.tag.ancestors().iter().all(|above| !given.contains(&above.to_string())));
             }
             let mut grown = paths(&roots);
             prop_assert!(grown.is_sorted_by(|a, b| a.split(':').lt(b.split(':'))));
