@@ -25,6 +25,7 @@ mod id;
 pub mod job;
 mod memory;
 mod node;
+pub mod ontology;
 mod ping;
 pub mod provider;
 mod purge;
@@ -55,6 +56,7 @@ pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
+pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
     Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,
