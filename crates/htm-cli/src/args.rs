@@ -27,10 +27,7 @@ pub(crate) use self::models::{
 };
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
-pub(crate) use self::tags::{
-    AddTagArgs, Consent, CooccurArgs, InNamespace, ListTagsArgs, MergeTagsArgs, OrphansArgs, RemoveTagArgs,
-    RenameTagArgs, RevertArgs, SimilarArgs, SplitTagArgs, SuggestArgs, SynonymsCommand, TagArgs, TagsCommand, TopArgs,
-};
+pub(crate) use self::tags::{Consent, InNamespace, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
 /// The memory that agents keep

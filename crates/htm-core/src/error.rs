@@ -3,11 +3,11 @@
 mod convert;
 
 use self::convert::is_transient;
-use crate::exchange::OntologyError;
 use crate::fault::Fault;
 use crate::groups::GroupError;
 use crate::id::NodeId;
-use crate::job::JobState;
+use crate::job::{JobState, Stage};
+use crate::ontology::TagError;
 use crate::provider::ProviderError;
 use crate::robots::RobotError;
 use crate::tag::InvalidTag;
@@ -298,6 +298,12 @@ pub enum Error {
         /// What to do about that.
         hint: String,
     },
+    /// A version of a prompt, where there is none.
+    #[error("stage `{stage}` has no prompt that could have a version")]
+    VersionUnfit {
+        /// The stage.
+        stage: Stage,
+    },
     /// No model of that label is registered.
     #[error("there is no embedding model `{label}`")]
     ModelUnknown {
@@ -368,9 +374,9 @@ pub enum Error {
     /// A call about robots that cannot be done.
     #[error(transparent)]
     Robot(#[from] RobotError),
-    /// An ontology that cannot be imported.
+    /// A call about the ontology that cannot be done.
     #[error(transparent)]
-    Ontology(#[from] OntologyError),
+    Tag(#[from] TagError),
     /// The provider of embeddings failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -441,6 +447,7 @@ impl Error {
             Self::ModelNotReady { .. } => "model_not_ready",
             Self::EmbedderOther { .. } => "embedder_other",
             Self::EmbedderUnusable { .. } => "embedder_unusable",
+            Self::VersionUnfit { .. } => "version_unfit",
             Self::ModelUnknown { .. } => "model_unknown",
             Self::ModelRetired { .. } => "model_retired",
             Self::ModelActive { .. } => "model_active",
@@ -451,7 +458,7 @@ impl Error {
             Self::SchemaVersion { .. } => "schema_version",
             Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
-            Self::Ontology(error) => error.code(),
+            Self::Tag(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
@@ -529,6 +536,7 @@ impl Error {
                  `htm models list`"
             ),
             Self::EmbedderUnusable { hint, .. } => hint.clone(),
+            Self::VersionUnfit { .. } => "to embed everything again: `htm backfill embed --force`".into(),
             Self::ModelUnknown { known, .. } if known.is_empty() => {
                 "none is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into()
             }
@@ -548,7 +556,7 @@ impl Error {
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
             Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
-            Self::Ontology(error) => error.hint(),
+            Self::Tag(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
@@ -580,7 +588,7 @@ impl Error {
             | Self::DatabaseDenied(_) => Fault::Permanent,
             Self::Group(error) => error.fault(),
             Self::Robot(error) => error.fault(),
-            Self::Ontology(error) => error.fault(),
+            Self::Tag(error) => error.fault(),
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,
             Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,

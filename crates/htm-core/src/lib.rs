@@ -17,7 +17,6 @@ mod edit;
 mod embed_query;
 mod embedders;
 pub mod error;
-pub mod exchange;
 pub mod fault;
 mod forget;
 pub mod groups;
@@ -26,6 +25,7 @@ mod id;
 pub mod job;
 mod memory;
 mod node;
+pub mod ontology;
 mod ping;
 pub mod provider;
 mod purge;
@@ -49,7 +49,6 @@ pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftO
 pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
-pub use exchange::{Descriptions, Imported, Ontology, OntologyError, OntologyTag};
 pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
 pub use groups::{Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRole, JoinOptions};
 pub use htm::{Htm, Settings};
@@ -57,6 +56,7 @@ pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
+pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
     Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,

@@ -56,7 +56,7 @@ pub(super) struct Page<'a> {
 }
 
 pub(super) fn page(roots: &[TagTree], top: f64, least_width: f64) -> Page<'_> {
-    let most = roots.iter().flat_map(TagTree::iter).map(|tree| tree.below).max().unwrap_or(0);
+    let most = roots.iter().flat_map(TagTree::iter).map(|tree| tree.total).max().unwrap_or(0);
     let cards: Vec<Card> = roots.iter().map(|root| card(root, most)).collect();
     let shape = |columns: usize| {
         let (_, width, height) = columned(&cards, columns, top);
@@ -108,7 +108,7 @@ fn card(root: &TagTree, most: i64) -> Card<'_> {
     place(root, root.tag.as_str(), None, 0, &mut rows, &mut card.tags);
     for tag in &mut card.tags {
         let level = tag.x as usize;
-        tag.radius = radius(tag.tree.below, most);
+        tag.radius = radius(tag.tree.total, most);
         tag.x = starts[level];
         tag.y = PADDING + (tag.y + 0.5) * ROW;
         tag.end = tag.x + label_width(tag.tree, tag.name, level == 0);
@@ -167,7 +167,7 @@ fn radius(nodes: i64, most: i64) -> f64 {
 /// From the tag's centre to the end of its count.
 fn label_width(tree: &TagTree, name: &str, bold: bool) -> f64 {
     let weight = if bold { 1.1 } else { 1.0 };
-    LABEL + text_width(name) * FONT * weight + COUNT + 4.0 + text_width(&tree.below.to_string()) * SMALL
+    LABEL + text_width(name) * FONT * weight + COUNT + 4.0 + text_width(&tree.total.to_string()) * SMALL
 }
 
 /// In units of the font's size, by DejaVu Sans, which is wider than the other fonts that a browser would take.

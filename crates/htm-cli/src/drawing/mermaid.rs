@@ -21,7 +21,7 @@ fn add(tree: &TagTree, name: &str, next: &mut usize, text: &mut String) -> usize
     let id = *next;
     *next += 1;
     // A tag is of a-z, 0-9, - and : alone: nothing in it needs escaping within quotes. Writing to a String cannot fail.
-    let _ = writeln!(text, "  t{id}([\"{name} · {}\"])", tree.below);
+    let _ = writeln!(text, "  t{id}([\"{name} · {}\"])", tree.total);
     for child in &tree.children {
         let to = add(child, tree.name_of(child), next, text);
         let _ = writeln!(text, "  t{id} --- t{to}");

@@ -51,7 +51,7 @@ pub(crate) fn svg(title: &str, roots: &[TagTree]) -> String {
 
 fn legend(tags: usize, roots: &[TagTree]) -> String {
     let lone = match roots {
-        [only] => format!(" · {} nodes at {} and below", only.below, only.tag),
+        [only] => format!(" · {} nodes at {} and below", only.total, only.tag),
         _ => String::new(),
     };
     format!("{tags} tags{lone} · circle and number: nodes with the tag or one below it")
@@ -85,13 +85,13 @@ fn link(parent: &Placed, tag: &Placed) -> Path {
 fn mark(tag: &Placed, colour: &str) -> Group {
     let tree = tag.tree;
     let circle = Circle::new().set("cx", round(tag.x)).set("cy", round(tag.y)).set("r", round(tag.radius));
-    let circle = match tree.below {
+    let circle = match tree.total {
         0 => circle.set("fill", "none").set("stroke", colour).set("stroke-width", 1.5),
         _ => circle.set("fill", colour),
     };
     let description = tree.description.as_deref().map(|text| format!("\n{text}")).unwrap_or_default();
-    let tip = format!("{}: {} nodes, {} with those below{description}", tree.tag, tree.own, tree.below);
-    let count = TSpan::new(tree.below.to_string()).set("class", "count").set("fill", "#6b7480");
+    let tip = format!("{}: {} nodes, {} with those below{description}", tree.tag, tree.nodes, tree.total);
+    let count = TSpan::new(tree.total.to_string()).set("class", "count").set("fill", "#6b7480");
     let label = words("name", tag.x + LABEL, tag.y + FONT * 0.36, FONT, tag.name)
         .set("font-weight", if tag.parent.is_none() { 600 } else { 400 })
         .add(count.set("dx", COUNT).set("font-size", SMALL).set("font-weight", 400));

@@ -40,8 +40,8 @@ fn branch<'a>(tree: &'a TagTree, before: &str, under: &str, name: &'a str, lines
     lines.push(Line {
         branch: before.to_owned(),
         name,
-        own: tree.own.to_string(),
-        below: tree.below.to_string(),
+        own: tree.nodes.to_string(),
+        below: tree.total.to_string(),
     });
     for (index, child) in tree.children.iter().enumerate() {
         let (knee, rail) = if index + 1 == tree.children.len() { ("└─ ", "   ") } else { ("├─ ", "│  ") };

@@ -12,25 +12,26 @@ pub struct TagTree {
     /// What it is about.
     pub description: Option<String>,
     /// Live nodes that have this very tag.
-    pub own: i64,
+    pub nodes: i64,
     /// Live nodes that have this tag or one below it. Never the sum of the children: a node that has two of them is
     /// one node.
-    pub below: i64,
+    pub total: i64,
     /// The tags one level below, by name.
     pub children: Vec<TagTree>,
 }
 
 impl TagTree {
     /// A tag with nothing below it yet.
-    pub fn new(tag: TagPath, description: Option<String>, own: i64, below: i64) -> Self {
-        Self { tag, description, own, below, children: Vec::new() }
+    pub fn new(tag: TagPath, description: Option<String>, nodes: i64, total: i64) -> Self {
+        Self { tag, description, nodes, total, children: Vec::new() }
     }
 
-    /// The roots, with everything at its place, of tags in any order. Each hangs on the nearest tag above it that is among them.
+    /// The roots, with everything at its place, of tags in any order. Each hangs on the nearest tag above it that is among
+    /// them.
     ///
     /// ```
     /// use htm_core::tag::TagTree;
-    /// let tag = |path: &str, own, below| TagTree::new(path.parse().unwrap(), None, own, below);
+    /// let tag = |path: &str, nodes, total| TagTree::new(path.parse().unwrap(), None, nodes, total);
     /// let roots = TagTree::grow([tag("a-b", 1, 1), tag("a:c", 2, 2), tag("a", 1, 3)]);
     /// assert_eq!((roots.len(), roots[0].children[0].tag.as_str()), (2, "a:c"));
     /// ```
@@ -63,7 +64,7 @@ impl TagTree {
         if depth == 0 {
             roots.clear();
         }
-        roots.retain(|root| root.below >= min_nodes);
+        roots.retain(|root| root.total >= min_nodes);
         for root in roots {
             Self::trim(&mut root.children, depth - 1, min_nodes);
         }
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_is_deep_or_rare_is_taken_off() {
-        let with = |path: &str, below| TagTree::new(path.parse().unwrap(), None, 0, below);
+        let with = |path: &str, total| TagTree::new(path.parse().unwrap(), None, 0, total);
         let all = [with("a", 9), with("a:b", 4), with("a:b:c", 3), with("a:d", 1), with("e", 0)];
         let trimmed = |depth, min| {
             let mut roots = TagTree::grow(all.clone());
