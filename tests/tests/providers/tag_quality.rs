@@ -15,10 +15,10 @@ use serde_json::Value;
 use crate::embedding::local_settings;
 
 /// A file and the least precision and recall of roots, then of full paths, a little below what was measured.
-const HALVES: [(&str, &str, [f64; 4]); 3] = [
-    ("tuning", include_str!("../../data/tagging/tuning.jsonl"), [0.0; 4]),
-    ("held out", include_str!("../../data/tagging/held_out.jsonl"), [0.0; 4]),
-    ("fresh", include_str!("../../data/tagging/fresh.jsonl"), [0.0; 4]),
+const SETS: [(&str, &str, [f64; 4]); 3] = [
+    ("tuning", include_str!("../../data/tagging/tuning.jsonl"), [0.86, 0.85, 0.83, 0.82]),
+    ("held out", include_str!("../../data/tagging/held_out.jsonl"), [0.85, 0.81, 0.81, 0.80]),
+    ("fresh", include_str!("../../data/tagging/fresh.jsonl"), [0.69, 0.61, 0.66, 0.56]),
 ];
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn local_tags_are_as_good_as_they_were() {
     let tagger = local::tagger(settings).unwrap();
     println!("{:<10}{:>16}{:>16}{:>10}{:>10}{:>8}", "", "root P / R", "path P / R", "nothing", "new", "tags");
     let mut fallen = Vec::new();
-    for (name, file, floors) in HALVES {
+    for (name, file, floors) in SETS {
         let labelled: Vec<Labelled> = file.lines().map(Labelled::parse).collect();
         let texts: Vec<String> = labelled.iter().map(|label| label.text.clone()).collect();
         let lists = tagger.extract(&texts, &[]).await.unwrap();
@@ -168,7 +168,7 @@ async fn speed_of_local_tags() {
     let embedder = local::embedder(settings.clone()).unwrap();
     let tagger = local::tagger(settings).unwrap();
     let mut texts: Vec<String> =
-        HALVES.iter().flat_map(|(_, file, _)| file.lines()).map(|line| Labelled::parse(line).text).collect();
+        SETS.iter().flat_map(|(_, file, _)| file.lines()).map(|line| Labelled::parse(line).text).collect();
     texts.extend(texts.clone());
     let started = Instant::now();
     tagger.extract(&texts[..1], &[]).await.unwrap();

@@ -135,8 +135,8 @@ mod tests {
     fn a_file_of_ones_own() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("mine.toml").display().to_string();
-        std::fs::write(&path, "[terms]\n\"pets:cat\" = \"Cats at home\"\n").unwrap();
-        assert_eq!(load(std::slice::from_ref(&path)).unwrap()[0].path.as_str(), "pets:cat");
+        std::fs::write(&path, "[terms]\n\"pet:cat\" = \"Cats at home\"\n").unwrap();
+        assert_eq!(load(std::slice::from_ref(&path)).unwrap()[0].path.as_str(), "pet:cat");
     }
 
     #[test]
