@@ -24,6 +24,8 @@ mod import;
 mod jobs;
 #[path = "cli/memories.rs"]
 mod memories;
+#[path = "cli/ontology.rs"]
+mod ontology;
 #[path = "cli/providers.rs"]
 mod providers;
 #[path = "cli/queues.rs"]

@@ -5,6 +5,7 @@ mod groups;
 mod jobs;
 mod memories;
 mod models;
+mod ontology;
 mod providers;
 mod robots;
 mod tags;
@@ -25,6 +26,7 @@ pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
 };
+pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
 pub(crate) use self::tags::{Consent, InNamespace, SynonymsCommand, TagsCommand};

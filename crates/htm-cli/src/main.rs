@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod drawing;
 mod duration;
 mod error;
 mod output;

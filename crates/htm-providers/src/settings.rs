@@ -72,8 +72,8 @@ impl SettingsError {
                 "run `./justw setup`, which fetches the local model, or set HTM_LOCAL__MODEL_DIR"
             }
             SettingsError::Template { .. } => {
-                "name built-in ones in tag.ontology (software, research, personal, business) or files with a \
-                 line a term below [terms], as \"pet:cat\" = \"cats at home\""
+                "name a built-in one (software, research, personal, business) or a file with a line a term below \
+                 [terms], as \"pet:cat\" = \"cats at home\"; pet is a term too then"
             }
             SettingsError::Client(_) => {
                 "check the proxy variables (HTTPS_PROXY, NO_PROXY) and the certificates"

@@ -2,10 +2,14 @@
 
 use clap::{Args, Subcommand, value_parser};
 
+use super::ontology::{ApplyTemplateArgs, ExportArgs, ImportTagsArgs, TreeArgs};
+
 #[derive(Subcommand)]
 pub(crate) enum TagsCommand {
     /// List the tags with their counts, own and below
     List(ListTagsArgs),
+    /// Draw the tags as a tree: as text, Mermaid or SVG
+    Tree(TreeArgs),
     /// Show a tag: what it means, what stands around it, who assigned it
     Show(TagArgs),
     /// Add a tag, or say what one is about
@@ -31,6 +35,14 @@ pub(crate) enum TagsCommand {
     Cooccur(CooccurArgs),
     /// List the tags of most nodes
     Popular(TopArgs),
+    /// Write the tags to a file, or to standard output
+    Export(ExportArgs),
+    /// Add the tags of a file
+    Import(ImportTagsArgs),
+    /// List the templates: ontologies to begin with
+    Templates,
+    /// Add the tags of a template
+    ApplyTemplate(ApplyTemplateArgs),
     /// List what was changed
     Log(LogArgs),
     /// Undo a change

@@ -183,3 +183,48 @@ pub(super) fn text_width(text: &str) -> f64 {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Left, top, right and bottom of a tag with its label.
+    fn area(tag: &Placed) -> (f64, f64, f64, f64) {
+        (tag.x - tag.radius, tag.y - ROW / 2.0, tag.end, tag.y + ROW / 2.0)
+    }
+
+    fn are_apart(a: (f64, f64, f64, f64), b: (f64, f64, f64, f64)) -> bool {
+        a.2 < b.0 || b.2 < a.0 || a.3 <= b.1 || b.3 <= a.1
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_lies_on_anything_else(
+            tags in proptest::collection::btree_map("[a-cm-]{1,9}(:[a-cw-]{1,9}){0,4}", 0i64..2_000_000, 0..60)
+        ) {
+            let tree = |(path, nodes): (&String, &i64)| TagTree::new(path.parse().unwrap(), None, *nodes, *nodes);
+            let roots = TagTree::grow(tags.iter().map(tree));
+            let page = page(&roots, 50.0, 100.0);
+            let placed: Vec<&Placed> = page.cards.iter().flat_map(|card| &card.tags).collect();
+            prop_assert_eq!(placed.len(), tags.len());
+            for (index, tag) in placed.iter().enumerate() {
+                prop_assert!((MIN_RADIUS..=MAX_RADIUS).contains(&tag.radius));
+                for other in &placed[index + 1..] {
+                    prop_assert!(are_apart(area(tag), area(other)), "{} and {}", tag.tree.tag, other.tree.tag);
+                }
+            }
+            for card in &page.cards {
+                let edge = (card.x, card.y, card.x + card.width, card.y + card.height);
+                for tag in &card.tags {
+                    let (left, top, right, bottom) = area(tag);
+                    prop_assert!(left >= edge.0 && top >= edge.1 && right <= edge.2 && bottom <= edge.3);
+                    let parent = tag.parent.map(|index| &card.tags[index]);
+                    prop_assert!(parent.is_none_or(|parent| parent.level_end < tag.x));
+                }
+                prop_assert!(edge.1 >= 50.0 && edge.2 <= page.width && edge.3 <= page.height);
+            }
+        }
+    }
+}

@@ -91,6 +91,8 @@ fn mark(tag: &Placed, colour: &str) -> Group {
     };
     let description = tree.description.as_deref().map(|text| format!("\n{text}")).unwrap_or_default();
     let tip = format!("{}: {} nodes, {} with those below{description}", tree.tag, tree.nodes, tree.total);
+    // XML has no other control characters, not even escaped.
+    let tip: String = tip.chars().filter(|c| !c.is_control() || *c == '\n').collect();
     let count = TSpan::new(tree.total.to_string()).set("class", "count").set("fill", "#6b7480");
     let label = words("name", tag.x + LABEL, tag.y + FONT * 0.36, FONT, tag.name)
         .set("font-weight", if tag.parent.is_none() { 600 } else { 400 })

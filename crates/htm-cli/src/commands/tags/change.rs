@@ -32,6 +32,14 @@ pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
         TagsCommand::Revert(it) => {
             (&it.consent, format!("reverting change {}", it.change), format!("revert {}", it.change))
         }
+        TagsCommand::Import(it) => {
+            let file = it.file.display();
+            (&it.how.consent, format!("importing {file}"), format!("import {file}"))
+        }
+        TagsCommand::ApplyTemplate(it) => {
+            let template = &it.template;
+            (&it.how.consent, format!("applying {template}"), format!("apply-template {template}"))
+        }
         _ => return Ok(()),
     };
     if consent.yes || consent.dry_run {
@@ -40,7 +48,7 @@ pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     Err(CliError::Usage {
         code: "not_confirmed",
         what: format!("{} was not confirmed", plain(&what)),
-        hint: format!("see what it would do (`htm tags {again} --dry-run`), then say so with `--yes`"),
+        hint: format!("see what it would do (`htm tags {} --dry-run`), then say so with `--yes`", plain(&again)),
     })
 }
 
