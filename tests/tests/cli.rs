@@ -30,6 +30,8 @@ mod providers;
 mod queues;
 #[path = "cli/robots.rs"]
 mod robots;
+#[path = "cli/tags.rs"]
+mod tags;
 #[path = "cli/time.rs"]
 mod time;
 
