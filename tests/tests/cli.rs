@@ -32,6 +32,8 @@ mod providers;
 mod queues;
 #[path = "cli/robots.rs"]
 mod robots;
+#[path = "cli/tags.rs"]
+mod tags;
 #[path = "cli/time.rs"]
 mod time;
 

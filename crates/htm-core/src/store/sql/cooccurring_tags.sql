@@ -14,9 +14,9 @@ with tag as materialized (
       join htm.node_tags a on a.tag_id = t.id
      where not exists (select from forgotten f where f.id = a.node_id)
        and ($2::text is null
-            or exists (select from tag only
-                         join htm.node_tags its on its.tag_id = only.id
-                        where only.path = $2 and its.node_id = a.node_id))
+            or exists (select from tag it
+                         join htm.node_tags its on its.tag_id = it.id
+                        where it.path = $2 and its.node_id = a.node_id))
 ), pair as (
     select a.tag_id as a, b.tag_id as b, a.path as tag, b.path as other, count(*) as nodes
       from assigned a
