@@ -60,7 +60,7 @@ async fn a_part_of_a_tree_is_drawn_into_a_file() {
     assert_eq!(tree(&["--root", "db", "--depth", "1"]).await, ["database      0      3"]);
     assert_eq!(
         tree(&["--min-count", "2"]).await,
-        ["database            0      3", "└─ postgresql      2      3"]
+        ["database           0      3", "└─ postgresql      2      3"]
     );
     let none = sandbox.htm(&["tags", "tree", "--min-count", "9"]).await;
     assert_eq!(none.succeeds(), "there are no such tags\n");

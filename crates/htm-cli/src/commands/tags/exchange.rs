@@ -85,9 +85,24 @@ fn describe(it: &Imported) -> String {
         it.called.iter().map(|it| format!("{} is called {} here", it.name, it.tag)).collect();
     if !it.descriptions_kept.is_empty() {
         let many = it.descriptions_kept.len();
-        lines.push(format!("{many} kept the description that they have; --overwrite gives them the new one"));
+        lines.push(format!("{many} of them had another description and kept it; --overwrite gives them the new one"));
     }
-    lines.push(change::describe(&it.changed));
+    let changed = &it.changed;
+    // The last line counts nodes: no import touches one.
+    lines.extend(change::describe(changed).rsplit_once('\n').map(|(names, _)| names.to_owned()));
+    let counts = format!(
+        "{} tags added, {} described, {} other names",
+        changed.added.len(),
+        changed.described.len(),
+        changed.synonyms.len()
+    );
+    lines.push(match changed.change {
+        Some(change) => format!("change {change}: {counts}"),
+        None if changed.added.len() + changed.described.len() + changed.synonyms.len() == 0 => {
+            "nothing was to be changed".into()
+        }
+        None => format!("nothing was changed; with --yes: {counts}"),
+    });
     plain(&lines.join("\n"))
 }
 
@@ -143,14 +158,17 @@ fn parse(bytes: &[u8], format: Option<DocumentFormat>) -> Result<OntologyDocumen
 fn parse_as<T: DeserializeOwned>(text: &str, is_json: bool) -> Result<T, String> {
     if is_json {
         return serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
             let what = error.to_string();
-            let at = format!(" at line {} column {}", error.line(), error.column());
-            format!("line {}, column {}: {}", error.line(), error.column(), what.trim_end_matches(&at))
+            let what = what.trim_end_matches(&format!(" at line {line} column {column}"));
+            format!("line {line}, column {column}: {what}")
         });
     }
-    serde_saphyr::from_str(text).map_err(|error| match error.location() {
-        Some(at) => format!("line {}, column {}: {}", at.line(), at.column(), error.without_snippet()),
-        None => error.without_snippet().to_string(),
+    serde_saphyr::from_str(text).map_err(|error| {
+        let what = error.without_snippet().to_string();
+        let Some(at) = error.location() else { return what };
+        let at = format!("line {}, column {}", at.line(), at.column());
+        format!("{at}: {}", what.trim_end_matches(&format!(" at {at}")))
     })
 }
 
@@ -164,7 +182,7 @@ mod tests {
     #[test]
     fn a_broken_file_says_where() {
         for (text, says) in [
-            ("", "version"),
+            ("", "line 1, column 1: unexpected end of input"),
             ("{", "line 1, column 1"),
             ("{\"version\": 1}", "missing field `tags`"),
             ("{\"version\": 1, \"tags\": [\n {\"tag\": \"No Tag\"}]}", "line 2, column 17: `No Tag` is not a tag"),
