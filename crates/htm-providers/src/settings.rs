@@ -35,6 +35,14 @@ pub enum SettingsError {
         /// Why.
         reason: String,
     },
+    /// A template of the ontology is not there or is none.
+    #[error("the template {template} cannot be used: {reason}")]
+    Template {
+        /// Its name or path.
+        template: String,
+        /// Why.
+        reason: String,
+    },
     /// The HTTP client could not be set up.
     #[error("the HTTP client could not be set up: {0}")]
     Client(String),
@@ -48,6 +56,7 @@ impl SettingsError {
             SettingsError::Value { .. } => "provider_settings_value",
             SettingsError::MissingFile { .. } => "provider_settings_missing_file",
             SettingsError::BadFile { .. } => "provider_settings_bad_file",
+            SettingsError::Template { .. } => "provider_settings_template",
             SettingsError::Client(_) => "provider_settings_client",
         }
     }
@@ -61,6 +70,10 @@ impl SettingsError {
             SettingsError::Value { .. } => "mend the setting: `htm config show`",
             SettingsError::MissingFile { .. } | SettingsError::BadFile { .. } => {
                 "run `./justw setup`, which fetches the local model, or set HTM_LOCAL__MODEL_DIR"
+            }
+            SettingsError::Template { .. } => {
+                "name built-in ones in tag.ontology (software, research, personal, business) or files with a \
+                 line a term below [terms], as \"pet:cat\" = \"cats at home\""
             }
             SettingsError::Client(_) => {
                 "check the proxy variables (HTTPS_PROXY, NO_PROXY) and the certificates"
