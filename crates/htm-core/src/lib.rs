@@ -30,6 +30,7 @@ mod ping;
 pub mod provider;
 mod purge;
 mod recall;
+mod relevance;
 mod remember;
 mod robot;
 mod robots;
@@ -59,9 +60,10 @@ pub use node::Node;
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,
-    TagFilter,
+    Degraded, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores,
+    Strategy, TagFilter,
 };
+pub use relevance::{RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};

@@ -95,10 +95,12 @@ create table htm.tag_changes (
     details     jsonb not null constraint tag_changes_details_object check (jsonb_typeof(details) = 'object'),
     made_by     text,
     made_at     timestamptz not null default now(),
+    nodes       bigint not null default 0,
     reverted_by bigint constraint tag_changes_reverted_by_fk references htm.tag_changes
 );
 create index tag_changes_namespace_idx on htm.tag_changes (namespace, id);
 comment on table htm.tag_changes is 'Every change of the ontology by people, the first first; details say what was asked for.';
+comment on column htm.tag_changes.nodes is 'How many have other tags by it, or tags that are called otherwise.';
 comment on column htm.tag_changes.reverted_by is 'The change that undid this one.';
 
 -- What a change took away and what it added, by path: rows of the tags may go and come.

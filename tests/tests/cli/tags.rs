@@ -1,7 +1,6 @@
 //! `htm tags` and `htm backfill tag --prompt-version`.
 
-use htm_core::Stage;
-use htm_tests::{Sandbox, TestDatabase, drain};
+use htm_tests::{Sandbox, TestDatabase};
 
 use super::filtered;
 
@@ -43,8 +42,8 @@ async fn tags_are_listed_shown_merged_and_the_merge_is_reverted() {
         &["remove", "office", "--assigned", "--dry-run"],
         &["remove", "office", "--assigned", "--yes"],
         &["log"],
-        &["revert", "7", "--yes"],
-        &["revert", "5", "--yes"],
+        &["revert", "9", "--yes"],
+        &["revert", "6", "--yes"],
         &["list", "work"],
     ] {
         let answer = sandbox.htm(&[&["tags"], arguments].concat()).await;
@@ -104,7 +103,7 @@ async fn what_cannot_be_done_to_a_tag_is_refused() {
 async fn what_another_prompt_tagged_is_tagged_again() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;
-    drain(&db, Stage::Tag).await;
+    sandbox.run("tag-worker", &["--drain"], b"").await.succeeds();
     let count = |arguments: &'static [&'static str]| {
         let arguments = [&["backfill", "tag", "--dry-run"], arguments].concat();
         let sandbox = &sandbox;
@@ -116,5 +115,6 @@ async fn what_another_prompt_tagged_is_tagged_again() {
     sandbox.htm(&["backfill", "embed", "--prompt-version", "x"]).await.fails(2, "version_unfit");
     let enqueued = sandbox.htm(&["backfill", "tag", "--prompt-version", "other", "--no-wait"]).await;
     assert!(enqueued.succeeds().contains("4 jobs enqueued"), "{}", enqueued.succeeds());
-    assert_eq!(drain(&db, Stage::Tag).await.done, 4);
+    sandbox.run("tag-worker", &["--drain"], b"").await.succeeds();
+    assert_eq!(db.count("select count(*) from apalis.jobs where job_type = 'htm.tag' and status = 'Done'").await, 8);
 }

@@ -244,7 +244,7 @@ impl Ontology<'_> {
         let mut changed = self.write(&mut open, ChangeKind::Split, &details, &[]).await?;
         if let Some(change) = changed.change {
             let attempts = self.htm.settings().max_attempts;
-            (changed.nodes, changed.jobs) =
+            changed.jobs =
                 store::split_in_tx(&mut open.tx, change, self.namespace, tag.as_str(), &model, attempts).await?;
         }
         let changed = self.end(open, changed).await?;
@@ -315,7 +315,12 @@ impl Ontology<'_> {
         self.end(open, changed).await
     }
 
-    pub(super) async fn end(&self, open: Open, mut changed: Changed) -> Result<Changed> {
+    /// Counts the nodes, and commits; a dry run is taken back.
+    pub(super) async fn end(&self, mut open: Open, mut changed: Changed) -> Result<Changed> {
+        if let Some(change) = changed.change {
+            let renamed = &open.draft.renamed;
+            changed.nodes = store::close_in_tx(&mut open.tx, self.namespace, change, renamed).await?;
+        }
         if self.dry_run || changed.change.is_none() {
             changed.change = None;
             open.tx.rollback().await?;
@@ -343,7 +348,6 @@ impl Ontology<'_> {
         store::settle_in_tx(tx, namespace, &names).await?;
         store::log_names_in_tx(tx, change, &names).await?;
         changed.change = Some(change);
-        changed.nodes = store::count_changed(tx, namespace, change, &draft.renamed).await?;
         Ok(changed)
     }
 

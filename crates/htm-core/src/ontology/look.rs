@@ -121,7 +121,7 @@ pub struct LoggedChange {
     pub reverted_by: Option<i64>,
     /// How many names it is about.
     pub names: i64,
-    /// How many nodes' assignments it took, moved or gave; those of a tag that was only called otherwise are not among them.
+    /// How many nodes had other tags by it, or tags that are called otherwise.
     pub nodes: i64,
 }
 

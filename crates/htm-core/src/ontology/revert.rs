@@ -60,7 +60,6 @@ impl Ontology<'_> {
         if let (true, Some(model)) = (is_split, past.details["model"].as_str()) {
             store::end_split_in_tx(tx, change, model).await?;
         }
-        changed.nodes = store::count_changed(tx, namespace, id, &draft.renamed).await?;
         changed.kept = kept;
         changed.change = Some(id);
         self.end(open, changed).await

@@ -137,9 +137,8 @@ pub(crate) async fn synonyms<'a>(
 /// The last changes, the newest first.
 pub(crate) async fn log(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<LoggedChange>> {
     Ok(sqlx::query_as(
-        "select c.id as change, c.kind, c.details, c.made_by, c.made_at, c.reverted_by,
-                (select count(*) from htm.tag_change_names n where n.change_id = c.id) as names,
-                (select count(distinct n.node_id) from htm.tag_change_nodes n where n.change_id = c.id) as nodes
+        "select c.id as change, c.kind, c.details, c.made_by, c.made_at, c.nodes, c.reverted_by,
+                (select count(*) from htm.tag_change_names n where n.change_id = c.id) as names
            from htm.tag_changes c where c.namespace = $1 order by c.id desc limit $2",
     )
     .bind(namespace)

@@ -250,8 +250,8 @@ pub(crate) async fn count_nodes(connection: &mut PgConnection, namespace: &str, 
     .await?)
 }
 
-/// How many nodes a change is about: those in its log, and those of the tags that are called otherwise.
-pub(crate) async fn count_changed(
+/// Notes and returns how many nodes a change is about: those in its log, and those of the tags that are called otherwise.
+pub(crate) async fn close_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
     change: i64,
@@ -259,11 +259,14 @@ pub(crate) async fn count_changed(
 ) -> Result<i64> {
     let (_, to) = columns(renamed);
     Ok(sqlx::query_scalar(
-        "select count(distinct node_id)
-           from (select node_id from htm.tag_change_nodes where change_id = $1
-                 union all
-                 select a.node_id from htm.tags t join htm.node_tags a on a.tag_id = t.id
-                  where t.namespace = $2 and t.path = any ($3)) changed",
+        "update htm.tag_changes
+            set nodes = (select count(distinct node_id)
+                           from (select node_id from htm.tag_change_nodes where change_id = $1
+                                 union all
+                                 select a.node_id from htm.tags t join htm.node_tags a on a.tag_id = t.id
+                                  where t.namespace = $2 and t.path = any ($3)) changed)
+          where id = $1
+         returning nodes",
     )
     .bind(change)
     .bind(namespace)
@@ -285,7 +288,7 @@ pub(crate) async fn assigned(connection: &mut PgConnection, namespace: &str, tag
     .await?)
 }
 
-/// Lets the nodes of a tag be tagged again; returns how many have it, and how many jobs were made.
+/// Lets the nodes of a tag be tagged again; returns how many jobs were made.
 pub(crate) async fn split_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -293,8 +296,8 @@ pub(crate) async fn split_in_tx(
     tag: &str,
     model: &str,
     max_attempts: u32,
-) -> Result<(i64, i64)> {
-    Ok(sqlx::query_as(include_str!("sql/split_tag.sql"))
+) -> Result<i64> {
+    Ok(sqlx::query_scalar(include_str!("sql/split_tag.sql"))
         .bind(change)
         .bind(namespace)
         .bind(tag)

@@ -18,7 +18,7 @@ const MIN_WORDS: usize = 3;
 pub(super) fn candidates(text: &str) -> Vec<String> {
     let (mut phrases, mut words): (Vec<String>, usize) = (Vec::new(), 0);
     let mut run: Vec<String> = Vec::new();
-    for piece in text.split_whitespace().map(|word| word.split_inclusive(ends_phrase)).flat_map(|it| it) {
+    for piece in text.split_whitespace().flat_map(|word| word.split_inclusive(ends_phrase)) {
         let ends = piece.ends_with(ends_phrase);
         let word = piece.trim_matches(|c: char| ends_phrase(c) || c == '-').to_lowercase();
         let names = names_something(&word);

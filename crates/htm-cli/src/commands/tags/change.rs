@@ -104,9 +104,13 @@ pub(crate) fn describe(it: &Changed) -> String {
     lines.extend(listed(moved.collect()));
     let synonyms = it.synonyms.iter().map(|it| format!("{} means {}", it.name, it.tag));
     lines.extend(listed(synonyms.collect()));
+    let described = match it.kind {
+        ChangeKind::Split => "its nodes are tagged again, by those in its place",
+        _ => "described",
+    };
     for (what, names) in [
         ("new", &it.added),
-        ("described", &it.described),
+        (described, &it.described),
         ("removed", &it.removed),
         ("no other name any more", &it.freed),
         ("stays, it is used", &it.kept),
@@ -114,9 +118,11 @@ pub(crate) fn describe(it: &Changed) -> String {
         lines.extend(listed(names.iter().map(|name| format!("{name}: {what}")).collect()));
     }
     let many = |n: i64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let tags = it.moved.len() + it.added.len() + it.described.len() + it.removed.len();
+    let about = format!("{} on {}", many(tags as i64, "tag"), many(it.nodes, "node"));
     let mut last = match it.change {
-        Some(change) => format!("change {change}: {}", many(it.nodes, "node")),
-        None if it.dry_run => format!("nothing was changed: {} would be", many(it.nodes, "node")),
+        Some(change) => format!("change {change}: {about}"),
+        None if it.dry_run => format!("nothing was changed; it would be {about}"),
         None => "nothing was to be changed".into(),
     };
     if it.jobs > 0 {

@@ -9,34 +9,41 @@ with tag as materialized (
 ), forgotten as materialized (
     select id from htm.nodes where namespace = $1 and deleted_at is not null
 ), assigned as materialized (
-    select a.node_id, a.tag_id, t.path
+    select a.node_id, a.tag_id
       from tag t
       join htm.node_tags a on a.tag_id = t.id
      where not exists (select from forgotten f where f.id = a.node_id)
        and ($2::text is null
-            or exists (select from tag it
-                         join htm.node_tags its on its.tag_id = it.id
-                        where it.path = $2 and its.node_id = a.node_id))
-), pair as (
-    select a.tag_id as a, b.tag_id as b, a.path as tag, b.path as other, count(*) as nodes
+            or a.node_id in (select its.node_id
+                               from tag it
+                               join htm.node_tags its on its.tag_id = it.id
+                              where it.path = $2))
+), pair as materialized (
+    -- By numbers: they are compared millions of times.
+    select a.tag_id as a, b.tag_id as b, count(*) as nodes
       from assigned a
-      join assigned b on b.node_id = a.node_id and b.tag_id <> a.tag_id
-     where case when $2::text is null then a.path < b.path else a.path = $2 end
-       and not starts_with(b.path, a.path || ':') and not starts_with(a.path, b.path || ':')
-     group by 1, 2, 3, 4
+      join assigned b on b.node_id = a.node_id and a.tag_id < b.tag_id
+     group by 1, 2
     having count(*) >= $3
+), named as (
+    select x.id as tag_id, y.id as other_id, x.path as tag, y.path as other, p.nodes
+      from (select a, b, nodes from pair union all select b, a, nodes from pair) p
+      join tag x on x.id = p.a
+      join tag y on y.id = p.b
+     where case when $2::text is null then x.path < y.path else x.path = $2 end
+       and not starts_with(y.path, x.path || ':') and not starts_with(x.path, y.path || ':')
 ), size as (
     select a.tag_id, count(*) as nodes
       from htm.node_tags a
-     where a.tag_id in (select a from pair union select b from pair)
+     where a.tag_id in (select tag_id from named union select other_id from named)
        and not exists (select from forgotten f where f.id = a.node_id)
      group by a.tag_id
 )
-select p.tag, p.other, p.nodes, x.nodes as tag_nodes, y.nodes as other_nodes,
-       (p.nodes::real / (x.nodes + y.nodes - p.nodes))::real as jaccard
-  from pair p
-  join size x on x.tag_id = p.a
-  join size y on y.tag_id = p.b
- where $5::real is null or p.nodes::real / (x.nodes + y.nodes - p.nodes) >= $5
- order by case when $5::real is null then p.nodes end desc, jaccard desc, p.tag, p.other
+select n.tag, n.other, n.nodes, x.nodes as tag_nodes, y.nodes as other_nodes,
+       (n.nodes::real / (x.nodes + y.nodes - n.nodes))::real as jaccard
+  from named n
+  join size x on x.tag_id = n.tag_id
+  join size y on y.tag_id = n.other_id
+ where $5::real is null or n.nodes::real / (x.nodes + y.nodes - n.nodes) >= $5
+ order by case when $5::real is null then n.nodes end desc, jaccard desc, n.tag, n.other
  limit $4

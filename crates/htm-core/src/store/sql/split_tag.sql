@@ -33,4 +33,4 @@ with tagged as materialized (
     on conflict (job_type, idempotency_key) do nothing
     returning 1
 )
-select (select count(*) from tagged) as nodes, (select count(*) from job) as jobs
+select count(*) from job
