@@ -422,7 +422,7 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
     .unwrap();
     let elsewhere = remember(&htm, Memory::new("elsewhere").namespace("atlas")).await;
     let before = all(&db).await;
-    let receipt = htm.forget(node, &Caller::Handle, Confirmed).await.unwrap();
+    let receipt = htm.forget(node, &Caller::AnyRobot, Confirmed).await.unwrap();
     assert_eq!((receipt.removed.embeddings, receipt.removed.jobs), (2, 1), "the job of {}", other.label);
     forget(&htm, elsewhere).await;
     let later = remember(&htm, Memory::new("forgotten later")).await;
@@ -515,4 +515,28 @@ async fn a_purge_of_thousands_goes_step_by_step_around_what_is_being_restored() 
     assert_eq!(htm.get(restored).await.unwrap().content, "of many, 7");
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 1);
     assert_eq!(db.count("select count(*) from apalis.jobs").await, 2);
+}
+
+#[tokio::test]
+async fn what_another_robot_said_too_is_not_forgotten_by_one_alone() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let said_by = |robot: &str| Memory::new("the port is 5433").robot(robot);
+    let node = remember(&htm, said_by("kim")).await;
+    // Said again by oneself, it is still one's own.
+    assert_eq!(remember(&htm, said_by("kim")).await, node);
+    let kim = Caller::Robot("kim".into());
+    assert_eq!(htm.plan_forget("5433", None, &kim).await.unwrap().matches.len(), 1);
+    assert_eq!(remember(&htm, said_by("ada")).await, node);
+    let error = htm.forget(node, &kim, Confirmed).await.unwrap_err();
+    assert_eq!((error.code(), error.to_string().contains("`ada`")), ("remembered_by_others", true));
+    assert_eq!(htm.plan_forget_node(node, &kim).await.unwrap_err().code(), "remembered_by_others");
+    let plan = htm.plan_forget("5433", None, &kim).await.unwrap();
+    assert_eq!((plan.matches.len(), plan.of_others), (0, 1));
+    let theirs = htm.plan_forget("5433", None, &Caller::AnyRobot).await.unwrap();
+    let error = htm.forget_planned(&theirs, &kim, Confirmed).await.unwrap_err();
+    assert_eq!(error.code(), "remembered_by_others");
+    assert_eq!(htm.get(node).await.unwrap().remember_count, 3);
+    htm.forget_planned(&theirs, &Caller::AnyRobot, Confirmed).await.unwrap();
+    assert_eq!(htm.get(node).await.unwrap_err().code(), "node_not_found");
 }

@@ -238,6 +238,11 @@ async fn a_timeline_is_in_the_order_of_time() {
         ..TimelineQuery { topic: Some("billing on 1 March 2026".into()), ..billing.clone() }
     };
     assert_eq!(nodes(&auto).await, at(&[0, 2]));
+    // One that is the whole topic asks for everything of that time.
+    let only = TimelineQuery { topic: Some("on 1 March 2026".into()), ..auto.clone() };
+    assert_eq!(nodes(&only).await, nodes(&TimelineQuery::everything().timeframe(said("1 March 2026"))).await);
+    let timeline = htm.conversation_timeline(&only).await.unwrap();
+    assert_eq!(timeline.time_phrase.unwrap().phrase, "on 1 March 2026");
     htm.forget(ids[2], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     assert_eq!(nodes(&auto).await, at(&[0]));
     assert_eq!(nodes(&TimelineQuery::everything().session("a")).await, at(&[0, 5]));

@@ -131,7 +131,7 @@ the processes embed-worker and tag-worker."
 #[derive(Args)]
 #[command(
     after_help = "A text that is there already, and has no key, time, speaker or conversation of its own, is counted \
-as remembered again (memory.deduplicate).
+as remembered again (memory.deduplicate): its tags are added, its importance, source and metadata stay.
 
 Examples:
   htm remember \"Mara prefers tabs.\"

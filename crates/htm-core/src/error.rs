@@ -115,6 +115,14 @@ pub enum Error {
         /// Its namespace.
         robot_namespace: String,
     },
+    /// Another robot remembered it too.
+    #[error("robot `{other}` remembered node {node} too")]
+    RememberedByOthers {
+        /// The node.
+        node: NodeId,
+        /// One of the others.
+        other: String,
+    },
     /// The text was written again since the caller read it.
     #[error("node {node} is at revision {current}, not {expected}")]
     RevisionConflict {
@@ -430,6 +438,7 @@ impl Error {
             Self::ContentTaken { .. } => "content_taken",
             Self::Contended => "contended",
             Self::NotOwner { .. } => "not_owner",
+            Self::RememberedByOthers { .. } => "remembered_by_others",
             Self::RevisionConflict { .. } => "revision_conflict",
             Self::NotForgotten { .. } => "not_forgotten",
             Self::StrategyUnknown { .. } => "strategy_unknown",
@@ -497,6 +506,9 @@ impl Error {
                 format!("use the node that is there: `htm get {existing}`; or forget one of the two")
             }
             Self::Contended => "write it again".into(),
+            Self::RememberedByOthers { .. } => {
+                "say that it may be any robot's (`--any-robot`): all who remembered it lose it".into()
+            }
             Self::NotOwner { .. } => {
                 "ask as that robot (`--robot`, `--namespace`), or say that it may be any robot's: `--any-robot`".into()
             },

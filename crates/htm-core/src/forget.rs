@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::memory::{refuse_nul, validate_name};
+use crate::node::Node;
 use crate::store::forget as store;
 use crate::store::nodes;
 
@@ -47,7 +48,7 @@ pub struct ForgetPlan {
     pub matches: Vec<Match>,
     /// Whether there are more than these.
     pub more: bool,
-    /// How many others match that the caller may not forget: other robots remembered them.
+    /// How many others match that the caller may not forget: other robots remembered them, alone or too.
     pub of_others: i64,
 }
 
@@ -109,7 +110,8 @@ impl Htm {
     /// runs at this moment writes nothing.
     ///
     /// # Errors
-    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, or a database error.
+    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others` (another
+    /// robot said the same, and would lose it), or a database error.
     pub async fn forget(
         &self,
         node: NodeId,
@@ -121,10 +123,26 @@ impl Htm {
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         let found = locked.first().ok_or(Error::NodeNotFound { node })?;
-        refuse_others(caller.owner(self.settings()), node, found.owner())?;
+        self.refuse_forgetting(caller, found)?;
         let removed = store::forget_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
         Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
+    }
+
+    /// What [`forget`](Self::forget) of a node would forget.
+    ///
+    /// # Errors
+    /// As [`forget`](Self::forget).
+    pub async fn plan_forget_node(&self, node: NodeId, caller: &Caller) -> Result<ForgetPlan> {
+        let mut tx = self.pool().begin().await?;
+        let locked = store::lock_in_tx(&mut tx, &[node]).await?;
+        tx.rollback().await?;
+        self.refuse_forgetting(caller, locked.first().ok_or(Error::NodeNotFound { node })?)?;
+        let found = nodes::get(self.pool(), node).await?;
+        let excerpt = found.content.chars().take(100).collect();
+        let Node { revision, robot, created_at, .. } = found;
+        let matches = vec![Match { node, revision, robot, created_at, excerpt }];
+        Ok(ForgetPlan { matches, more: false, of_others: 0 })
     }
 
     /// Looks for the nodes of a namespace (the handle's if none is named) whose text has `text` in it, letter by letter,
@@ -151,7 +169,7 @@ impl Htm {
     /// shown.
     ///
     /// # Errors
-    /// `not_confirmed`, `not_owner` (the plan was made for another caller), or a database error. Nothing is forgotten then.
+    /// `not_confirmed`, `not_owner` (the plan was made for another caller), `remembered_by_others`, or a database error. Nothing is forgotten then.
     pub async fn forget_planned(
         &self,
         plan: &ForgetPlan,
@@ -168,12 +186,21 @@ impl Htm {
             plan.matches.iter().any(|found| (found.node, found.revision) == (node.id, node.revision))
         });
         for node in &locked {
-            refuse_others(caller.owner(self.settings()), node.id, node.owner())?;
+            self.refuse_forgetting(caller, node)?;
         }
         let removed = store::forget_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
         let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
         Ok(Forgotten { forgotten, left, removed })
+    }
+
+    fn refuse_forgetting(&self, caller: &Caller, node: &store::Locked) -> Result<()> {
+        let asks = caller.owner(self.settings());
+        refuse_others(asks, node.id, node.owner())?;
+        match (&node.other, asks) {
+            (Some(other), Some(_)) => Err(Error::RememberedByOthers { node: node.id, other: other.clone() }),
+            _ => Ok(()),
+        }
     }
 
     /// The forgotten nodes of a namespace, of all if none is named, the last forgotten first.

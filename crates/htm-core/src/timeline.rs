@@ -10,7 +10,7 @@ use crate::id::NodeId;
 use crate::node::Node;
 use crate::recall::{Degraded, RecallQuery, Strategy, TagFilter, validate_scope};
 use crate::store::{nodes, timeline};
-use crate::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
+use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours that may be asked for on either side.
 pub const MAX_NEIGHBOURS: usize = 1_000;
@@ -189,8 +189,16 @@ impl Htm {
     /// # Errors
     /// As [`recall`](Self::recall).
     pub async fn conversation_timeline(&self, query: &TimelineQuery) -> Result<Timeline> {
-        let mut timeline = match &query.topic {
+        // A topic that is a time phrase and no more asks for everything of that time.
+        let only_time = match &query.topic {
             Some(topic) => {
+                let applied = self.apply_time(&query.timeframe, topic).await?;
+                applied.phrase.as_ref().is_some_and(|taken| taken.query == *topic).then_some(applied)
+            }
+            None => Some(self.apply_time(&query.timeframe, "").await?),
+        };
+        let mut timeline = match (&query.topic, only_time) {
+            (Some(topic), None) => {
                 let recalled = self
                     .recall(&RecallQuery {
                         namespace: query.namespace.clone(),
@@ -212,14 +220,14 @@ impl Htm {
                     degraded: recalled.degraded,
                 }
             }
-            None => {
+            (_, applied) => {
                 let (namespace, robot) = (query.namespace.as_deref(), query.robot.as_deref());
                 validate_scope(namespace, robot, query.session.as_deref(), query.limit)?;
-                let timeframe = self.apply_time(&query.timeframe, "").await?.timeframe;
+                let Applied { timeframe, phrase } = applied.unwrap_or_default();
                 let namespace = namespace.unwrap_or(&self.settings().namespace);
                 let nodes = timeline::latest(self.pool(), namespace, query, &timeframe).await?;
                 let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
-                Timeline { entries, timeframe, time_phrase: None, degraded: Vec::new() }
+                Timeline { entries, timeframe, time_phrase: phrase, degraded: Vec::new() }
             }
         };
         timeline.entries.sort_by(|a, b| {

@@ -204,11 +204,32 @@ async fn a_memory_is_forgotten_restored_and_purged() {
         &["purge", "--before", later, "--yes", "--dry-run"],
         &["forget"],
         &["forget", "1", "--matching", "x"],
-        &["forget", "1", "--dry-run"],
+        &["forget", "--dry-run"],
         &["restore"],
     ] {
         sandbox.htm(arguments).await.exits(2);
     }
+}
+
+#[tokio::test]
+async fn a_node_is_shown_before_it_is_forgotten() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["the staging password"]).await;
+    let shown = sandbox.htm(&["forget", &node, "--dry-run"]).await;
+    assert!(
+        shown.succeeds().contains("the staging password")
+            && shown.stdout.contains("nothing is forgotten yet"),
+        "{shown:?}"
+    );
+    let plan = sandbox.htm(&["forget", &node, "--dry-run", "--json"]).await.json();
+    let digest = plan["plan"].as_str().unwrap();
+    sandbox.htm(&["forget", &node, "--plan", "wrong", "--yes"]).await.fails(2, "plan_changed");
+    sandbox.htm(&["forget", &node, "--plan", digest]).await.fails(2, "not_confirmed");
+    sandbox.htm(&["forget", &node, "--dry-run", "--robot", "ada"]).await.fails(2, "not_owner");
+    assert_eq!(sandbox.htm(&["forgotten", "--json"]).await.json(), json!([]));
+    sandbox.htm(&["forget", &node, "--plan", digest, "--yes"]).await.succeeds();
+    sandbox.htm(&["forget", &node, "--dry-run"]).await.fails(2, "node_not_found");
 }
 
 #[tokio::test]

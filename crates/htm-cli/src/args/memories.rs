@@ -96,10 +96,10 @@ pub(crate) struct ForgetArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) matching: Option<String>,
     /// Show what would be forgotten, and the plan's number
-    #[arg(long, requires = "matching", conflicts_with = "yes")]
+    #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
     /// Only if that is still exactly what --dry-run showed with this number
-    #[arg(long, value_name = "PLAN", requires = "matching")]
+    #[arg(long, value_name = "PLAN")]
     pub(crate) plan: Option<String>,
     /// Yes, forget it; what matches a text wants --plan too
     #[arg(long)]

@@ -15,7 +15,10 @@ use crate::output::{Output, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
     match (args.node, &args.matching) {
-        (Some(node), _) => forget_node(config, node, args, output).await,
+        (Some(node), _) if !args.dry_run && args.plan.is_none() => {
+            forget_node(config, node, args, output).await
+        }
+        (Some(_), _) => forget_planned(config, args, output).await,
         (None, Some(_)) if args.yes && args.plan.is_none() => Err(CliError::Usage {
             code: "plan_missing",
             what: "nobody has seen what would be forgotten; nothing is forgotten".into(),
@@ -23,10 +26,7 @@ pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -
                    number"
                 .into(),
         }),
-        (None, Some(text)) => {
-            let text = text.clone();
-            forget_matching(config, &text, args, output).await
-        }
+        (None, Some(_)) => forget_planned(config, args, output).await,
         (None, None) => Err(Error::ContentEmpty.into()),
     }
 }
@@ -91,23 +91,24 @@ async fn forget_node(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a forget by content found, and did.
+/// What a forget by a plan found, and did.
 enum Done {
     Shown(ForgetPlan),
     PlanChanged,
     Forgotten(ForgetPlan, Forgotten),
 }
 
-async fn forget_matching(
-    config: &Config,
-    text: &str,
-    args: ForgetArgs,
-    output: &Output,
-) -> Result<ExitCode, CliError> {
+async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
     let namespace = args.caller.namespace.clone();
     let caller: Caller = args.caller.into();
     let work = async |htm: &Htm| {
-        let plan = htm.plan_forget(text, namespace.as_deref(), &caller).await?;
+        let plan = match (args.node, &args.matching) {
+            (Some(node), _) => htm.plan_forget_node(node, &caller).await?,
+            (None, text) => {
+                let text = text.as_deref().unwrap_or_default();
+                htm.plan_forget(text, namespace.as_deref(), &caller).await?
+            }
+        };
         if args.dry_run || !args.yes {
             return Ok(Done::Shown(plan));
         }

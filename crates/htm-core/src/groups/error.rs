@@ -149,7 +149,7 @@ impl GroupError {
     pub(crate) fn fault(&self) -> Fault {
         match self {
             Self::MemberLost { .. } => Fault::Transient,
-            Self::Replaced { .. } | Self::Closed { .. } => Fault::Permanent,
+            Self::Replaced { .. } => Fault::Permanent,
             _ => Fault::User,
         }
     }

@@ -18,6 +18,8 @@ pub(crate) struct Locked {
     pub(crate) namespace: String,
     pub(crate) robot: String,
     pub(crate) revision: i32,
+    /// Another robot that remembered the same.
+    pub(crate) other: Option<String>,
 }
 
 impl Locked {
@@ -29,7 +31,9 @@ impl Locked {
 /// Locks those of the nodes that are there.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<Vec<Locked>> {
     Ok(sqlx::query_as(
-        "select n.id, n.namespace, r.name as robot, n.revision
+        "select n.id, n.namespace, r.name as robot, n.revision,
+                (select o.name from htm.repeats p join htm.robots o on o.id = p.robot_id
+                  where p.node_id = n.id and p.robot_id <> n.robot_id order by o.name limit 1) as other
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.id = any ($1) and n.deleted_at is null
           order by n.id
@@ -106,8 +110,10 @@ pub(crate) async fn matching(
     // All texts of the namespace are read: longer than a statement of the application may take.
     let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
     let (of_others, found): (i64, i64) = sqlx::query_as(
-        "select count(*) filter (where r.name <> $3), count(*) filter (where r.name = $3 or $3 is null)
+        "select count(*) filter (where not own), count(*) filter (where own)
            from htm.nodes n join htm.robots r on r.id = n.robot_id
+          cross join lateral (select $3 is null or (r.name = $3
+                and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id))) o(own)
           where n.namespace = $1 and n.deleted_at is null and strpos(lower(n.content), lower($2)) > 0",
     )
     .bind(namespace)

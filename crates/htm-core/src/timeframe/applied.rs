@@ -64,6 +64,7 @@ pub struct TimePhrase {
 }
 
 /// A filter that has met the clock.
+#[derive(Default)]
 pub(crate) struct Applied {
     pub(crate) timeframe: Timeframe,
     pub(crate) phrase: Option<TimePhrase>,

@@ -36,8 +36,8 @@ enum Rule {
     OneOf(&'static [&'static str]),
     /// A list of `plural=singular`.
     Singulars,
-    /// A list of these words.
-    Some(&'static [&'static str]),
+    /// A list of these words, or of TOML files.
+    WordsOrFiles(&'static [&'static str]),
     /// A whole number.
     Whole(RangeInclusive<i64>),
     /// A number.
@@ -75,7 +75,7 @@ pub(super) const KEYS: &[Key] = &[
     key("tag.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("tag.threshold", Rule::Number(0.0..=1.0)),
     key("tag.max_tags", Rule::Whole(1..=50)),
-    key("tag.ontology", Rule::Some(ONTOLOGIES)),
+    key("tag.ontology", Rule::WordsOrFiles(ONTOLOGIES)),
     key("tag.max_depth", Rule::Whole(1..=5)),
     key("tag.singular", Rule::Singulars),
     key("ollama.base_url", Rule::HttpUrl),
@@ -178,8 +178,9 @@ impl Key {
             Rule::Singulars => value
                 .as_array()
                 .is_some_and(|values| values.iter().all(|value| value.as_str().is_some_and(is_singular))),
-            Rule::Some(words) => value.as_array().is_some_and(|values| {
-                values.iter().all(|value| value.as_str().is_some_and(|text| words.contains(&text)))
+            Rule::WordsOrFiles(words) => value.as_array().is_some_and(|values| {
+                let is_one = |text: &str| words.contains(&text) || text.ends_with(".toml");
+                values.iter().all(|value| value.as_str().is_some_and(is_one))
             }),
             Rule::Whole(range) => whole(value).is_some_and(|number| range.contains(&number)),
             Rule::Number(range) => number(value).is_some_and(|number| range.contains(&number)),
@@ -193,7 +194,7 @@ impl Key {
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
             Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
-            Rule::Some(_) | Rule::Singulars => {
+            Rule::WordsOrFiles(_) | Rule::Singulars => {
                 // `a,b`, or a list as TOML writes it; an empty text is an empty list.
                 let list = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let words = list.split(',').map(|word| word.trim().trim_matches(['"', '\'']));
@@ -244,7 +245,9 @@ impl Key {
             Rule::Zone => "a time zone as \"Europe/Berlin\", \"UTC\", or \"system\"".into(),
             Rule::OneOf(choices) => words(choices),
             Rule::Singulars => "a list of words and their singular, as \"indices=index\"".into(),
-            Rule::Some(choices) => format!("a list of {}", words(choices)),
+            Rule::WordsOrFiles(choices) => {
+                format!("a list of {}, or of files that end in .toml", words(choices))
+            }
             Rule::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),
             Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         }

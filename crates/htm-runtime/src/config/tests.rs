@@ -148,7 +148,7 @@ fn a_bad_value_names_key_value_source_and_what_is_allowed() {
             "HTM_TAG__ONTOLOGY",
             "software,cooking",
             "`tag.ontology` cannot be [\"software\", \"cooking\"] (in HTM_TAG__ONTOLOGY); allowed: a list of \
-             \"software\", \"research\", \"personal\", \"business\"",
+             \"software\", \"research\", \"personal\", \"business\", or of files that end in .toml",
         ),
     ] {
         let error = with_env(variable, value).unwrap_err();
