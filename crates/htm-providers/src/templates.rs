@@ -100,7 +100,8 @@ mod tests {
     fn a_file_of_ones_own() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("mine.toml").display().to_string();
-        std::fs::write(&path, "[terms]\n\"pet:cat\" = \"Cats at home\"\npet = \"Animals at home\"\n").unwrap();
+        std::fs::write(&path, "[terms]\n\"pet:cat\" = \"Cats at home\"\npet = \"Animals at home\"\n")
+            .unwrap();
         let terms = read(&path).unwrap();
         let paths: Vec<&str> = terms.iter().map(|term| term.path.as_str()).collect();
         assert_eq!(paths, ["pet", "pet:cat"]);
@@ -121,7 +122,10 @@ mod tests {
             (Some("[terms]\n\"food:meal:food\" = \"A cycle\"\n"), "the level `food` comes twice"),
             (Some("[terms]\n\"food:\" = \"Nothing\"\n"), "a level is empty"),
             (Some("[terms]\npet = \" \"\n"), "the term `pet` has no description"),
-            (Some("[terms]\n\"pet:cat\" = \"Cats\"\n"), "the term `pet:cat` stands below `pet`, which is no term"),
+            (
+                Some("[terms]\n\"pet:cat\" = \"Cats\"\n"),
+                "the term `pet:cat` stands below `pet`, which is no term",
+            ),
         ] {
             match file {
                 Some(text) => std::fs::write(&path, text).unwrap(),

@@ -16,7 +16,8 @@ async fn filled(db: &TestDatabase) -> Sandbox {
     }
     let gone = sandbox.remember(&["--tag", "database:redis", "Redis was slow."]).await;
     sandbox.htm(&["forget", &gone, "--yes"]).await.succeeds();
-    let described = ["tags", "add", "database", "--description", "Where \"data\" is: <kept> & found", "--synonym", "db"];
+    let described =
+        ["tags", "add", "database", "--description", "Where \"data\" is: <kept> & found", "--synonym", "db"];
     sandbox.htm(&described).await.succeeds();
     sandbox
 }
@@ -90,10 +91,16 @@ async fn what_is_exported_is_imported_and_exported_the_same() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;
     let odd = "yes: 'no' # \"not a comment\"\n  – 𝛂β\ttab\\n ";
-    sandbox.htm(&["tags", "add", "travel:japan", "--description", odd, "--synonym", "nippon"]).await.succeeds();
+    sandbox
+        .htm(&["tags", "add", "travel:japan", "--description", odd, "--synonym", "nippon"])
+        .await
+        .succeeds();
     sandbox.htm(&["tags", "split", "decision", "decision:made", "decision:open", "--yes"]).await.succeeds();
     insta::assert_snapshot!("export", sandbox.htm(&["tags", "export"]).await.succeeds());
-    insta::assert_snapshot!("export_yaml", sandbox.htm(&["tags", "export", "--format", "yaml"]).await.succeeds());
+    insta::assert_snapshot!(
+        "export_yaml",
+        sandbox.htm(&["tags", "export", "--format", "yaml"]).await.succeeds()
+    );
     for name in ["tags.json", "tags.yaml"] {
         sandbox.htm(&["tags", "export", "--output", name]).await.succeeds();
         let import = ["tags", "import", name, "--namespace", name, "--yes", "--json"];
@@ -107,8 +114,10 @@ async fn what_is_exported_is_imported_and_exported_the_same() {
         assert_eq!(sandbox.htm(&import).await.json()["change"], Value::Null);
     }
     // From standard input; undone again.
-    let piped = sandbox.shell("htm tags export | htm tags import - --namespace piped --yes --json").await.json();
-    let undone = sandbox.htm(&["tags", "revert", &piped["change"].to_string(), "--namespace", "piped", "--yes"]).await;
+    let piped =
+        sandbox.shell("htm tags export | htm tags import - --namespace piped --yes --json").await.json();
+    let undone =
+        sandbox.htm(&["tags", "revert", &piped["change"].to_string(), "--namespace", "piped", "--yes"]).await;
     undone.succeeds();
     let left = sandbox.htm(&["tags", "export", "--namespace", "piped"]).await.json();
     assert_eq!(left, json!({ "version": 1, "tags": [] }));
@@ -150,9 +159,17 @@ async fn a_bad_document_changes_nothing() {
         (of("{\"tag\": \"🦀\"}"), "ontology_invalid", "line 3"),
         (big, "ontology_invalid", "10000 bytes"),
         (of("{\"tag\": \"a\"},{\"tag\": \"new\"}"), "tag_twice", "tag 3 of the ontology, `new`"),
-        (of("{\"tag\": \"a\", \"synonyms\": [\"new\"]}"), "synonym_is_tag", "`new` cannot be another name of `a`"),
+        (
+            of("{\"tag\": \"a\", \"synonyms\": [\"new\"]}"),
+            "synonym_is_tag",
+            "`new` cannot be another name of `a`",
+        ),
         (of("{\"tag\": \"a\", \"synonyms\": [\"decision\"]}"), "synonym_is_tag", "`decision`"),
-        (of("{\"tag\": \"a\", \"synonyms\": [\"db\"]}"), "tag_is_synonym", "`db` is another name of `database`"),
+        (
+            of("{\"tag\": \"a\", \"synonyms\": [\"db\"]}"),
+            "tag_is_synonym",
+            "`db` is another name of `database`",
+        ),
         (of("{\"tag\": \"a\", \"split_into\": [\"b\", \"new\"]}"), "tag_unknown", "no tag `b`"),
         (of("{\"tag\": \"a\", \"description\": \"b\\u0000c\"}"), "nul_byte", "NUL"),
         (long, "description_too_long", "1001 bytes"),
@@ -171,12 +188,19 @@ async fn a_bad_document_changes_nothing() {
         assert!(error["code"] == code && !error["hint"].as_str().unwrap().is_empty());
     }
     sandbox.write("bad", b"{\"version\": 1,\n\xff}");
-    assert!(sandbox.htm(&["tags", "import", "bad", "--yes"]).await.fails(2, "ontology_invalid").contains("line 2"));
+    assert!(
+        sandbox
+            .htm(&["tags", "import", "bad", "--yes"])
+            .await
+            .fails(2, "ontology_invalid")
+            .contains("line 2")
+    );
     sandbox.htm(&["tags", "import", "nowhere.json", "--yes"]).await.fails(2, "io_error");
     sandbox.htm(&["tags", "import", ".", "--yes"]).await.fails(2, "io_error");
     sandbox.write("good.json", of("{\"tag\": \"a\"}"));
     sandbox.htm(&["tags", "import", "good.json"]).await.fails(2, "not_confirmed");
-    let usage = sandbox.htm(&["--json", "tags", "import", "good.json", "--yes", "--dry-run"]).await.json_error(2);
+    let usage =
+        sandbox.htm(&["--json", "tags", "import", "good.json", "--yes", "--dry-run"]).await.json_error(2);
     assert_eq!(usage["code"], "usage");
     assert_eq!(state(&db).await, before);
 }
@@ -213,7 +237,8 @@ async fn a_template_is_applied_once_and_undone() {
     assert_eq!(state(&db).await, before);
     let applied = apply(&["software", "--yes"]).await;
     assert_eq!(applied["kind"], "template");
-    let described = applied["added"].as_array().unwrap().len() + applied["described"].as_array().unwrap().len();
+    let described =
+        applied["added"].as_array().unwrap().len() + applied["described"].as_array().unwrap().len();
     assert_eq!(described as i64, terms("software") - 1);
     assert_eq!(apply(&["software", "--yes"]).await["change"], Value::Null);
     let overwritten = apply(&["software", "--overwrite", "--yes"]).await;
@@ -256,15 +281,4 @@ async fn a_bad_template_changes_nothing() {
     sandbox.htm(&["tags", "apply-template", "long.toml", "--yes"]).await.fails(2, "description_too_long");
     sandbox.htm(&["tags", "apply-template", "software"]).await.fails(2, "not_confirmed");
     assert_eq!(state(&db).await, before);
-}
-
-#[tokio::test]
-async fn their_help() {
-    let sandbox = Sandbox::on("");
-    let mut text = String::new();
-    for command in ["tree", "export", "import", "templates", "apply-template"] {
-        let answer = sandbox.htm(&["tags", command, "--help"]).await;
-        text.push_str(&format!("━━━ htm tags {command} --help\n{}\n", answer.succeeds()));
-    }
-    insta::assert_snapshot!("ontology_help", text);
 }

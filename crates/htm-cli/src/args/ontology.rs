@@ -7,14 +7,16 @@ use clap::{Args, ValueEnum, value_parser};
 use super::tags::{Consent, InNamespace};
 
 #[derive(Args)]
-#[command(after_help = "NODES have the tag itself, TOTAL also one below it, each node once. In Mermaid and SVG the number \
+#[command(
+    after_help = "NODES have the tag itself, TOTAL also one below it, each node once. In Mermaid and SVG the number \
 is the TOTAL. Mermaid draws at most 500 lines unless the page allows more: --depth and --min-count make fewer.
 
 Examples:
   htm tags tree
   htm tags tree --root database --depth 2
   htm tags tree --min-count 3 --format mermaid
-  htm tags tree --namespace atlas --format svg --output tags.svg")]
+  htm tags tree --namespace atlas --format svg --output tags.svg"
+)]
 pub(crate) struct TreeArgs {
     /// Only this tag and those below it
     #[arg(long, value_name = "TAG")]
@@ -49,12 +51,14 @@ pub(crate) enum TreeFormat {
 }
 
 #[derive(Args)]
-#[command(after_help = "Every tag, with what it is about and its other names; neither nodes nor who has which tag: a \
+#[command(
+    after_help = "Every tag, with what it is about and its other names; neither nodes nor who has which tag: a \
 memory goes elsewhere with its tags by `htm import`. The same tags are the same file, byte for byte.
 
 Examples:
   htm tags export > tags.json
-  htm tags export --namespace atlas --output tags.yaml")]
+  htm tags export --namespace atlas --output tags.yaml"
+)]
 pub(crate) struct ExportArgs {
     /// How it is written; JSON if left out, by the name of the file if one is given
     #[arg(long, value_name = "FORMAT")]
@@ -76,12 +80,14 @@ pub(crate) enum DocumentFormat {
 }
 
 #[derive(Args)]
-#[command(after_help = "Tags and other names that are not there are added, those above them too; all or none. What the \
+#[command(
+    after_help = "Tags and other names that are not there are added, those above them too; all or none. What the \
 file does not name stays. `htm tags revert` undoes it.
 
 Examples:
   htm tags import tags.json --dry-run
-  htm tags import tags.yaml --namespace atlas --yes")]
+  htm tags import tags.yaml --namespace atlas --yes"
+)]
 pub(crate) struct ImportTagsArgs {
     /// What `htm tags export` wrote, JSON or YAML; `-` reads standard input
     pub(crate) file: PathBuf,
@@ -90,13 +96,15 @@ pub(crate) struct ImportTagsArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Terms that are not there are added; all or none. What the template does not name stays. \
+#[command(
+    after_help = "Terms that are not there are added; all or none. What the template does not name stays. \
 `htm tags revert` undoes it. A file has a line a term below [terms], as \"pet:cat\" = \"cats at home\".
 
 Examples:
   htm tags templates
   htm tags apply-template software --dry-run
-  htm tags apply-template ./mine.toml --namespace atlas --yes")]
+  htm tags apply-template ./mine.toml --namespace atlas --yes"
+)]
 pub(crate) struct ApplyTemplateArgs {
     /// One that `htm tags templates` lists, or a file
     #[arg(value_name = "NAME|FILE")]

@@ -9,7 +9,8 @@ use super::layout::{COUNT, Card, FONT, LABEL, Placed, SMALL, page, text_width};
 
 /// One for each root, over again when there are more: even steps of hue, each to be told from white and from black.
 const COLOURS: [&str; 10] = [
-    "#3b82c4", "#e07b39", "#3f9c5a", "#c94f6d", "#8f6bc9", "#1f9e9e", "#b8902b", "#c25bb0", "#6b8e23", "#7a7f8c",
+    "#3b82c4", "#e07b39", "#3f9c5a", "#c94f6d", "#8f6bc9", "#1f9e9e", "#b8902b", "#c25bb0", "#6b8e23",
+    "#7a7f8c",
 ];
 
 /// Below the headline the cards begin.

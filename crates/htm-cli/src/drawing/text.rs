@@ -46,7 +46,8 @@ fn branch<'a>(tree: &'a TagTree, before: &str, under: &str, name: &'a str, lines
     let (nodes, total) = (tree.nodes.to_string(), tree.total.to_string());
     lines.push(Line { branch: before.to_owned(), name, nodes, total });
     for (index, child) in tree.children.iter().enumerate() {
-        let (knee, rail) = if index + 1 == tree.children.len() { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let (knee, rail) =
+            if index + 1 == tree.children.len() { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         branch(child, &format!("{under}{knee}"), &format!("{under}{rail}"), tree.name_of(child), lines);
     }
 }

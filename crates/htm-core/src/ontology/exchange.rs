@@ -203,7 +203,8 @@ fn split(
     tag: &TagPath,
     descriptions: Descriptions,
 ) -> Result<(), TagError> {
-    let into: Vec<String> = it.split_into.iter().map(|target| draft.after.canonical(target.as_str())).collect();
+    let into: Vec<String> =
+        it.split_into.iter().map(|target| draft.after.canonical(target.as_str())).collect();
     if let Some(unknown) = into.iter().find(|target| !draft.after.tags.contains_key(*target)) {
         let (tag, namespace) = (unknown.clone(), namespace.to_owned());
         return Err(TagError::Unknown { tag, namespace, nearest: Vec::new() });
@@ -242,11 +243,7 @@ mod tests {
         Names { tags: tags.iter().map(tag).collect(), synonyms: synonyms.iter().map(synonym).collect() }
     }
 
-    fn laid(
-        before: Names,
-        tags: &[DocumentTag],
-        descriptions: Descriptions,
-    ) -> Result<(Names, Laid), Error> {
+    fn laid(before: Names, tags: &[DocumentTag], descriptions: Descriptions) -> Result<(Names, Laid), Error> {
         let mut draft = Draft::new(before);
         let document = OntologyDocument::new(tags.to_vec());
         document.check(&TagRules::default())?;
@@ -307,7 +304,8 @@ mod tests {
     /// Names as a namespace may have them: other names stand apart from tags.
     fn any_names() -> impl Strategy<Value = Names> {
         let tags = proptest::collection::btree_map("[a-d]{1,2}(:[a-d]{1,2}){0,4}", "[ -~]{0,8}", 1..20);
-        let synonyms = proptest::collection::btree_map("[w-z](:[a-z]){0,2}", any::<proptest::sample::Index>(), 0..8);
+        let synonyms =
+            proptest::collection::btree_map("[w-z](:[a-z]){0,2}", any::<proptest::sample::Index>(), 0..8);
         (tags, synonyms).prop_map(|(tags, synonyms)| {
             let mut draft = Draft::new(Names::default());
             for (tag, text) in tags {

@@ -14,9 +14,11 @@ const SHOWN: usize = 10;
 /// What changes many nodes is asked for twice, before anything is opened.
 pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     let (consent, what, again): (&Consent, String, String) = match command {
-        TagsCommand::Remove(it) => {
-            (&it.consent, format!("removing {} and what stands below it", it.tag), format!("remove {}", it.tag))
-        }
+        TagsCommand::Remove(it) => (
+            &it.consent,
+            format!("removing {} and what stands below it", it.tag),
+            format!("remove {}", it.tag),
+        ),
         TagsCommand::Rename(it) => (
             &it.consent,
             format!("renaming {} to {}", it.old, it.new),
@@ -48,7 +50,10 @@ pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     Err(CliError::Usage {
         code: "not_confirmed",
         what: format!("{} was not confirmed", plain(&what)),
-        hint: format!("see what it would do (`htm tags {} --dry-run`), then say so with `--yes`", plain(&again)),
+        hint: format!(
+            "see what it would do (`htm tags {} --dry-run`), then say so with `--yes`",
+            plain(&again)
+        ),
     })
 }
 

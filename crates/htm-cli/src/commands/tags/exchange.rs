@@ -85,7 +85,9 @@ fn describe(it: &Imported) -> String {
         it.called.iter().map(|it| format!("{} is called {} here", it.name, it.tag)).collect();
     if !it.descriptions_kept.is_empty() {
         let many = it.descriptions_kept.len();
-        lines.push(format!("{many} of them had another description and kept it; --overwrite gives them the new one"));
+        lines.push(format!(
+            "{many} of them had another description and kept it; --overwrite gives them the new one"
+        ));
     }
     let changed = &it.changed;
     // The last line counts nodes: no import touches one.
@@ -185,7 +187,10 @@ mod tests {
             ("", "line 1, column 1: unexpected end of input"),
             ("{", "line 1, column 1"),
             ("{\"version\": 1}", "missing field `tags`"),
-            ("{\"version\": 1, \"tags\": [\n {\"tag\": \"No Tag\"}]}", "line 2, column 17: `No Tag` is not a tag"),
+            (
+                "{\"version\": 1, \"tags\": [\n {\"tag\": \"No Tag\"}]}",
+                "line 2, column 17: `No Tag` is not a tag",
+            ),
             ("{\"version\": 1, \"tags\": [{\"tag\": \"a:b:c:d:e:f\"}]}", "it has 6 levels, 5 are the most"),
             ("{\"version\": 1, \"tags\": [{\"tag\": \"🦀\"}]}", "only a-z, 0-9 and -"),
             ("{\"version\": 1, \"tags\": [{\"tag\": \"a\", \"synonims\": []}]}", "unknown field `synonims`"),

@@ -23,7 +23,8 @@ pub(super) fn list(output: &Output) -> Result<(), CliError> {
         found.push(Template { name, terms: document.tags.len(), roots: roots.collect() });
     }
     output.value(&found, || {
-        let row = |it: &Template| vec![it.name.into(), it.terms.to_string(), one_line(&it.roots.join(", "), 70)];
+        let row =
+            |it: &Template| vec![it.name.into(), it.terms.to_string(), one_line(&it.roots.join(", "), 70)];
         table(&["TEMPLATE", "TERMS", "ROOTS"], &[1], found.iter().map(row).collect())
     });
     Ok(())
