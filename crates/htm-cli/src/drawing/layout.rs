@@ -20,6 +20,8 @@ const GAP: f64 = 44.0;
 /// Inside a card's edge, and between cards.
 const PADDING: f64 = 16.0;
 const BETWEEN: f64 = 18.0;
+/// More are not tried: no screen shows them.
+const MAX_COLUMNS: usize = 24;
 /// A picture about as wide as a screen is pleasant.
 const ASPECT: f64 = 1.5;
 
@@ -62,7 +64,7 @@ pub(super) fn page(roots: &[TagTree], top: f64, least_width: f64) -> Page<'_> {
         let (_, width, height) = columned(&cards, columns, top);
         (width / height / ASPECT).ln().abs()
     };
-    let columns = (1..=cards.len()).min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1);
+    let columns = (1..=cards.len().min(MAX_COLUMNS)).min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1);
     let (corners, width, height) = columned(&cards, columns, top);
     let mut page = Page { cards, width: width.max(least_width), height };
     for (card, (x, y, width)) in page.cards.iter_mut().zip(corners) {

@@ -92,12 +92,9 @@ fn describe(it: &Imported) -> String {
     let changed = &it.changed;
     // The last line counts nodes: no import touches one.
     lines.extend(change::describe(changed).rsplit_once('\n').map(|(names, _)| names.to_owned()));
-    let counts = format!(
-        "{} tags added, {} described, {} other names",
-        changed.added.len(),
-        changed.described.len(),
-        changed.synonyms.len()
-    );
+    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let (tags, names) = (many(changed.added.len(), "tag"), many(changed.synonyms.len(), "other name"));
+    let counts = format!("{tags} added, {} described, {names}", changed.described.len());
     lines.push(match changed.change {
         Some(change) => format!("change {change}: {counts}"),
         None if changed.added.len() + changed.described.len() + changed.synonyms.len() == 0 => {
