@@ -14,9 +14,11 @@ const SHOWN: usize = 10;
 /// What changes many nodes is asked for twice, before anything is opened.
 pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     let (consent, what, again): (&Consent, String, String) = match command {
-        TagsCommand::Remove(it) => {
-            (&it.consent, format!("removing {} and what stands below it", it.tag), format!("remove {}", it.tag))
-        }
+        TagsCommand::Remove(it) => (
+            &it.consent,
+            format!("removing {} and what stands below it", it.tag),
+            format!("remove {}", it.tag),
+        ),
         TagsCommand::Rename(it) => (
             &it.consent,
             format!("renaming {} to {}", it.old, it.new),
