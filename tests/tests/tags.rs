@@ -34,7 +34,12 @@ impl Says {
     }
 
     /// Claims what is due, and says of each node what `tags` gives; returns how many jobs ended.
-    async fn of(&self, db: &TestDatabase, worker: &str, tags: impl Fn(NodeId) -> Vec<(String, f32)>) -> usize {
+    async fn of(
+        &self,
+        db: &TestDatabase,
+        worker: &str,
+        tags: impl Fn(NodeId) -> Vec<(String, f32)>,
+    ) -> usize {
         workers::register(&db.pool, Stage::Tag.queue(), worker, "test", 30_000).await.unwrap();
         let claimed = jobs::claim(&db.pool, Stage::Tag.queue(), "fake/tags", worker, 10_000).await.unwrap();
         let Some((lease, claimed)) = claimed else { return 0 };

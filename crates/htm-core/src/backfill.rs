@@ -44,7 +44,15 @@ pub struct BackfillRequest {
 impl BackfillRequest {
     /// Whatever a stage lacks, with at most 100,000 jobs waiting.
     pub fn new(stage: Stage) -> Self {
-        Self { stage, model: None, namespace: None, since: None, forced: false, prompt_version: None, max_queued: 100_000 }
+        Self {
+            stage,
+            model: None,
+            namespace: None,
+            since: None,
+            forced: false,
+            prompt_version: None,
+            max_queued: 100_000,
+        }
     }
 }
 

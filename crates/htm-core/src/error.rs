@@ -1,9 +1,8 @@
 //! What can go wrong, with a stable code and the next step for each.
 
 mod convert;
+mod who;
 
-use self::convert::is_transient;
-use crate::fault::Fault;
 use crate::groups::GroupError;
 use crate::id::NodeId;
 use crate::job::{JobState, Stage};
@@ -590,31 +589,6 @@ impl Error {
             Self::TimeInFuture { .. } => "give a time that has passed; the database's clock counts".into(),
             Self::Database(_) => "run `htm doctor`; the statement changed nothing".into(),
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
-        }
-    }
-
-    /// Who has to act.
-    pub fn fault(&self) -> Fault {
-        match self {
-            Self::Contended
-            | Self::WaitTimeout { .. }
-            | Self::DatabaseUnreachable(_)
-            | Self::ModelNotReady { .. }
-            | Self::ModelIncomplete { .. }
-            | Self::WriterOpen { .. } => Fault::Transient,
-            Self::EmbedderMissing
-            | Self::EmbedderOther { .. }
-            | Self::EmbedderUnusable { .. }
-            | Self::SchemaVersion { .. }
-            | Self::StageDead { .. }
-            | Self::DatabaseDenied(_) => Fault::Permanent,
-            Self::Group(error) => error.fault(),
-            Self::Robot(error) => error.fault(),
-            Self::Tag(error) => error.fault(),
-            Self::Provider(error) => error.fault(),
-            Self::Database(error) if is_transient(error) => Fault::Transient,
-            Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,
-            _ => Fault::User,
         }
     }
 }

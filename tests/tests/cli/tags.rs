@@ -116,5 +116,8 @@ async fn what_another_prompt_tagged_is_tagged_again() {
     let enqueued = sandbox.htm(&["backfill", "tag", "--prompt-version", "other", "--no-wait"]).await;
     assert!(enqueued.succeeds().contains("4 jobs enqueued"), "{}", enqueued.succeeds());
     sandbox.run("tag-worker", &["--drain"], b"").await.succeeds();
-    assert_eq!(db.count("select count(*) from apalis.jobs where job_type = 'htm.tag' and status = 'Done'").await, 8);
+    assert_eq!(
+        db.count("select count(*) from apalis.jobs where job_type = 'htm.tag' and status = 'Done'").await,
+        8
+    );
 }

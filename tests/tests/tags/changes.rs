@@ -95,7 +95,10 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     let changed = htm.ontology(None).unwrap().split("work", &into).await.unwrap();
     assert_eq!((changed.nodes, changed.jobs), (41, 41));
     assert_eq!(assignments(&db).await, before, "until the tagger has spoken");
-    assert_eq!(db.count("select count(*) from apalis.jobs where status = 'Pending' and priority < 0").await, 41);
+    assert_eq!(
+        db.count("select count(*) from apalis.jobs where status = 'Pending' and priority < 0").await,
+        41
+    );
     // The tagger is shown what takes its place.
     let shown = htm_core::store::tags::in_use(&db.pool, "default", 10).await.unwrap();
     let shown: Vec<&str> = shown.iter().map(|tag| tag.as_str()).collect();
@@ -118,7 +121,11 @@ async fn tags_are_added_described_given_other_names_and_removed() {
     let htm = db.htm();
     let ontology = htm.ontology(None).unwrap();
     let terms = [
-        Term { tag: "Databases: PostgreSQL".into(), description: Some("d".into()), synonyms: vec!["pg".into()] },
+        Term {
+            tag: "Databases: PostgreSQL".into(),
+            description: Some("d".into()),
+            synonyms: vec!["pg".into()],
+        },
         Term { tag: "database:sqlite".into(), ..Term::default() },
     ];
     let added = ontology.define(ChangeKind::Import, &terms).await.unwrap();

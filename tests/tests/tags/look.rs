@@ -29,9 +29,11 @@ async fn counts_are_of_live_nodes_own_and_below() {
     // A tag comes before those below it, whatever character follows.
     assert_eq!(counts(&below), ["database 3 7", "database:postgresql 4 7", "database:postgresql:index 3 3"]);
     assert_eq!(ontology.list(None).await.unwrap().len(), 10);
-    assert_eq!(counts(&ontology.popular(2).await.unwrap()), ["conference 5 5", "database:postgresql 4 4"].map(|it| {
-        it.replace("postgresql 4 4", "postgresql 4 7")
-    }));
+    assert_eq!(
+        counts(&ontology.popular(2).await.unwrap()),
+        ["conference 5 5", "database:postgresql 4 4"]
+            .map(|it| { it.replace("postgresql 4 4", "postgresql 4 7") })
+    );
     add(&htm, "database:postgresql", "The ledger's").await;
     ontology.add_synonym("pg", "database:postgresql").await.unwrap();
     add(&htm, "database:sqlite", "").await;
@@ -39,7 +41,10 @@ async fn counts_are_of_live_nodes_own_and_below() {
     assert_eq!((shown.tag.description.as_deref(), shown.synonyms.len()), (Some("The ledger's"), 1));
     assert_eq!((shown.parents[0].as_str(), shown.siblings[0].as_str()), ("database", "database:sqlite"));
     assert_eq!((shown.children[0].tag.leaf(), shown.children[0].total), ("index", 3));
-    assert_eq!((shown.origins[0].origin.as_str(), shown.origins[0].nodes, shown.newest.len()), ("manual", 4, 5));
+    assert_eq!(
+        (shown.origins[0].origin.as_str(), shown.origins[0].nodes, shown.newest.len()),
+        ("manual", 4, 5)
+    );
     // A page at a time; a prefix stops at `:`.
     let first = ontology.nodes("database", None, 4).await.unwrap();
     let rest = ontology.nodes("database", first.last().map(|it| it.node), 10).await.unwrap();

@@ -20,7 +20,8 @@ async fn only_what_another_version_or_model_made_is_replayed_and_what_is_by_hand
     let new = remember(&htm, 30, "new", &[]).await;
     Says::llm("v2").of(&db, "w", |_| vec![("new".into(), 0.5)]).await;
     remember(&htm, 10, "not yet", &[]).await;
-    let live = db.count("select count(*) from apalis.jobs where status = 'Pending' and job_type = 'htm.tag'").await;
+    let live =
+        db.count("select count(*) from apalis.jobs where status = 'Pending' and job_type = 'htm.tag'").await;
 
     assert_eq!(htm.count_backfill(&but_for("v2")).await.unwrap(), 170);
     let mut run = htm.start_backfill(&BackfillRequest { max_queued: 200, ..but_for("v2") }).await.unwrap();

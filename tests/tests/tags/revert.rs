@@ -13,7 +13,11 @@ async fn filled(db: &TestDatabase) -> Htm {
     remember(&htm, 200, "two", &["database", "psql"]).await;
     let says = |node: NodeId| {
         let sure = (node.0 % 7) as f32 / 10.0;
-        vec![("db".to_owned(), sure), ("db:index:btree".to_owned(), 0.1), ("database".to_owned(), sure + 0.05)]
+        vec![
+            ("db".to_owned(), sure),
+            ("db:index:btree".to_owned(), 0.1),
+            ("database".to_owned(), sure + 0.05),
+        ]
     };
     assert_eq!(Says::llm("v7").of(db, "w", says).await, 400);
     add(&htm, "db", "short").await;

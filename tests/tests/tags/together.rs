@@ -32,7 +32,8 @@ async fn workers_that_tag_while_tags_are_merged_lose_nothing() {
                     .iter()
                     .map(|job| {
                         let payload = htm_core::job::Payload::decode(&job.payload).unwrap();
-                        let tag = |path: &str| TagSuggestion { path: path.parse().unwrap(), confidence: None };
+                        let tag =
+                            |path: &str| TagSuggestion { path: path.parse().unwrap(), confidence: None };
                         // Some find nothing: what they had is taken from them all the same.
                         let tags = match payload.node.0 % 5 {
                             0 => vec![],

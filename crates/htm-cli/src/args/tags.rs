@@ -111,12 +111,14 @@ pub(crate) struct AddTagArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Tags below it, and their other names, go with it. A tag that nodes have stays, unless \
+#[command(
+    after_help = "Tags below it, and their other names, go with it. A tag that nodes have stays, unless \
 --assigned is given.
 
 Examples:
   htm tags remove misc --dry-run
-  htm tags remove misc --assigned --yes")]
+  htm tags remove misc --assigned --yes"
+)]
 pub(crate) struct RemoveTagArgs {
     /// The tag
     pub(crate) tag: String,
@@ -146,12 +148,14 @@ pub(crate) struct RenameTagArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "All nodes of FROM have INTO then, what stood below FROM stands below INTO, and FROM is \
+#[command(
+    after_help = "All nodes of FROM have INTO then, what stood below FROM stands below INTO, and FROM is \
 another name of INTO. In one transaction; `htm tags revert` undoes it.
 
 Examples:
   htm tags merge postgres psql database:postgresql --dry-run
-  htm tags merge --namespace atlas postgres database:postgresql --yes")]
+  htm tags merge --namespace atlas postgres database:postgresql --yes"
+)]
 pub(crate) struct MergeTagsArgs {
     /// The tags that go
     #[arg(required = true)]
@@ -165,12 +169,14 @@ pub(crate) struct MergeTagsArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "The tags in its place are shown to the tagger from then on, and it is not. Its nodes are \
+#[command(
+    after_help = "The tags in its place are shown to the tagger from then on, and it is not. Its nodes are \
 tagged again by the tag-worker, after every live job; each keeps the tag until then, and what was tagged by hand keeps it for ever.
 
 Examples:
   htm tags split database database:postgresql database:sqlite --yes
-  htm tags split work \"work:meeting=What was said in meetings\" \"work:task=What is to be done\" --yes")]
+  htm tags split work \"work:meeting=What was said in meetings\" \"work:task=What is to be done\" --yes"
+)]
 pub(crate) struct SplitTagArgs {
     /// The tag
     pub(crate) tag: String,
@@ -216,12 +222,14 @@ pub(crate) struct OrphansArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Evidence: NAME is the likeness of the last levels (trigrams, from 0.5), NODES how much of \
+#[command(
+    after_help = "Evidence: NAME is the likeness of the last levels (trigrams, from 0.5), NODES how much of \
 the nodes of both have both (from 0.5), MEANING that of their embeddings (from 0.85, with --embed).
 
 Examples:
   htm tags suggest
-  htm tags suggest --embed --limit 50")]
+  htm tags suggest --embed --limit 50"
+)]
 pub(crate) struct SuggestArgs {
     /// Also compare what they mean, by the configured embedding model
     #[arg(long)]
@@ -265,14 +273,16 @@ pub(crate) struct LogArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Names become what they were, and nodes get back the tags that were taken from them, with \
+#[command(
+    after_help = "Names become what they were, and nodes get back the tags that were taken from them, with \
 their origin, model and confidence. A change whose names another one changed since is refused: revert that one first. What \
 nodes were given since stays.
 
 Examples:
   htm tags log
   htm tags revert 7 --dry-run
-  htm tags revert 7 --yes")]
+  htm tags revert 7 --yes"
+)]
 pub(crate) struct RevertArgs {
     /// The change, as `htm tags log` numbers it
     pub(crate) change: i64,

@@ -91,11 +91,7 @@ fn of<'a>(htm: &'a Htm, whose: &'a InNamespace) -> Result<Ontology<'a>, CliError
     Ok(htm.ontology(whose.namespace.as_deref())?)
 }
 
-fn to_change<'a>(
-    htm: &'a Htm,
-    whose: &'a InNamespace,
-    consent: &Consent,
-) -> Result<Ontology<'a>, CliError> {
+fn to_change<'a>(htm: &'a Htm, whose: &'a InNamespace, consent: &Consent) -> Result<Ontology<'a>, CliError> {
     let ontology = of(htm, whose)?;
     Ok(if consent.dry_run { ontology.dry_run() } else { ontology })
 }

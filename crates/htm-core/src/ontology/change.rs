@@ -243,9 +243,11 @@ impl Ontology<'_> {
         let details = json!({ "tag": tag, "into": targets, "model": model });
         let mut changed = self.write(&mut open, ChangeKind::Split, &details, &[]).await?;
         if let Some(change) = changed.change {
+            store::lock_nodes_in_tx(&mut open.tx, self.namespace, &[tag.to_string()], None).await?;
             let attempts = self.htm.settings().max_attempts;
             changed.jobs =
-                store::split_in_tx(&mut open.tx, change, self.namespace, tag.as_str(), &model, attempts).await?;
+                store::split_in_tx(&mut open.tx, change, self.namespace, tag.as_str(), &model, attempts)
+                    .await?;
         }
         let changed = self.end(open, changed).await?;
         if changed.jobs > 0 && !self.dry_run {
@@ -304,13 +306,20 @@ impl Ontology<'_> {
                 let stored = self.htm.tag_rules().normalise(tag)?;
                 let nearest = reads::similar(connection, self.namespace, stored.as_str(), 3).await?;
                 let nearest = nearest.into_iter().map(|it| it.tag).collect();
-                Err(TagError::Unknown { tag: stored.into(), namespace: self.namespace.into(), nearest }.into())
+                Err(TagError::Unknown { tag: stored.into(), namespace: self.namespace.into(), nearest }
+                    .into())
             }
         }
     }
 
     /// Writes the change and ends the transaction.
-    pub(super) async fn finish(&self, mut open: Open, kind: ChangeKind, details: Value, taken: &[String]) -> Result<Changed> {
+    pub(super) async fn finish(
+        &self,
+        mut open: Open,
+        kind: ChangeKind,
+        details: Value,
+        taken: &[String],
+    ) -> Result<Changed> {
         let changed = self.write(&mut open, kind, &details, taken).await?;
         self.end(open, changed).await
     }
@@ -330,7 +339,13 @@ impl Ontology<'_> {
         Ok(changed)
     }
 
-    async fn write(&self, open: &mut Open, kind: ChangeKind, details: &Value, taken: &[String]) -> Result<Changed> {
+    async fn write(
+        &self,
+        open: &mut Open,
+        kind: ChangeKind,
+        details: &Value,
+        taken: &[String],
+    ) -> Result<Changed> {
         let Open { tx, draft } = open;
         let namespace = self.namespace;
         let names = draft.changes();
@@ -370,7 +385,11 @@ impl Ontology<'_> {
             jobs: 0,
         };
         for (moves, merged) in [(&draft.renamed, false), (&draft.merged, true)] {
-            changed.moved.extend(moves.iter().map(|(from, to)| Moved { from: from.clone(), to: to.clone(), merged }));
+            changed.moved.extend(moves.iter().map(|(from, to)| Moved {
+                from: from.clone(),
+                to: to.clone(),
+                merged,
+            }));
         }
         changed.moved.sort_by(|a, b| a.from.cmp(&b.from));
         for name in names.iter().filter(|it| it.before != it.after) {

@@ -183,20 +183,28 @@ impl TagError {
             Self::NameIsSynonym { name, tag } => {
                 format!("use `{tag}`, or free the name: `htm tags synonyms remove {name}`")
             }
-            Self::SynonymIsTag { name, tag } => format!("make one of both: `htm tags merge {name} {tag} --yes`"),
+            Self::SynonymIsTag { name, tag } => {
+                format!("make one of both: `htm tags merge {name} {tag} --yes`")
+            }
             Self::SynonymUnknown { .. } => "see those that there are: `htm tags synonyms list`".into(),
             Self::InUse { tag, .. } => format!(
                 "merge it into another (`htm tags merge {tag} INTO --yes`), or take it from them: \
                  `htm tags remove {tag} --assigned --yes`"
             ),
             Self::NothingToMerge => "name at least one tag that is to go".into(),
-            Self::NothingToSplit { .. } => "name two tags or more; to replace it by one, rename or merge it".into(),
+            Self::NothingToSplit { .. } => {
+                "name two tags or more; to replace it by one, rename or merge it".into()
+            }
             Self::DescriptionTooLong { .. } => "say in a sentence or two what it is about".into(),
             Self::DocumentVersion { .. } => "export it with this version, or upgrade this program".into(),
             Self::Twice { .. } => "take one of the two out; nothing was imported".into(),
             Self::ChangeUnknown { .. } => "see those that there are: `htm tags log`".into(),
-            Self::ChangeReverted { by, .. } => format!("to do it again, undo that: `htm tags revert {by} --yes`"),
-            Self::ChangedSince { by: Some(by), .. } => format!("undo that one first: `htm tags revert {by} --yes`"),
+            Self::ChangeReverted { by, .. } => {
+                format!("to do it again, undo that: `htm tags revert {by} --yes`")
+            }
+            Self::ChangedSince { by: Some(by), .. } => {
+                format!("undo that one first: `htm tags revert {by} --yes`")
+            }
             Self::ChangedSince { name, .. } => format!("look at what it is now: `htm tags show {name}`"),
         }
     }

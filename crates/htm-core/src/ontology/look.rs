@@ -8,7 +8,7 @@ use super::Ontology;
 use super::change::Synonym;
 use crate::error::Result;
 use crate::id::NodeId;
-use crate::store::{ontology as store, tag_changes};
+use crate::store::ontology as store;
 use crate::tag::TagPath;
 
 /// How many nodes [`Ontology::show`] names.
@@ -145,8 +145,14 @@ impl Ontology<'_> {
     /// `tag_unknown`, `tag_invalid`, or a database error.
     pub async fn resolve(&self, tag: &str) -> Result<TagPath> {
         let mut connection = self.htm.pool().acquire().await?;
-        let names = tag_changes::names(&mut connection, self.namespace).await?;
-        self.find(&mut connection, names.find(self.htm.tag_rules(), tag)?, tag).await
+        // A tag of before the rules may be written in a way that is not stored any more.
+        let (written, stored) = (tag.trim(), self.htm.tag_rules().normalise(tag));
+        let written = if written.contains('\0') { "" } else { written };
+        let name = stored.as_ref().ok().map(TagPath::as_str);
+        match store::resolve(&mut connection, self.namespace, written, name).await? {
+            Some(found) => Ok(found.parse()?),
+            None => self.find(&mut connection, None, tag).await,
+        }
     }
 
     /// All about a tag.
@@ -158,18 +164,19 @@ impl Ontology<'_> {
         let path = self.resolve(tag).await?;
         let parent = path.parent();
         let mut below = store::uses(pool, namespace, Some(path.as_str())).await?;
-        let around = tag_changes::names(&mut *pool.acquire().await?, namespace).await?;
-        let siblings = (around.tags.keys())
-            .filter_map(|it| it.parse::<TagPath>().ok())
-            .filter(|it| *it != path && it.parent() == parent)
-            .collect();
+        let siblings = store::children(pool, namespace, parent.as_ref().map(TagPath::as_str)).await?;
+        let siblings = siblings.iter().filter_map(|it| it.parse().ok()).filter(|it| *it != path).collect();
         if below.is_empty() {
             // It went away at this moment.
             self.find(&mut *pool.acquire().await?, None, tag).await?;
         }
         let tag = below.remove(0);
         Ok(TagDetails {
-            synonyms: store::synonyms(pool, namespace, Some(path.as_str())).await?.into_iter().map(|it| it.name).collect(),
+            synonyms: store::synonyms(pool, namespace, Some(path.as_str()))
+                .await?
+                .into_iter()
+                .map(|it| it.name)
+                .collect(),
             parents: path.ancestors(),
             children: below.into_iter().filter(|it| it.tag.parent().as_ref() == Some(&path)).collect(),
             siblings,
@@ -222,7 +229,12 @@ impl Ontology<'_> {
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
-    pub async fn cooccurring(&self, tag: Option<&str>, min_nodes: u32, limit: u32) -> Result<Vec<CoOccurrence>> {
+    pub async fn cooccurring(
+        &self,
+        tag: Option<&str>,
+        min_nodes: u32,
+        limit: u32,
+    ) -> Result<Vec<CoOccurrence>> {
         let tag = match tag {
             Some(tag) => Some(self.resolve(tag).await?),
             None => None,

@@ -179,7 +179,12 @@ impl Draft {
     }
 
     /// Another name for a tag and those below it; the name it had means it as before.
-    pub(crate) fn rename(&mut self, rules: &TagRules, from: &TagPath, to: &TagPath) -> Result<TagPath, TagError> {
+    pub(crate) fn rename(
+        &mut self,
+        rules: &TagRules,
+        from: &TagPath,
+        to: &TagPath,
+    ) -> Result<TagPath, TagError> {
         let mut to = to.clone();
         match self.after.synonyms.get(to.as_str()) {
             // A former name becomes the name again.
@@ -205,7 +210,12 @@ impl Draft {
     }
 
     /// One tag of several: what stood below those stands below it, and their names mean it.
-    pub(crate) fn merge(&mut self, rules: &TagRules, from: &[TagPath], into: &TagPath) -> Result<(), TagError> {
+    pub(crate) fn merge(
+        &mut self,
+        rules: &TagRules,
+        from: &[TagPath],
+        into: &TagPath,
+    ) -> Result<(), TagError> {
         if from.is_empty() {
             return Err(TagError::NothingToMerge);
         }
@@ -260,7 +270,9 @@ impl Draft {
         }
         let split: Vec<(String, Vec<String>)> = (self.after.tags.iter())
             .filter(|(_, tag)| tag.split_into.iter().any(|into| leaves(into)))
-            .map(|(path, tag)| (path.clone(), tag.split_into.iter().map(|it| self.after.canonical(it)).collect()))
+            .map(|(path, tag)| {
+                (path.clone(), tag.split_into.iter().map(|it| self.after.canonical(it)).collect())
+            })
             .collect();
         for (path, into) in split {
             self.after.tags.entry(path).or_default().split_into = into;
@@ -293,10 +305,13 @@ impl Draft {
 
 /// A name that a tag is about to get.
 pub(crate) fn parse(rules: &TagRules, tag: &str, to: &str) -> Result<TagPath, TagError> {
-    let unmovable = |rule| TagError::Unmovable { tag: tag.to_owned(), to: to.chars().take(260).collect(), rule };
+    let unmovable =
+        |rule| TagError::Unmovable { tag: tag.to_owned(), to: to.chars().take(260).collect(), rule };
     let path: TagPath = to.parse().map_err(|error: InvalidTag| unmovable(error.rule))?;
     match path.depth() {
-        levels if levels > rules.max_depth => Err(unmovable(TagRule::TooDeep { levels, most: rules.max_depth })),
+        levels if levels > rules.max_depth => {
+            Err(unmovable(TagRule::TooDeep { levels, most: rules.max_depth }))
+        }
         _ => Ok(path),
     }
 }
@@ -353,7 +368,10 @@ mod tests {
             Draft::new(names(&["db", "db:x", "db:y", "data", "data:x", "psql"], &[("old", "db:y")]));
         merge(&mut draft, &["db", "psql"], "data").unwrap();
         assert_eq!(tags(&draft.after), ["data", "data:x", "data:y"]);
-        assert_eq!(draft.after.synonyms, names(&[], &[("db", "data"), ("old", "data:y"), ("psql", "data")]).synonyms);
+        assert_eq!(
+            draft.after.synonyms,
+            names(&[], &[("db", "data"), ("old", "data:y"), ("psql", "data")]).synonyms
+        );
         assert_eq!(draft.renamed.len() + draft.merged.len(), 4);
         assert_eq!(draft.renamed["db:y"], "data:y");
     }

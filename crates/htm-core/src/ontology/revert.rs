@@ -43,7 +43,8 @@ impl Ontology<'_> {
         let namespace = self.namespace;
         let (tx, draft) = (&mut open.tx, &mut open.draft);
         let details = json!({ "change": change, "kind": past.kind });
-        let id = store::open_in_tx(tx, namespace, ChangeKind::Revert.as_str(), &details, self.made_by).await?;
+        let id =
+            store::open_in_tx(tx, namespace, ChangeKind::Revert.as_str(), &details, self.made_by).await?;
         let leaving: Vec<String> = draft.merged.keys().cloned().collect();
         store::lock_nodes_in_tx(tx, namespace, &leaving, Some(change)).await?;
         store::rename_in_tx(tx, namespace, &draft.renamed).await?;
@@ -122,7 +123,9 @@ fn go_back(draft: &mut Draft, rules: &TagRules, log: &[NameChange]) -> Result<()
             continue;
         }
         // A tag that was another name before: what nodes have got of it since goes to the tag that it means again.
-        if let (Some(Meaning::Synonym(tag)), Some(Meaning::Tag(_)), None) = (&name.before, &name.after, &name.moved_from) {
+        if let (Some(Meaning::Synonym(tag)), Some(Meaning::Tag(_)), None) =
+            (&name.before, &name.after, &name.moved_from)
+        {
             draft.merged.insert(name.path.clone(), tag.clone());
         }
         draft.after.set(&name.path, name.before.clone());

@@ -46,7 +46,10 @@ pub struct Suggestion {
 impl Suggestion {
     /// How much speaks for it: each kind of evidence leaves less doubt.
     pub fn score(&self) -> f32 {
-        1.0 - [self.name, self.nodes, self.meaning].into_iter().flatten().fold(1.0, |doubt, it| doubt * (1.0 - it * 0.99))
+        1.0 - [self.name, self.nodes, self.meaning]
+            .into_iter()
+            .flatten()
+            .fold(1.0, |doubt, it| doubt * (1.0 - it * 0.99))
     }
 }
 

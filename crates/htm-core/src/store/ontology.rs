@@ -27,6 +27,40 @@ pub(crate) async fn names_at_once(pool: &PgPool, namespace: &str) -> Result<Name
     Ok(names)
 }
 
+/// The tag that is written so, else the one that is stored so or has that other name.
+pub(crate) async fn resolve(
+    connection: &mut PgConnection,
+    namespace: &str,
+    written: &str,
+    stored: Option<&str>,
+) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar(
+        "select t.path
+           from unnest(array[$2, $3, htm.canonical_tag($1, $3)]) with ordinality n(path, ord)
+           join htm.tags t on t.namespace = $1 and t.path = n.path
+          order by n.ord limit 1",
+    )
+    .bind(namespace)
+    .bind(written)
+    .bind(stored)
+    .fetch_optional(connection)
+    .await?)
+}
+
+/// The names that stand directly below a tag, or the roots.
+pub(crate) async fn children(pool: &PgPool, namespace: &str, parent: Option<&str>) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "select path from htm.tags
+          where namespace = $1 and ($2::text is null or (path > $2 || ':' and path < $2 || ';'))
+            and cardinality(string_to_array(path, ':')) = 1 + cardinality(string_to_array(coalesce($2, ''), ':'))
+          order by path",
+    )
+    .bind(namespace)
+    .bind(parent)
+    .fetch_all(pool)
+    .await?)
+}
+
 /// Tags that are written nearly so.
 pub(crate) async fn similar(
     connection: &mut PgConnection,

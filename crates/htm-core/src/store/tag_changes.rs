@@ -14,7 +14,10 @@ use crate::ontology::names::{Meaning, NameChange, Names, Tag};
 /// Begins a change: nobody registers or changes tags of the namespace until its end. A million nodes take a while.
 pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<'static, Postgres>> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    sqlx::query("select pg_advisory_xact_lock(htm.tag_names_lock($1))").bind(namespace).execute(&mut *tx).await?;
+    sqlx::query("select pg_advisory_xact_lock(htm.tag_names_lock($1))")
+        .bind(namespace)
+        .execute(&mut *tx)
+        .await?;
     Ok(tx)
 }
 
@@ -239,7 +242,11 @@ pub(crate) async fn take_assignments_in_tx(
 }
 
 /// How many nodes, forgotten ones too, have any of these tags.
-pub(crate) async fn count_nodes(connection: &mut PgConnection, namespace: &str, tags: &[String]) -> Result<i64> {
+pub(crate) async fn count_nodes(
+    connection: &mut PgConnection,
+    namespace: &str,
+    tags: &[String],
+) -> Result<i64> {
     Ok(sqlx::query_scalar(
         "select count(distinct a.node_id) from htm.tags t join htm.node_tags a on a.tag_id = t.id
           where t.namespace = $1 and t.path = any ($2)",
@@ -276,7 +283,11 @@ pub(crate) async fn close_in_tx(
 }
 
 /// Which of these tags nodes have.
-pub(crate) async fn assigned(connection: &mut PgConnection, namespace: &str, tags: &[String]) -> Result<Vec<String>> {
+pub(crate) async fn assigned(
+    connection: &mut PgConnection,
+    namespace: &str,
+    tags: &[String],
+) -> Result<Vec<String>> {
     Ok(sqlx::query_scalar(
         "select t.path from htm.tags t
           where t.namespace = $1 and t.path = any ($2)
@@ -333,12 +344,18 @@ pub(crate) struct Past {
 }
 
 /// A change of a namespace, none when there is no such.
-pub(crate) async fn past(connection: &mut PgConnection, namespace: &str, change: i64) -> Result<Option<Past>> {
-    Ok(sqlx::query_as("select kind, details, reverted_by from htm.tag_changes where id = $2 and namespace = $1")
-        .bind(namespace)
-        .bind(change)
-        .fetch_optional(connection)
-        .await?)
+pub(crate) async fn past(
+    connection: &mut PgConnection,
+    namespace: &str,
+    change: i64,
+) -> Result<Option<Past>> {
+    Ok(sqlx::query_as(
+        "select kind, details, reverted_by from htm.tag_changes where id = $2 and namespace = $1",
+    )
+    .bind(namespace)
+    .bind(change)
+    .fetch_optional(connection)
+    .await?)
 }
 
 /// What a change made of names.
@@ -361,7 +378,11 @@ pub(crate) async fn past_names(connection: &mut PgConnection, change: i64) -> Re
 }
 
 /// The last change after `change` that a name is in, and that was not undone.
-pub(crate) async fn touched_since(connection: &mut PgConnection, change: i64, path: &str) -> Result<Option<i64>> {
+pub(crate) async fn touched_since(
+    connection: &mut PgConnection,
+    change: i64,
+    path: &str,
+) -> Result<Option<i64>> {
     Ok(sqlx::query_scalar(
         "select max(c.id) from htm.tag_changes made
            join htm.tag_changes c on c.namespace = made.namespace and c.id > made.id and c.reverted_by is null

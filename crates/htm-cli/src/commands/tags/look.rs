@@ -11,7 +11,11 @@ use crate::output::{Output, one_line, plain, table};
 /// Characters of a description, or of a memory, in a row.
 const WIDTH: usize = 60;
 
-pub(super) async fn list(ontology: &Ontology<'_>, below: Option<&str>, output: &Output) -> Result<(), CliError> {
+pub(super) async fn list(
+    ontology: &Ontology<'_>,
+    below: Option<&str>,
+    output: &Output,
+) -> Result<(), CliError> {
     let tags = ontology.list(below).await?;
     output.value(&tags, || counted(&tags));
     Ok(())
@@ -117,7 +121,11 @@ pub(super) async fn synonyms(ontology: &Ontology<'_>, output: &Output) -> Result
         if synonyms.is_empty() {
             return "no tag has another name".into();
         }
-        table(&["NAME", "TAG"], &[], synonyms.iter().map(|it| vec![it.name.clone(), it.tag.clone()]).collect())
+        table(
+            &["NAME", "TAG"],
+            &[],
+            synonyms.iter().map(|it| vec![it.name.clone(), it.tag.clone()]).collect(),
+        )
     });
     Ok(())
 }
@@ -205,7 +213,9 @@ fn describe(it: &TagDetails) -> String {
     if !it.tag.split_into.is_empty() {
         rows.push(("split into", it.tag.split_into.join(", ")));
     }
-    rows.extend(it.newest.iter().map(|it| ("node", format!("{}  {}", it.node, one_line(&it.content, WIDTH)))));
+    rows.extend(
+        it.newest.iter().map(|it| ("node", format!("{}  {}", it.node, one_line(&it.content, WIDTH)))),
+    );
     let lines = rows.iter().map(|(name, value)| format!("{name:12}  {}", plain(value)));
     lines.collect::<Vec<_>>().join("\n")
 }
