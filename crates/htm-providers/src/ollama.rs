@@ -33,6 +33,8 @@ pub struct OllamaSettings {
     pub query_prefix: Option<String>,
     /// The system prompt for tags. None: `config/prompts/tags.md`.
     pub prompt: Option<String>,
+    /// The most tags that one text gets; at least 1. Embeddings do not use it.
+    pub max_tags: usize,
 }
 
 impl Default for OllamaSettings {
@@ -47,6 +49,7 @@ impl Default for OllamaSettings {
             document_prefix: None,
             query_prefix: None,
             prompt: None,
+            max_tags: 5,
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct OpenAiSettings {
     pub query_prefix: Option<String>,
     /// The system prompt for tags. None: `config/prompts/tags.md`.
     pub prompt: Option<String>,
+    /// The most tags that one text gets; at least 1. Embeddings do not use it.
+    pub max_tags: usize,
 }
 
 impl Default for OpenAiSettings {
@@ -49,6 +51,7 @@ impl Default for OpenAiSettings {
             document_prefix: None,
             query_prefix: None,
             prompt: None,
+            max_tags: 5,
         }
     }
 }

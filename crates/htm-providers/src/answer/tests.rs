@@ -2,8 +2,12 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn reading(texts: usize) -> Reading {
+    Reading { texts, max_tags: 8 }
+}
+
 fn paths(answer: &str, count: usize) -> Result<Vec<Vec<String>>, String> {
-    let lists = parse(answer, count)?;
+    let lists = parse(answer, reading(count))?.into_lists()?;
     Ok(lists.into_iter().map(|tags| tags.into_iter().map(|tag| tag.path.into()).collect()).collect())
 }
 
@@ -44,10 +48,10 @@ fn what_could_mean_two_things_is_refused() {
         ("I cannot do that.", "no JSON"),
         ("a:b\nc", "no JSON"),
     ] {
-        let reason = parse(answer, 2).unwrap_err();
+        let reason = paths(answer, 2).unwrap_err();
         assert!(reason.contains(words), "{answer}: {reason}");
     }
-    assert!(parse("I cannot do that, sorry.", 1).is_err());
+    assert!(paths("I cannot do that, sorry.", 1).is_err());
 }
 
 #[test]
@@ -59,21 +63,50 @@ fn invalid_tags_are_dropped_and_harmless_ones_mended() {
 
 #[test]
 fn confidence_is_kept_if_it_is_one() {
-    let tags = parse(r#"{"tags":[{"tag":"a","confidence":0.5},{"tag":"b","confidence":95}]}"#, 1).unwrap();
+    let answer = r#"{"tags":[{"tag":"a","confidence":0.5},{"tag":"b","confidence":95}]}"#;
+    let tags = parse(answer, reading(1)).unwrap().into_lists().unwrap();
     assert_eq!((tags[0][0].confidence, tags[0][1].confidence), (Some(0.5), None));
+}
+
+#[test]
+fn each_broken_rule_is_told_once() {
+    let answer = r#"{"results":[{"index":0,"tags":["a/b","ok","a::b",""]}]}"#;
+    let draft = parse(answer, reading(2)).unwrap();
+    assert!(!draft.is_complete());
+    let trouble = draft.trouble();
+    assert_eq!(trouble[0], "index 1 is left out");
+    assert!(trouble[1].starts_with("index 0: `a/b`: only a-z"), "{trouble:?}");
+    assert!(trouble[2].contains("a level is empty"), "{trouble:?}");
+    assert_eq!(trouble.len(), 3);
+}
+
+#[test]
+fn a_second_answer_mends_and_takes_nothing_away() {
+    let of = |answer: &str| parse(answer, Reading { texts: 3, max_tags: 2 }).unwrap();
+    let first = of(r#"{"results":[{"index":0,"tags":["a","b/c"]},{"index":1,"tags":["d"]}]}"#);
+    let second = of(r#"{"results":[{"index":0,"tags":["x!","b","e"]},{"index":1,"tags":["z"]},{"index":2,"tags":["f"]}]}"#);
+    let mended = first.mended_by(second);
+    assert_eq!(mended.invalid.iter().map(|tag| tag.tag.as_str()).collect::<Vec<_>>(), ["x!"]);
+    let lists: Vec<Vec<String>> = mended
+        .into_lists()
+        .unwrap()
+        .into_iter()
+        .map(|tags| tags.into_iter().map(|tag| tag.path.into()).collect())
+        .collect();
+    assert_eq!(lists, [vec!["a", "b"], vec!["d"], vec!["f"]]);
 }
 
 proptest! {
     #[test]
     fn nothing_makes_it_panic_and_all_tags_are_valid(answer in "\\PC{0,80}", count in 0_usize..4) {
-        if let Ok(lists) = parse(&answer, count) {
+        if let Ok(lists) = paths(&answer, count) {
             prop_assert_eq!(lists.len(), count);
         }
     }
 
     #[test]
     fn brackets_do_not_either(answer in "[\\[\\]{}\",:a0 \n]{0,60}", count in 0_usize..3) {
-        let _ = parse(&answer, count);
+        let _ = paths(&answer, count);
     }
 
     #[test]
