@@ -88,4 +88,3 @@ echo; echo "== dead letters"
 python3 "$here/report.py" dead "$bin/htm" "$dir/dead.json"
 echo; echo "== the model"
 python3 "$here/report.py" model "$bin/htm" "$dir/worker.log"
-grep -c 'POST /v1/chat/completions\|done request: POST' "$dir/server.log" | sed 's/^/requests in the log of the server: /' || true

@@ -184,7 +184,7 @@ async fn a_model_mends_the_tags_that_break_a_rule_and_what_it_does_not_mend_is_d
     let nodes = remember(&db, &["first note", "second note"]).await;
     let tag = |tag: &str, confidence: f64| json!({ "tag": tag, "confidence": confidence });
     let model = Model::saying(move |asked| match asked.is_repair() {
-        false => results([vec![tag("a/b", 0.4), tag("kept:first", 0.75)], vec![tag("second", 0.5)]]),
+        false => results([vec![tag("a:b!", 0.4), tag("kept:first", 0.75)], vec![tag("second", 0.5)]]),
         true => results([vec![tag("a:b", 0.25), tag("x!", 1.0)], vec![tag("other", 0.5)]]),
     })
     .await;
@@ -198,7 +198,7 @@ async fn a_model_mends_the_tags_that_break_a_rule_and_what_it_does_not_mend_is_d
     let told: Value = serde_json::from_str(asked[1].message(3)).unwrap();
     let wrong = told["wrong_with_your_answer"].as_array().unwrap();
     assert_eq!(wrong.len(), 1);
-    assert!(wrong[0].as_str().unwrap().contains("index 0: `a/b`: "), "{wrong:?}");
+    assert!(wrong[0].as_str().unwrap().contains("index 0: `a:b!`: "), "{wrong:?}");
     assert_eq!(tags(&db, nodes[0]).await, ["a:b", "kept:first"]);
     assert_eq!(tags(&db, nodes[1]).await, ["second"], "what was valid is not asked about again");
     let recorded: Vec<(String, String, bool, f32)> = sqlx::query_as(

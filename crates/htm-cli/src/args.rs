@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Parser, Subcommand};
-use htm_core::{NodeId, Stage, TagPath};
+use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::service::{ServiceArgs, parse_override};
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, WhoseArgs};
@@ -298,9 +298,9 @@ pub(crate) enum ConfigCommand {
     Show,
 }
 
-/// Tags from the command line, with the library's error for one that is none.
-pub(crate) fn parse_tags(tags: &[String]) -> Result<Vec<TagPath>, htm_core::Error> {
-    tags.iter().map(|tag| Ok(tag.parse()?)).collect()
+/// Tags from the command line as they are stored, with the library's error for one that is none.
+pub(crate) fn parse_tags(rules: &TagRules, tags: &[String]) -> Result<Vec<TagPath>, htm_core::Error> {
+    tags.iter().map(|tag| Ok(rules.normalise(tag)?)).collect()
 }
 
 fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {

@@ -183,7 +183,7 @@ impl Htm {
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         let mut tx = self.pool().begin().await?;
-        self.register_tags_in_tx(&mut tx, node, edit).await?;
+        let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
         refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
@@ -201,7 +201,9 @@ impl Htm {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &after.place(), error).await);
         }
-        if change_tags_in_tx(&mut tx, node, &after.namespace, edit).await? {
+        let mut remove_tags = edit.remove_tags.clone();
+        remove_tags.extend(self.stored_form(&edit.remove_tags)?);
+        if change_tags_in_tx(&mut tx, node, &after.namespace, (&add_tags, &remove_tags)).await? {
             changed.push("tags");
         }
         let (mut superseded, mut enqueued) = (0, 0);
@@ -228,13 +230,20 @@ impl Htm {
         connection: &mut PgConnection,
         node: NodeId,
         edit: &Edit,
-    ) -> Result<()> {
+    ) -> Result<Vec<String>> {
         if edit.add_tags.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
+        let tags = self.stored_form(&edit.add_tags)?;
         let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
-        let tags: Vec<_> = edit.add_tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
-        Ok(tags::register_in_tx(connection, &tags).await?)
+        let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
+        let names = tags::register_in_tx(connection, &paths).await?;
+        Ok(tags.iter().map(|tag| names.of(&namespace, tag.as_str()).to_owned()).collect())
+    }
+
+    fn stored_form(&self, tags: &[TagPath]) -> Result<Vec<TagPath>> {
+        let rules = &self.settings().tag_rules;
+        tags.iter().map(|tag| Ok(rules.normalise(tag.as_str())?)).collect()
     }
 
     async fn write_edit_in_tx(
@@ -296,15 +305,15 @@ async fn change_tags_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
     namespace: &str,
-    edit: &Edit,
+    (add, remove): (&[String], &[TagPath]),
 ) -> Result<bool> {
     let mut count = 0;
-    if !edit.remove_tags.is_empty() {
-        let paths: Vec<&str> = edit.remove_tags.iter().map(TagPath::as_str).collect();
+    if !remove.is_empty() {
+        let paths: Vec<&str> = remove.iter().map(TagPath::as_str).collect();
         count += tags::unassign_in_tx(connection, node, &paths).await?;
     }
-    if !edit.add_tags.is_empty() {
-        let tags: Vec<_> = edit.add_tags.iter().map(|tag| (node, namespace, tag.as_str())).collect();
+    if !add.is_empty() {
+        let tags: Vec<_> = add.iter().map(|tag| (node, namespace, tag.as_str())).collect();
         count += tags::assign_manual_in_tx(connection, &tags).await?;
     }
     Ok(count > 0)

@@ -16,6 +16,7 @@ use crate::recall::RecallSettings;
 use crate::remember::Deduplicate;
 use crate::robots::activity::Activity;
 use crate::store::embeddings::RegisteredModel;
+use crate::tag::TagRules;
 use crate::timeframe::TimeSettings;
 use crate::tokens::TokenEncoding;
 
@@ -42,6 +43,8 @@ pub struct Settings {
     pub working_memory_tokens: usize,
     /// Within what the same text is the same memory.
     pub deduplicate: Deduplicate,
+    /// How tags are written.
+    pub tag_rules: TagRules,
     /// The model that embeds: part of the jobs' keys as long as none is registered.
     pub embedding_model: ModelName,
     /// The model that tags: part of the jobs' keys.
@@ -66,6 +69,7 @@ impl Default for Settings {
             token_encoding: TokenEncoding::default(),
             working_memory_tokens: 128_000,
             deduplicate: Deduplicate::default(),
+            tag_rules: TagRules::default(),
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             max_attempts: 25,
@@ -165,6 +169,11 @@ impl Htm {
 
     pub(crate) fn known_robots(&self) -> &SyncCache<(String, String), ()> {
         &self.inner.robots
+    }
+
+    /// How this handle writes tags.
+    pub fn tag_rules(&self) -> &TagRules {
+        &self.settings().tag_rules
     }
 
     pub(crate) fn known_languages(&self) -> &SyncCache<String, ()> {

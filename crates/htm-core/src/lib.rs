@@ -69,7 +69,7 @@ pub use stats::{
     WorkingMemoryUse,
 };
 pub use status::{NodeStatus, StageState, StageStatus};
-pub use tag::TagPath;
+pub use tag::{InvalidTag, TagPath, TagRule, TagRules};
 pub use timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };

@@ -12,6 +12,7 @@ use crate::ping::Pinger;
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{robots, tags};
+use crate::tag::TagPath;
 
 /// What a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -160,6 +161,9 @@ impl Htm {
     fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
         memory.validate()?;
         let settings = self.settings();
+        for tag in &memory.tags {
+            settings.tag_rules.normalise(tag.as_str())?;
+        }
         let namespace = memory.namespace.as_deref().unwrap_or(&settings.namespace);
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
         self.saw_robot(namespace, robot);
@@ -241,11 +245,13 @@ impl Htm {
         robots::register_in_tx(&mut tx, &robots).await?;
         // Before any node is locked, as all do who register tags: nobody who waits for a tag has a node that another,
         // who has the tag, waits for.
+        let stored_tags: Vec<Vec<TagPath>> = nodes.iter().map(|node| self.tags_of(node.memory)).collect();
         let paths: Vec<(&str, &str)> = nodes
             .iter()
-            .flat_map(|node| node.memory.tags.iter().map(|tag| (node.namespace, tag.as_str())))
+            .zip(&stored_tags)
+            .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
             .collect();
-        tags::register_in_tx(&mut tx, &paths).await?;
+        let names = tags::register_in_tx(&mut tx, &paths).await?;
         let mut results: Vec<Result<Receipt>> = self
             .insert(&mut tx, nodes)
             .await?
@@ -263,16 +269,24 @@ impl Htm {
         }
         let tags: Vec<(NodeId, &str, &str)> = nodes
             .iter()
+            .zip(&stored_tags)
             .zip(&results)
             .filter(|(_, result)| changed(result))
-            .filter_map(|(node, result)| Some((node, result.as_ref().ok()?.node)))
-            .flat_map(|(node, id)| node.memory.tags.iter().map(move |tag| (id, node.namespace, tag.as_str())))
+            .filter_map(|((node, tags), result)| Some((node.namespace, tags, result.as_ref().ok()?.node)))
+            .flat_map(|(namespace, tags, id)| tags.iter().map(move |tag| (id, namespace, tag)))
+            .map(|(id, namespace, tag)| (id, namespace, names.of(namespace, tag.as_str())))
             .collect();
         if !tags.is_empty() {
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
         }
         tx.commit().await?;
         Ok(results)
+    }
+
+    /// The tags of a memory that was validated, as they are stored.
+    fn tags_of(&self, memory: &Memory) -> Vec<TagPath> {
+        let rules = &self.settings().tag_rules;
+        memory.tags.iter().filter_map(|tag| rules.normalise(tag.as_str()).ok()).collect()
     }
 
     async fn insert(

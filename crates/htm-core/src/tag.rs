@@ -1,7 +1,12 @@
 //! Tags: hierarchical names such as `database:postgresql:indexes`.
 
+mod rules;
+mod singular;
+
 use std::fmt;
 use std::str::FromStr;
+
+pub use rules::TagRules;
 
 /// The most levels a tag may have.
 pub const MAX_DEPTH: usize = 5;
@@ -10,19 +15,29 @@ pub const MAX_BYTES: usize = 255;
 
 /// A tag's path: 1 to 5 levels joined by `:`, each of `a-z`, `0-9` and `-`, none empty, at most 255 bytes in all.
 ///
-/// The table `htm.tags` has the same rule as a CHECK constraint (`tags_path_valid`).
+/// Parsing takes what a table may hold (`tags_path_valid` is the same rule as a CHECK constraint) and changes nothing;
+/// [`TagPath::normalise`] makes of what people and models write the one form that is stored.
 ///
 /// ```
 /// use htm_core::tag::TagPath;
 /// let tag: TagPath = "database:postgresql".parse().unwrap();
 /// assert_eq!(tag.depth(), 2);
 /// assert!("Database".parse::<TagPath>().is_err());
+/// assert_eq!(TagPath::normalise("Databases: PostgreSQL").unwrap(), tag);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TagPath(String);
 
 impl TagPath {
+    /// The stored form of what was written, by the rules that are built in; see [`TagRules::normalise`].
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub fn normalise(text: &str) -> Result<Self, InvalidTag> {
+        TagRules::default().normalise(text)
+    }
+
     /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -30,7 +45,37 @@ impl TagPath {
 
     /// How many levels: `a:b` has 2.
     pub fn depth(&self) -> usize {
-        self.0.split(':').count()
+        self.levels().count()
+    }
+
+    /// Its levels, the root first.
+    pub fn levels(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split(':')
+    }
+
+    /// Its first level.
+    pub fn root(&self) -> &str {
+        self.0.split_once(':').map_or(&self.0, |(root, _)| root)
+    }
+
+    /// Its last level.
+    pub fn leaf(&self) -> &str {
+        self.0.rsplit_once(':').map_or(&self.0, |(_, leaf)| leaf)
+    }
+
+    /// The tag above it; none above a root.
+    pub fn parent(&self) -> Option<TagPath> {
+        self.0.rsplit_once(':').map(|(parent, _)| TagPath(parent.to_owned()))
+    }
+
+    /// The tags above it, the root first.
+    pub fn ancestors(&self) -> Vec<TagPath> {
+        self.0.match_indices(':').map(|(at, _)| TagPath(self.0[..at].to_owned())).collect()
+    }
+
+    /// Whether it stands below `other`: `data:x` below `data`; neither `data` itself nor `database`.
+    pub fn is_below(&self, other: &TagPath) -> bool {
+        self.0.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with(':'))
     }
 }
 
@@ -50,23 +95,20 @@ impl TryFrom<String> for TagPath {
     type Error = InvalidTag;
 
     fn try_from(path: String) -> Result<Self, InvalidTag> {
-        let broken = |rule| Err(InvalidTag { tag: path.chars().take(80).collect(), rule });
-        if path.is_empty() {
-            return broken("it is empty");
-        }
-        if path.len() > MAX_BYTES {
-            return broken("it is longer than 255 bytes");
-        }
-        if path.split(':').any(str::is_empty) {
-            return broken("a level is empty");
-        }
-        if !path.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b':') {
-            return broken("only a-z, 0-9 and - may stand between the colons");
-        }
-        if path.split(':').count() > MAX_DEPTH {
-            return broken("it has more than 5 levels");
-        }
-        Ok(Self(path))
+        let rule = if path.is_empty() {
+            TagRule::Empty
+        } else if path.len() > MAX_BYTES {
+            TagRule::TooLong { bytes: path.len() }
+        } else if path.split(':').any(str::is_empty) {
+            TagRule::EmptyLevel
+        } else if let Some(found) = path.chars().find(|c| !is_allowed(*c) && *c != ':') {
+            TagRule::Character { found }
+        } else if path.split(':').count() > MAX_DEPTH {
+            TagRule::TooDeep { levels: path.split(':').count(), most: MAX_DEPTH }
+        } else {
+            return Ok(Self(path));
+        };
+        Err(InvalidTag::new(&path, rule))
     }
 }
 
@@ -78,14 +120,62 @@ impl FromStr for TagPath {
     }
 }
 
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
+}
+
 /// A text that is not a tag, and the rule it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{tag}` is not a tag: {rule}")]
 pub struct InvalidTag {
-    /// The text, cut after 80 characters.
+    /// The text, cut after 80 characters, without control characters.
     pub tag: String,
     /// The rule that it breaks.
-    pub rule: &'static str,
+    pub rule: TagRule,
+}
+
+impl InvalidTag {
+    fn new(text: &str, rule: TagRule) -> Self {
+        let tag = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Self { tag, rule }
+    }
+}
+
+/// What a tag must be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TagRule {
+    /// It has a name.
+    #[error("it is empty")]
+    Empty,
+    /// It has at most [`MAX_BYTES`].
+    #[error("it has {bytes} bytes, 255 are the most")]
+    TooLong {
+        /// What it has.
+        bytes: usize,
+    },
+    /// Each level has a name.
+    #[error("a level is empty")]
+    EmptyLevel,
+    /// Of few characters.
+    #[error("only a-z, 0-9 and - may stand between the colons, not `{found}`")]
+    Character {
+        /// The first that may not.
+        found: char,
+    },
+    /// It has few levels.
+    #[error("it has {levels} levels, {most} are the most")]
+    TooDeep {
+        /// What it has.
+        levels: usize,
+        /// What it may have.
+        most: usize,
+    },
+    /// No level comes again below itself.
+    #[error("the level `{level}` comes twice")]
+    Repeated {
+        /// The level.
+        level: String,
+    },
 }
 
 #[cfg(test)]
@@ -101,13 +191,25 @@ mod tests {
             ("a::b", "level is empty"),
             (":a", "level is empty"),
             ("Data base", "only a-z"),
-            ("a:b:c:d:e:f", "more than 5"),
+            ("a:b:c:d:e:f", "has 6 levels, 5 are"),
             ("tag🦀", "only a-z"),
         ] {
             let error = text.parse::<TagPath>().unwrap_err();
-            assert!(error.rule.contains(rule), "{text}: {error}");
+            assert!(error.rule.to_string().contains(rule), "{text}: {error}");
         }
-        assert!("x".repeat(256).parse::<TagPath>().unwrap_err().rule.contains("255"));
+        let error = "x".repeat(10_000).parse::<TagPath>().unwrap_err();
+        assert_eq!((error.tag.len(), error.rule), (80, TagRule::TooLong { bytes: 10_000 }));
+    }
+
+    #[test]
+    fn a_path_is_a_place_in_a_tree() {
+        let tag: TagPath = "a:b:c".parse().unwrap();
+        let path = |text: &str| text.parse::<TagPath>().unwrap();
+        assert_eq!((tag.root(), tag.leaf(), tag.parent()), ("a", "c", Some(path("a:b"))));
+        assert_eq!(tag.ancestors(), [path("a"), path("a:b")]);
+        assert_eq!((path("a").parent(), path("a").ancestors()), (None, vec![]));
+        assert!(tag.is_below(&path("a")) && tag.is_below(&path("a:b")));
+        assert!(!tag.is_below(&tag) && !path("database").is_below(&path("data")));
     }
 
     proptest! {
@@ -116,6 +218,7 @@ mod tests {
             let tag: TagPath = path.parse().unwrap();
             prop_assert_eq!(tag.as_str(), path.as_str());
             prop_assert!(tag.depth() <= MAX_DEPTH);
+            prop_assert_eq!(tag.ancestors().len() + 1, tag.depth());
         }
 
         #[test]

@@ -2,27 +2,29 @@
 //!
 //! The schema asks for `{"results": [{"index", "tags": [{"tag", "confidence"}]}]}`. Small models and servers without
 //! structured output give prose around JSON, code fences, other keys, or one tag a line; each is understood where it
-//! can mean only one thing. What [`TagPath`] refuses after harmless repairs is no tag: the model is told why, once.
+//! can mean only one thing. What the rules refuse is no tag: the model is told why, once.
 
 mod form;
 
 use htm_core::provider::TagSuggestion;
-use htm_core::tag::{InvalidTag, TagPath};
+use htm_core::tag::{InvalidTag, TagPath, TagRules};
 use serde_json::Value;
 
 /// How an answer is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct Reading<'a> {
     /// How many texts it is about.
     pub(crate) texts: usize,
     /// The most tags that are kept of one.
     pub(crate) max_tags: usize,
+    /// How tags are written.
+    pub(crate) rules: &'a TagRules,
 }
 
 /// What an answer says, as far as it is understood.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
-    reading: Reading,
+    max_tags: usize,
     /// One a text; none for a text that the answer leaves out.
     lists: Vec<Option<Vec<TagSuggestion>>>,
     /// What was proposed and is no tag.
@@ -41,7 +43,7 @@ pub(crate) struct Invalid {
 }
 
 /// What the answer says, or why it cannot be understood.
-pub(crate) fn parse(answer: &str, reading: Reading) -> Result<Draft, String> {
+pub(crate) fn parse(answer: &str, reading: Reading<'_>) -> Result<Draft, String> {
     // A thinking model that was not asked to hide its thoughts.
     let answer = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after);
     let mut reason = "it holds no JSON".to_owned();
@@ -52,32 +54,33 @@ pub(crate) fn parse(answer: &str, reading: Reading) -> Result<Draft, String> {
         }
     }
     if reading.texts == 1 {
-        let tags = tags_in_lines(answer, reading.max_tags);
+        let tags = tags_in_lines(answer, reading);
         if !tags.is_empty() {
-            return Ok(Draft { reading, lists: vec![Some(tags)], invalid: Vec::new() });
+            return Ok(Draft { max_tags: reading.max_tags, lists: vec![Some(tags)], invalid: Vec::new() });
         }
     }
     Err(reason)
 }
 
 impl Draft {
-    fn new(reading: Reading, given: Vec<Option<&Value>>) -> Self {
-        let mut draft = Self { reading, lists: Vec::with_capacity(given.len()), invalid: Vec::new() };
+    fn new(reading: Reading<'_>, given: Vec<Option<&Value>>) -> Self {
+        let lists = Vec::with_capacity(given.len());
+        let mut draft = Self { max_tags: reading.max_tags, lists, invalid: Vec::new() };
         for (index, tags) in given.into_iter().enumerate() {
-            let list = tags.map(|tags| draft.suggestions(index, tags));
+            let list = tags.map(|tags| draft.suggestions(index, tags, reading.rules));
             draft.lists.push(list);
         }
         draft
     }
 
     /// The valid tags of a text, each once; what is invalid is noted.
-    fn suggestions(&mut self, index: usize, tags: &Value) -> Vec<TagSuggestion> {
+    fn suggestions(&mut self, index: usize, tags: &Value, rules: &TagRules) -> Vec<TagSuggestion> {
         let mut found: Vec<TagSuggestion> = Vec::new();
         for (text, confidence) in proposals(tags) {
-            if found.len() == self.reading.max_tags {
+            if found.len() == self.max_tags {
                 break;
             }
-            match tag(text) {
+            match tag(text, rules) {
                 Ok(path) if found.iter().any(|known| known.path == path) => {}
                 Ok(path) => found.push(TagSuggestion { path, confidence }),
                 Err(_) if text.trim().is_empty() => {}
@@ -114,7 +117,7 @@ impl Draft {
             self.invalid.retain(|tag| tag.index != index);
             let first = self.lists[index].get_or_insert_default();
             for suggestion in list {
-                if first.len() < self.reading.max_tags && !first.iter().any(|known| known.path == suggestion.path) {
+                if first.len() < self.max_tags && !first.iter().any(|known| known.path == suggestion.path) {
                     first.push(suggestion);
                 }
             }
@@ -208,33 +211,22 @@ fn tag_and_confidence(item: &Value) -> Option<(&str, Option<f32>)> {
     Some((text, confidence.map(|value| value as f32)))
 }
 
-/// A tag after harmless repairs: case, white space and `_` inside a level, a leading `#`, quotes around it.
-fn tag(text: &str) -> Result<TagPath, InvalidTag> {
-    let text = text.trim().trim_matches(['"', '\'', '`', '#']).trim().to_lowercase();
-    let levels = text.split(':').map(|level| {
-        let words: Vec<&str> =
-            level.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty()).collect();
-        words.join("-")
-    });
-    let path: TagPath = levels.collect::<Vec<_>>().join(":").parse()?;
-    // The table allows a level of hyphens only; as a proposal it says nothing.
-    let says_something =
-        path.as_str().split(':').all(|level| level.bytes().any(|byte| byte.is_ascii_alphanumeric()));
-    match says_something {
-        true => Ok(path),
-        false => Err(InvalidTag { tag: path.into(), rule: "a level has neither a letter nor a digit" }),
-    }
+/// The tag that a text means, without what models put around one.
+fn tag(text: &str, rules: &TagRules) -> Result<TagPath, InvalidTag> {
+    rules.normalise(text.trim().trim_matches(['"', '\'', '`', '#']))
 }
 
 /// One tag a line or several with commas. Only lines that are nothing but valid tags count: prose stays out.
-fn tags_in_lines(answer: &str, max_tags: usize) -> Vec<TagSuggestion> {
+fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     let mut found: Vec<TagSuggestion> = Vec::new();
     for line in answer.lines().map(form::without_bullet).filter(|line| !line.is_empty()) {
         let parts =
             line.split(',').map(|part| part.trim().trim_matches(['`', '"', '\'']).parse::<TagPath>().ok());
         for path in parts.collect::<Option<Vec<_>>>().into_iter().flatten() {
+            let Ok(path) = reading.rules.normalise(path.as_str()) else { continue };
             let says_something = path.as_str().bytes().any(|byte| byte.is_ascii_alphabetic());
-            if says_something && found.len() < max_tags && !found.iter().any(|known| known.path == path) {
+            let is_new = !found.iter().any(|known| known.path == path);
+            if says_something && is_new && found.len() < reading.max_tags {
                 found.push(TagSuggestion { path, confidence: None });
             }
         }

@@ -64,13 +64,13 @@ pub(crate) async fn extract(
     if texts.is_empty() {
         return Ok(Vec::new());
     }
-    let reading = Reading { texts: texts.len(), max_tags: prompt.max_tags };
+    let reading = Reading { texts: texts.len(), max_tags: prompt.max_tags, rules: &prompt.rules };
     let turn = |speaker, content| Turn { speaker, content };
     let mut turns = vec![
         turn(Speaker::System, prompt.system.clone()),
         turn(Speaker::User, prompt::user_message(prompt, texts, ontology)),
     ];
-    let schema = prompt::schema(texts.len(), prompt.max_tags);
+    let schema = prompt::schema(prompt, texts.len());
     let said = chat.say(&turns, schema.clone(), texts, calls).await?;
     let first = read(&said, reading);
     let trouble = match &first {
@@ -103,7 +103,7 @@ pub(crate) async fn extract(
     }
 }
 
-fn read(said: &Said, reading: Reading) -> Result<Draft, String> {
+fn read(said: &Said, reading: Reading<'_>) -> Result<Draft, String> {
     match said.cut_off {
         true => Err("it is too long and was cut off: say less".to_owned()),
         false => answer::parse(&said.content, reading),

@@ -7,6 +7,7 @@ mod tags;
 use std::sync::Arc;
 use std::time::Duration;
 
+use htm_core::TagRules;
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
 
 use crate::http::Http;
@@ -37,6 +38,8 @@ pub struct OpenAiSettings {
     pub prompt: Option<String>,
     /// The most tags that one text gets; at least 1. Embeddings do not use it.
     pub max_tags: usize,
+    /// How tags are written. Embeddings do not use it.
+    pub rules: TagRules,
 }
 
 impl Default for OpenAiSettings {
@@ -52,6 +55,7 @@ impl Default for OpenAiSettings {
             query_prefix: None,
             prompt: None,
             max_tags: 5,
+            rules: TagRules::default(),
         }
     }
 }

@@ -100,6 +100,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             timeout,
             prompt: prompt(&tag.prompt)?,
             max_tags: tag.max_tags,
+            rules: tag.rules(),
             ..OllamaSettings::default()
         }),
         Provider::Openai => openai::tagger(OpenAiSettings {
@@ -109,6 +110,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             timeout,
             prompt: prompt(&tag.prompt)?,
             max_tags: tag.max_tags,
+            rules: tag.rules(),
             ..OpenAiSettings::default()
         }),
     }

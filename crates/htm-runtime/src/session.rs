@@ -282,6 +282,7 @@ fn settings(config: &Config) -> Settings {
             Deduplicate::Robot => htm_core::Deduplicate::Robot,
             Deduplicate::Namespace => htm_core::Deduplicate::Namespace,
         },
+        tag_rules: config.tag.rules(),
         embedding_model,
         tag_model,
         max_attempts: config.jobs.max_attempts,

@@ -125,7 +125,8 @@ async fn promise_18_a_backlog_of_a_million_jobs_leaves_memory_flat() {
     let nodes = std::env::var("HTM_SOAK_NODES").ok().and_then(|text| text.parse().ok()).unwrap_or(500_000);
     let htm = writer(&db.pool);
     for part in 0..nodes / 5_000 {
-        let memory = |n: usize| Memory::new(format!("memory {n} of part {part}: {}", words_of(5_000 * part + n)));
+        let memory =
+            |n: usize| Memory::new(format!("memory {n} of part {part}: {}", words_of(5_000 * part + n)));
         htm.remember_many(&(0..5_000).map(memory).collect::<Vec<_>>()).await.unwrap();
     }
     assert_eq!(number(&db.pool, "select count(*) from apalis.jobs").await, 2 * nodes as i64);

@@ -82,14 +82,14 @@ impl InUse {
     /// The roots, then the second level, each by the use of what is below it.
     pub(crate) fn top(&self) -> impl Iterator<Item = TagPath> {
         let mut seen = HashSet::new();
-        let levels = [1, 2].into_iter().flat_map(move |depth| {
-            self.paths.iter().filter(move |path| path.depth() >= depth).map(move |path| (path, depth))
+        let levels = [1, 2].into_iter().flat_map(|depth| {
+            self.paths.iter().filter_map(move |path| match path.depth() {
+                own if own < depth => None,
+                own if own == depth => Some(path.clone()),
+                _ => path.ancestors().into_iter().nth(depth - 1),
+            })
         });
-        levels.filter_map(move |(path, depth)| {
-            let end = path.as_str().match_indices(':').nth(depth - 1).map_or(path.as_str().len(), |(at, _)| at);
-            let beginning = &path.as_str()[..end];
-            seen.insert(beginning).then(|| beginning.parse().ok()).flatten()
-        })
+        levels.filter(move |path| seen.insert(path.clone()))
     }
 }
 

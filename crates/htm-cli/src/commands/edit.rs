@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Change, Edit, Edited, Error, Htm, NodeId};
+use htm_core::{Change, Edit, Edited, Error, Htm, NodeId, TagRules};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
         Some(_) => None,
     };
     let (key, namespace) = (args.key.take(), args.caller.namespace.clone());
-    let edit = edit(args)?;
+    let edit = edit(args, &config.tag.rules())?;
     if edit
         == (Edit { caller: edit.caller.clone(), expected_revision: edit.expected_revision, ..Edit::new() })
     {
@@ -58,7 +58,7 @@ async fn update_by_key(
     }
 }
 
-fn edit(args: EditArgs) -> Result<Edit, CliError> {
+fn edit(args: EditArgs, rules: &TagRules) -> Result<Edit, CliError> {
     let text = args.words.into_iter().next().map(text_or_input).transpose()?;
     // An empty value says that there is none.
     let change = |value: Option<String>| match value {
@@ -73,8 +73,8 @@ fn edit(args: EditArgs) -> Result<Edit, CliError> {
         source: change(args.source),
         kind: change(args.kind),
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
-        add_tags: parse_tags(&args.tags)?,
-        remove_tags: parse_tags(&args.untags)?,
+        add_tags: parse_tags(rules, &args.tags)?,
+        remove_tags: parse_tags(rules, &args.untags)?,
         expected_revision: args.expect,
         caller: args.caller.into(),
     })

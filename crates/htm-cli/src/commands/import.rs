@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Memory, Outcome};
+use htm_core::{Htm, Memory, Outcome, TagRules};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ pub(crate) async fn import(
         if read > 0 {
             number += 1;
             bar.inc(read as u64);
-            match parse(&line) {
+            match parse(&line, htm.tag_rules()) {
                 Ok(None) => {}
                 Ok(Some(memory)) => {
                     numbers.push(number);
@@ -161,7 +161,7 @@ struct Line {
 }
 
 /// A memory, none for a blank line, or what is wrong.
-fn parse(line: &[u8]) -> Result<Option<Memory>, Refused> {
+fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
     let refuse = |code, reason: String| Refused { line: 0, code, reason };
     let mut text = String::new();
     let mut bytes = line;
@@ -171,7 +171,7 @@ fn parse(line: &[u8]) -> Result<Option<Memory>, Refused> {
     }
     let line: Line =
         serde_json::from_str(&text).map_err(|error| refuse("line_invalid", error.to_string()))?;
-    let tags = parse_tags(&line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
+    let tags = parse_tags(rules, &line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
     let session = match line.session {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
@@ -202,14 +202,17 @@ mod tests {
 
     #[test]
     fn a_line_is_read_whole_or_refused_with_a_reason() {
-        let memory =
-            parse(br#"{"id":"a","ns":"n","text":"t","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1}}"#);
+        let rules = TagRules::default();
+        let memory = parse(
+            br#"{"id":"a","ns":"n","text":"t","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1}}"#,
+            &rules,
+        );
         let memory = memory.unwrap().unwrap();
         assert_eq!(
             (memory.key.as_deref(), memory.session.as_deref(), memory.seq),
             (Some("a"), Some("3"), Some(4))
         );
-        assert_eq!(parse(b" \n").unwrap(), None);
+        assert_eq!(parse(b" \n", &rules).unwrap(), None);
         for (line, code) in [
             (&b"not json"[..], "line_invalid"),
             (b"\xff", "line_invalid"),
@@ -220,7 +223,7 @@ mod tests {
             (br#"{"id":"a","ns":"n","text":"t","type":7}"#, "line_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","metdata":{}}"#, "line_invalid"),
         ] {
-            assert_eq!(parse(line).unwrap_err().code, code);
+            assert_eq!(parse(line, &rules).unwrap_err().code, code);
         }
     }
 }

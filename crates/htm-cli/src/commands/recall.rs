@@ -39,8 +39,9 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
-    let prefixes = parse_tags(&args.tags)?.into_iter().map(TagFilter::Prefix);
-    let exact = parse_tags(&args.exact_tags)?.into_iter().map(TagFilter::Exact);
+    let rules = config.tag.rules();
+    let prefixes = parse_tags(&rules, &args.tags)?.into_iter().map(TagFilter::Prefix);
+    let exact = parse_tags(&rules, &args.exact_tags)?.into_iter().map(TagFilter::Exact);
     Ok(RecallQuery {
         namespace: args.namespace.clone(),
         strategy: strategy.parse()?,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, Utc};
-use htm_core::{Memory, Outcome, Stage, TimeExpression, TimeSettings};
+use htm_core::{Memory, Outcome, Stage, TagRules, TimeExpression, TimeSettings};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -16,7 +16,7 @@ use crate::output::Output;
 
 pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) -> Result<ExitCode, CliError> {
     let wait = args.wait;
-    let memory = memory(args, &config.time.settings())?;
+    let memory = memory(args, &config.time.settings(), &config.tag.rules())?;
     // Bad input is refused before a server is started for it.
     memory.validate()?;
     let session = Session::open(config).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
     Ok(ExitCode::SUCCESS)
 }
 
-fn memory(args: RememberArgs, time: &TimeSettings) -> Result<Memory, CliError> {
+fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<Memory, CliError> {
     let content = text_or_input(args.text)?;
     Ok(Memory {
         namespace: args.namespace,
@@ -59,7 +59,7 @@ fn memory(args: RememberArgs, time: &TimeSettings) -> Result<Memory, CliError> {
         speaker: args.speaker,
         session: args.session,
         seq: args.seq,
-        tags: parse_tags(&args.tags)?,
+        tags: parse_tags(rules, &args.tags)?,
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         at: args.at.map(|at| instant(&at, time)).transpose()?,
         ..Memory::new(content)

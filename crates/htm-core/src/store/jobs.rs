@@ -181,7 +181,7 @@ pub async fn ack_tagged(
     let mut tx = pool.begin().await?;
     let paths: Vec<(&str, &str)> =
         assignments().map(|(result, tag)| (result.namespace.as_str(), tag.path.as_str())).collect();
-    tags::register_in_tx(&mut tx, &paths).await?;
+    let names = tags::register_in_tx(&mut tx, &paths).await?;
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/ack_tag.sql"))
         .bind(&lease.worker)
         .bind(lease.claimed_at)
@@ -192,7 +192,11 @@ pub async fn ack_tagged(
         .bind(tagger.version)
         .bind(tagger.origin.as_str())
         .bind(assignments().map(|(result, _)| result.job.as_str()).collect::<Vec<_>>())
-        .bind(assignments().map(|(_, tag)| tag.path.as_str()).collect::<Vec<_>>())
+        .bind(
+            assignments()
+                .map(|(result, tag)| names.of(&result.namespace, tag.path.as_str()))
+                .collect::<Vec<_>>(),
+        )
         .bind(assignments().map(|(_, tag)| tag.confidence).collect::<Vec<_>>())
         .fetch_all(&mut *tx)
         .await?;

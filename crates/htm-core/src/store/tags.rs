@@ -1,5 +1,7 @@
 //! Tags: registered before they are assigned.
 
+use std::collections::HashMap;
+
 use sqlx::{PgConnection, PgPool};
 
 use super::nodes::read_tag;
@@ -7,31 +9,36 @@ use crate::error::Result;
 use crate::id::NodeId;
 use crate::tag::TagPath;
 
-/// Registers tags by namespace and path. Two callers that bring the same new tag create it once: the second
-/// waits for the first's commit and then does nothing.
+/// What tags are called now, by the namespace and the path that were given.
+pub(crate) struct Names(HashMap<(String, String), String>);
+
+impl Names {
+    /// The present name of one that was registered.
+    pub(crate) fn of<'a>(&'a self, namespace: &str, path: &'a str) -> &'a str {
+        self.0.get(&(namespace.to_owned(), path.to_owned())).map_or(path, String::as_str)
+    }
+}
+
+/// Registers tags by namespace and path, and those above them. Until the transaction's end none of the namespaces' tags
+/// changes its name. Callers that bring the same new tag create it once.
 pub(crate) async fn register_in_tx(
     connection: &mut PgConnection,
     tags: &[(&str, &str)],
-) -> Result<(), sqlx::Error> {
+) -> Result<Names, sqlx::Error> {
     if tags.is_empty() {
-        return Ok(());
+        return Ok(Names(HashMap::new()));
     }
     let (namespaces, paths): (Vec<&str>, Vec<&str>) = tags.iter().copied().unzip();
-    sqlx::query(
-        "insert into htm.tags (namespace, path)
-         select distinct u.namespace, u.path from unnest($1::text[], $2::text[]) as u(namespace, path)
-          where not exists (select from htm.tags t where t.namespace = u.namespace and t.path = u.path)
-          order by 1, 2
-         on conflict on constraint tags_namespace_path_key do nothing",
-    )
-    .bind(namespaces)
-    .bind(paths)
-    .execute(connection)
-    .await
-    .map(drop)
+    let rows: Vec<(String, String, String)> =
+        sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2)")
+            .bind(namespaces)
+            .bind(paths)
+            .fetch_all(connection)
+            .await?;
+    Ok(Names(rows.into_iter().map(|(namespace, path, tag)| ((namespace, path), tag)).collect()))
 }
 
-/// Assigns tags that were given by hand: (node, namespace, path); the tags must be registered. One that a model has
+/// Assigns tags that were given by hand: (node, namespace, path), which are registered. One that a model has
 /// assigned becomes a manual one. Returns how many were not manual before.
 pub(crate) async fn assign_manual_in_tx(
     connection: &mut PgConnection,
@@ -55,7 +62,7 @@ pub(crate) async fn assign_manual_in_tx(
     Ok(assigned.rows_affected())
 }
 
-/// Takes tags from a node, whoever assigned them; returns how many it had.
+/// Takes tags from a node, whoever assigned them, by any of their names; returns how many it had.
 pub(crate) async fn unassign_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
@@ -63,7 +70,8 @@ pub(crate) async fn unassign_in_tx(
 ) -> Result<u64, sqlx::Error> {
     let taken = sqlx::query(
         "delete from htm.node_tags nt using htm.tags t
-          where nt.node_id = $1 and t.id = nt.tag_id and t.path = any ($2)",
+          where nt.node_id = $1 and t.id = nt.tag_id
+            and t.path in (select unnest(array[p, htm.canonical_tag(t.namespace, p)]) from unnest($2::text[]) p)",
     )
     .bind(node)
     .bind(paths)

@@ -42,7 +42,7 @@ struct Message {
 
 impl OllamaTagger {
     pub(super) fn new(settings: OllamaSettings, http: Http) -> Self {
-        Self { http, prompt: Prompt::new(settings.prompt, settings.max_tags) }
+        Self { http, prompt: Prompt::new(settings.prompt, settings.max_tags, settings.rules) }
     }
 }
 

@@ -49,7 +49,7 @@ struct Message {
 
 impl OpenAiTagger {
     pub(super) fn new(settings: OpenAiSettings, http: Http) -> Self {
-        let prompt = Prompt::new(settings.prompt, settings.max_tags);
+        let prompt = Prompt::new(settings.prompt, settings.max_tags, settings.rules);
         Self { http, prompt, takes_schema: AtomicBool::new(true) }
     }
 

@@ -34,6 +34,8 @@ enum Rule {
     Zone,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// A list of `plural=singular`.
+    Singulars,
     /// A list of these words.
     Some(&'static [&'static str]),
     /// A whole number.
@@ -76,6 +78,8 @@ pub(super) const KEYS: &[Key] = &[
     key("tag.ontology", Rule::Some(ONTOLOGIES)),
     key("tag.ontology_tokens", Rule::Whole(0..=1_000_000)),
     key("tag.prompt", Rule::Text),
+    key("tag.max_depth", Rule::Whole(1..=5)),
+    key("tag.singular", Rule::Singulars),
     key("ollama.base_url", Rule::HttpUrl),
     key("openai.base_url", Rule::HttpUrl),
     key("openai.api_key", Rule::Secret),
@@ -169,6 +173,9 @@ impl Key {
             Rule::Listen => text.is_some_and(|text| text.is_empty() || text.parse::<SocketAddr>().is_ok()),
             Rule::Zone => text.is_some_and(|text| text.parse::<htm_core::Zone>().is_ok()),
             Rule::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
+            Rule::Singulars => value
+                .as_array()
+                .is_some_and(|values| values.iter().all(|value| value.as_str().is_some_and(is_singular))),
             Rule::Some(words) => value.as_array().is_some_and(|values| {
                 values.iter().all(|value| value.as_str().is_some_and(|text| words.contains(&text)))
             }),
@@ -184,7 +191,7 @@ impl Key {
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
             Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
-            Rule::Some(_) => {
+            Rule::Some(_) | Rule::Singulars => {
                 // `a,b`, or a list as TOML writes it; an empty text is an empty list.
                 let list = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let words = list.split(',').map(|word| word.trim().trim_matches(['"', '\'']));
@@ -234,11 +241,18 @@ impl Key {
             Rule::Listen => "empty, or an address and a port as 127.0.0.1:9464".into(),
             Rule::Zone => "a time zone as \"Europe/Berlin\", \"UTC\", or \"system\"".into(),
             Rule::OneOf(choices) => words(choices),
+            Rule::Singulars => "a list of words and their singular, as \"indices=index\"".into(),
             Rule::Some(choices) => format!("a list of {}", words(choices)),
             Rule::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),
             Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         }
     }
+}
+
+fn is_singular(text: &str) -> bool {
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    text.split_once('=').is_some_and(|(plural, singular)| is_word(plural) && is_word(singular))
 }
 
 fn whole(value: &Value) -> Option<i64> {

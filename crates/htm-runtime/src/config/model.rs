@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use htm_core::TagRules;
 use serde::{Deserialize, Serialize};
 
 use super::secret::{Secret, mask_password};
@@ -163,9 +164,21 @@ pub struct Tag {
     pub ontology_tokens: usize,
     /// A file; may be empty.
     pub prompt: String,
+    pub max_depth: usize,
+    /// `plural=singular`.
+    pub singular: Vec<String>,
 }
 
 impl Tag {
+    /// How tags are written.
+    pub fn rules(&self) -> TagRules {
+        let pairs = self.singular.iter().filter_map(|pair| pair.split_once('='));
+        TagRules {
+            max_depth: self.max_depth,
+            singular: pairs.map(|(plural, one)| (plural.to_owned(), one.to_owned())).collect(),
+        }
+    }
+
     /// The model, the provider's default when none is set; `local` names the model that embeds its terms.
     pub fn model_name(&self) -> &str {
         match (self.model.as_str(), self.provider) {
