@@ -1,6 +1,7 @@
 """Prints what `run.sh` found: `report.py tags|dead HTM JOBS.json`, `report.py model HTM WORKER.log`."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -19,11 +20,13 @@ def main() -> None:
     jobs = json.load(open(path))
     if not jobs:
         print("none")
+    given = 0
     for job in sorted(jobs, key=lambda job: job["node"]):
         text, tags = text_of(htm, job["node"])
+        given += len(tags)
         print(f"{text}")
         print("   ", " ".join(tags) if what == "tags" else job["last_error"].replace("\n", "\n    "))
-    print(f"{len(jobs)} in all")
+    print(f"{len(jobs)} texts" + (f", {given} tags" if what == "tags" else ""))
 
 
 def model(path: str) -> None:
@@ -38,7 +41,8 @@ def model(path: str) -> None:
         return sum(words in json.dumps(line) for line in lines)
 
     print("asked to mend its answer:", count("asking a model to mend its answer"))
-    print("calls whose invalid tags were dropped:", count("invalid tags were dropped"))
+    dropped = [int(n) for line in lines for n in re.findall(r'"dropped": (\d+)', json.dumps(line))]
+    print("invalid tags that were dropped:", sum(dropped), "in", len(dropped), "calls")
     print("failed attempts:", count("a job failed"))
     for line in lines:
         if line.get("level") in ("WARN", "ERROR"):

@@ -221,7 +221,8 @@ impl ProviderError {
     pub fn with_answer(self, answer: &str) -> Self {
         /// As much as shows what kind of answer it was.
         const MAX_CHARS: usize = 500;
-        let words = answer.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+        let words =
+            answer.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
         let mut line = words.collect::<Vec<_>>().join(" ");
         if line.chars().count() > MAX_CHARS {
             line = line.chars().take(MAX_CHARS - 1).chain(['…']).collect();

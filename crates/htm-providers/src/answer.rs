@@ -101,7 +101,8 @@ impl Draft {
     pub(crate) fn trouble(&self) -> Vec<String> {
         let left_out = self.lists.iter().enumerate().filter(|(_, list)| list.is_none());
         let left_out = left_out.map(|(index, _)| format!("index {index} is left out"));
-        let invalid = self.invalid.iter().map(|Invalid { index, tag, rule }| format!("index {index}: `{tag}`: {rule}"));
+        let invalid =
+            self.invalid.iter().map(|Invalid { index, tag, rule }| format!("index {index}: `{tag}`: {rule}"));
         left_out.chain(invalid).collect()
     }
 

@@ -44,7 +44,8 @@ pub(crate) fn user_message(prompt: &Prompt, texts: &[String], ontology: &[TagPat
         .collect();
     let in_use: Vec<&str> = ontology.iter().map(TagPath::as_str).collect();
     let (max_tags, max_levels) = (prompt.max_tags, prompt.rules.max_depth);
-    json!({ "tags_in_use": in_use, "max_tags": max_tags, "max_levels": max_levels, "texts": texts }).to_string()
+    json!({ "tags_in_use": in_use, "max_tags": max_tags, "max_levels": max_levels, "texts": texts })
+        .to_string()
 }
 
 /// The user's second message: what is wrong with the answer.
@@ -128,7 +129,8 @@ mod tests {
 
     #[test]
     fn another_prompt_is_another_version() {
-        let version = |text: Option<&str>| Prompt::new(text.map(str::to_owned), 5, TagRules::default()).version;
+        let version =
+            |text: Option<&str>| Prompt::new(text.map(str::to_owned), 5, TagRules::default()).version;
         assert_ne!(version(None), version(Some("Tag it.")));
         assert_eq!(version(None), version(Some(" ")));
     }

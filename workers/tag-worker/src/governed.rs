@@ -32,7 +32,8 @@ impl Governed {
             ProviderError::new(embedder.model(), ProviderErrorKind::RateLimited { retry_after: None }, why)
         };
         // A quarter of the characters: close enough for a bound.
-        let tokens = texts.iter().map(|text| text.len().div_ceil(4)).sum::<usize>().try_into().unwrap_or(u32::MAX);
+        let tokens =
+            texts.iter().map(|text| text.len().div_ceil(4)).sum::<usize>().try_into().unwrap_or(u32::MAX);
         let leave = governor::acquire(&self.pool, &name, env!("CARGO_PKG_NAME"), tokens, self.deadline).await;
         let grant = match leave {
             Ok(Leave::Granted(grant)) => grant,

@@ -1,18 +1,21 @@
-//! The tags that a namespace has, read once for all calls of a few seconds.
+//! The tags that a namespace has, read anew as often as their number allows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use htm_core::store::tags;
 use htm_core::tag::TagPath;
+use moka::Expiry;
 use moka::future::Cache;
 use sqlx::PgPool;
 
 /// The most tags that are read of a namespace, the most used.
 const MOST: u32 = 100_000;
-/// A tag made by another call is known after so long. Two that make the same one meanwhile create it once all the same.
-const KEPT: Duration = Duration::from_secs(10);
+/// How long a reading serves, for each tag in it: reading takes some 10 µs a tag. A young ontology, whose every new tag
+/// counts, is read for each call; one of 100,000 tags twice a minute. Calls that make the same tag meanwhile create it
+/// once all the same.
+const KEPT_A_TAG: Duration = Duration::from_micros(300);
 /// Tags that are kept, of all namespaces together.
 const KEPT_TAGS: u64 = 1_000_000;
 /// A word that is in more tags than this says nothing of any of them.
@@ -27,7 +30,7 @@ pub(crate) struct InUse {
     by_word: HashMap<String, Vec<u32>>,
 }
 
-/// The tags in use of each namespace, as of a few seconds ago.
+/// The tags in use of each namespace, as of a moment ago.
 pub(crate) struct Ontologies {
     pool: PgPool,
     known: Cache<String, Arc<InUse>>,
@@ -38,7 +41,7 @@ impl Ontologies {
         let known = Cache::builder()
             .weigher(|_, ontology: &Arc<InUse>| ontology.paths.len().max(1).try_into().unwrap_or(u32::MAX))
             .max_capacity(KEPT_TAGS)
-            .time_to_live(KEPT)
+            .expire_after(BySize)
             .build();
         Self { pool, known }
     }
@@ -47,6 +50,14 @@ impl Ontologies {
     pub(crate) async fn of(&self, namespace: &str) -> Result<Arc<InUse>, Arc<htm_core::Error>> {
         let read = async { Ok(Arc::new(InUse::new(tags::in_use(&self.pool, namespace, MOST).await?))) };
         self.known.try_get_with_by_ref(namespace, read).await
+    }
+}
+
+struct BySize;
+
+impl Expiry<String, Arc<InUse>> for BySize {
+    fn expire_after_create(&self, _: &String, ontology: &Arc<InUse>, _: Instant) -> Option<Duration> {
+        Some(KEPT_A_TAG * ontology.paths.len().try_into().unwrap_or(u32::MAX))
     }
 }
 

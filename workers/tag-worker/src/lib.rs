@@ -10,8 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use htm_core::Stage;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
-use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::governor::Breaker;
+use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
 use htm_core::tag::TagPath;
 use htm_runtime::{RuntimeError, Session};
@@ -56,7 +56,9 @@ impl TagHandler {
                 Ok(ontology) => relevance.choose(&ontology, texts).await,
                 Err(error) => unread(&error),
             },
-            None => tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN).await.unwrap_or_else(|error| unread(&error)),
+            None => tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN)
+                .await
+                .unwrap_or_else(|error| unread(&error)),
         }
     }
 }

@@ -146,7 +146,8 @@ impl Shown {
 fn in_turn(tags: &[(usize, Arc<[f32]>)], texts: &[Arc<[f32]>]) -> Vec<usize> {
     const OF_EACH: usize = 500;
     let of_text = |text: &Arc<[f32]>| {
-        let mut by_nearness: Vec<(f32, usize)> = tags.iter().map(|(place, tag)| (dot(tag, text), *place)).collect();
+        let mut by_nearness: Vec<(f32, usize)> =
+            tags.iter().map(|(place, tag)| (dot(tag, text), *place)).collect();
         let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if by_nearness.len() > OF_EACH {
             by_nearness.select_nth_unstable_by(OF_EACH, order);
@@ -157,7 +158,10 @@ fn in_turn(tags: &[(usize, Arc<[f32]>)], texts: &[Arc<[f32]>]) -> Vec<usize> {
     };
     let of_texts: Vec<Vec<(f32, usize)>> = texts.iter().map(of_text).collect();
     let most = of_texts.iter().map(Vec::len).max().unwrap_or_default();
-    (0..most).flat_map(|rank| of_texts.iter().filter_map(move |tags| tags.get(rank))).map(|(_, place)| *place).collect()
+    (0..most)
+        .flat_map(|rank| of_texts.iter().filter_map(move |tags| tags.get(rank)))
+        .map(|(_, place)| *place)
+        .collect()
 }
 
 /// The cosine of two vectors of unit length; 0 when they are of different models.

@@ -93,7 +93,9 @@ fn each_broken_rule_is_told_once() {
 fn a_second_answer_mends_and_takes_nothing_away() {
     let of = |answer: &str| parse(answer, Reading { max_tags: 2, ..reading(3) }).unwrap();
     let first = of(r#"{"results":[{"index":0,"tags":["a","b:c:b"]},{"index":1,"tags":["d"]}]}"#);
-    let second = of(r#"{"results":[{"index":0,"tags":["x!","b","e"]},{"index":1,"tags":["z"]},{"index":2,"tags":["f"]}]}"#);
+    let second = of(
+        r#"{"results":[{"index":0,"tags":["x!","b","e"]},{"index":1,"tags":["z"]},{"index":2,"tags":["f"]}]}"#,
+    );
     let mended = first.mended_by(second);
     assert_eq!(mended.invalid.iter().map(|tag| tag.tag.as_str()).collect::<Vec<_>>(), ["x!"]);
     let lists: Vec<Vec<String>> = mended
