@@ -51,8 +51,8 @@ impl Asked {
     }
 }
 
-/// What the model does with a request: says something, or the server refuses it.
-type Behaviour = dyn Fn(&Asked) -> Result<String, ResponseTemplate> + Send + Sync;
+/// What the server answers.
+type Behaviour = dyn Fn(&Asked) -> ResponseTemplate + Send + Sync;
 
 /// A language model behind OpenAI's API.
 struct Model {
@@ -66,21 +66,21 @@ impl Respond for Answering {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let asked = Asked { body: request.body_json().unwrap(), at: Instant::now() };
         self.1.lock().unwrap().push(asked.clone());
-        match (self.0)(&asked) {
-            Ok(content) => ResponseTemplate::new(200).set_body_json(json!({
-                "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "mock-chat",
-                "choices": [{ "index": 0, "finish_reason": "stop", "logprobs": null,
-                    "message": { "role": "assistant", "content": content, "refusal": null } }],
-            })),
-            Err(refusal) => refusal,
-        }
+        (self.0)(&asked)
     }
 }
 
+/// The answer of a model that says this.
+fn said(content: &str) -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "mock-chat",
+        "choices": [{ "index": 0, "finish_reason": "stop", "logprobs": null,
+            "message": { "role": "assistant", "content": content, "refusal": null } }],
+    }))
+}
+
 impl Model {
-    async fn new(
-        behaviour: impl Fn(&Asked) -> Result<String, ResponseTemplate> + Send + Sync + 'static,
-    ) -> Self {
+    async fn new(behaviour: impl Fn(&Asked) -> ResponseTemplate + Send + Sync + 'static) -> Self {
         let (server, asked) = (MockServer::start().await, Arc::default());
         let answering = Answering(Box::new(behaviour), Arc::clone(&asked));
         Mock::given(wiremock::matchers::method("POST")).respond_with(answering).mount(&server).await;
@@ -88,7 +88,7 @@ impl Model {
     }
 
     async fn saying(behaviour: impl Fn(&Asked) -> String + Send + Sync + 'static) -> Self {
-        Self::new(move |asked| Ok(behaviour(asked))).await
+        Self::new(move |asked| said(&behaviour(asked))).await
     }
 
     fn asked(&self) -> Vec<Asked> {
@@ -288,9 +288,9 @@ async fn a_server_without_json_schema_is_asked_without_it_from_then_on() {
     remember(&db, &["one", "two", "three"]).await;
     let model =
         Model::new(|asked| match asked.body.get("response_format").is_some_and(|format| !format.is_null()) {
-            true => Err(ResponseTemplate::new(400)
-                .set_body_json(json!({ "error": "'response_format.type' must be 'json_object' or 'text'" }))),
-            false => Ok(results(asked.texts().iter().map(|_| ["plain"]))),
+            true => ResponseTemplate::new(400)
+                .set_body_json(json!({ "error": "'response_format.type' must be 'json_object' or 'text'" })),
+            false => said(&results(asked.texts().iter().map(|_| ["plain"]))),
         })
         .await;
     assert_eq!(model.drain(&db, 1).await.done, 3);

@@ -54,7 +54,7 @@ impl Relevance {
     /// by use, and nothing is embedded.
     pub(crate) async fn choose(&self, ontology: &InUse, texts: &[String]) -> Vec<TagPath> {
         let mut all = Shown::new(self);
-        if all.fill(ontology.paths.iter().cloned()) {
+        if self.budget_tokens == 0 || all.fill(ontology.paths.iter().cloned()) {
             return all.paths;
         }
         let nearest = self.nearest(ontology, texts).await.unwrap_or_else(|error| {
