@@ -45,7 +45,7 @@ mkdir -p "$dir/model"
 rm -f "$dir/model/url"
 server= between=
 end() {
-    for process in $between $server; do kill "$process" 2>/dev/null && wait "$process" 2>/dev/null; done
+    for process in $between $server; do kill "$process" 2>/dev/null && wait "$process" 2>/dev/null || true; done
     HTM_DATA_DIR=$dir/htm "$bin/htm" db down >/dev/null 2>&1 || true
     if [ -n "$keep" ]; then echo "kept: $dir"; else rm -rf "$dir"; fi
 }

@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn texts() -> Vec<String> {
-        vec!["My notes on kimchi: salt, cabbage, a cool place.".to_owned(), "Nothing of note".to_owned()]
+        vec!["On cooking kimchi by fermentation.".to_owned(), "Nothing of note".to_owned()]
     }
 
     fn relevance(budget_tokens: usize, embedder: Option<Arc<dyn Embedder>>) -> Relevance {
