@@ -104,10 +104,13 @@ pub(crate) async fn extract(
 }
 
 fn read(said: &Said, reading: Reading<'_>) -> Result<Draft, String> {
-    match said.cut_off {
-        true => Err("it is too long and was cut off: say less".to_owned()),
-        false => answer::parse(&said.content, reading),
+    if !said.cut_off {
+        return answer::parse(&said.content, reading);
     }
+    // Small models give a whole answer and then go on without end.
+    let whole = said.content.rfind(['}', ']']).map_or("", |end| &said.content[..=end]);
+    let draft = answer::parse(whole, reading).ok().filter(Draft::is_complete);
+    draft.ok_or_else(|| "it is too long and was cut off: say less".to_owned())
 }
 
 /// The tags by both answers, the second only if there was one; `said` is the last.
@@ -143,4 +146,24 @@ fn settle(
     let kind = if was_told { ProviderErrorKind::UnusableAnswer } else { ProviderErrorKind::BadResponse };
     let message = format!("the model's answer is not tags: {reason}");
     Err(ProviderError::new(chat.model(), kind, message).with_answer(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use htm_core::tag::TagRules;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_cut_off_counts_if_it_was_whole_before() {
+        let rules = TagRules::default();
+        let reading = Reading { texts: 1, max_tags: 5, rules: &rules };
+        let tags = |content: &str| {
+            let said = Said { content: content.to_owned(), cut_off: true };
+            Some(read(&said, reading).ok()?.into_lists().unwrap().remove(0).len())
+        };
+        assert_eq!(tags(r#"{"results":[{"index":0,"tags":["a","b"]}]} and so on and so"#), Some(2));
+        assert_eq!(tags(r#"{"results":[{"index":0,"tags":["a","bro"#), None);
+        assert_eq!(tags("- a\n- b\n- bro"), None);
+    }
 }
