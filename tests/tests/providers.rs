@@ -11,5 +11,7 @@ mod http_tags;
 mod long_texts;
 #[path = "providers/mock.rs"]
 mod mock;
+#[path = "providers/tag_quality.rs"]
+mod tag_quality;
 #[path = "providers/tagging.rs"]
 mod tagging;

@@ -181,6 +181,7 @@ pub(crate) struct RememberArgs {
 #[command(after_help = "Examples:
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
+  htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
   htm recall --timeframe auto \"what did we decide last week about billing\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
@@ -208,6 +209,12 @@ pub(crate) struct RecallArgs {
     /// One of the tags is enough
     #[arg(long)]
     pub(crate) any_tag: bool,
+    /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
+    #[arg(long = "boost-tag", value_name = "PREFIX")]
+    pub(crate) boost_tags: Vec<String>,
+    /// Show the tags of the hits too
+    #[arg(long)]
+    pub(crate) facets: bool,
     /// Only what this robot remembered
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,

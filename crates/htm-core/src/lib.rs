@@ -29,6 +29,7 @@ mod ping;
 pub mod provider;
 mod purge;
 mod recall;
+mod relevance;
 mod remember;
 mod robot;
 mod robots;
@@ -57,9 +58,10 @@ pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Degraded, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores, Strategy,
-    TagFilter,
+    Degraded, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores,
+    Strategy, TagFilter,
 };
+pub use relevance::{RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};

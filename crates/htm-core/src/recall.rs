@@ -1,5 +1,7 @@
 //! Recall: finding by vector, by full text, and by both.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Instant;
@@ -7,6 +9,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::node::Node;
+use crate::relevance::RelevanceWeights;
 use crate::store::recall;
 use crate::tag::TagPath;
 use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe};
@@ -86,6 +89,8 @@ pub struct RecallQuery {
     pub tags: Vec<TagFilter>,
     /// One of the tags is enough; else all are needed.
     pub any_tag: bool,
+    /// Tags that a hit had better have: with any of them, hits are ordered by their [relevance](RelevanceWeights).
+    pub boost_tags: Vec<TagFilter>,
     /// Only what this robot remembered.
     pub robot: Option<String>,
     /// Only what was said in this conversation.
@@ -104,6 +109,7 @@ impl RecallQuery {
             timeframe: TimeFilter::default(),
             tags: Vec::new(),
             any_tag: false,
+            boost_tags: Vec::new(),
             robot: None,
             session: None,
             limit: 20,
@@ -132,6 +138,12 @@ impl RecallQuery {
     /// Asks for a tag.
     pub fn tag(mut self, tag: TagFilter) -> Self {
         self.tags.push(tag);
+        self
+    }
+
+    /// Prefers what has a tag to what has not.
+    pub fn boost(mut self, tag: TagFilter) -> Self {
+        self.boost_tags.push(tag);
         self
     }
 
@@ -198,6 +210,8 @@ pub struct RecallSettings {
     pub bm25_k1: f64,
     /// BM25's normalisation by length, 0 to 1.
     pub bm25_b: f64,
+    /// What relevance is made of.
+    pub relevance: RelevanceWeights,
 }
 
 impl Default for RecallSettings {
@@ -210,6 +224,7 @@ impl Default for RecallSettings {
             exact_scope: 10_000,
             bm25_k1: 1.2,
             bm25_b: 0.75,
+            relevance: RelevanceWeights::default(),
         }
     }
 }
@@ -219,6 +234,8 @@ impl Default for RecallSettings {
 pub struct Recalled {
     /// The hits, best first.
     pub hits: Vec<Hit>,
+    /// The tags of the hits, those of most hits first.
+    pub facets: Vec<Facet>,
     /// The strategy that was asked for.
     pub strategy: Strategy,
     /// When the hits were made: what the query's filter meant.
@@ -236,6 +253,15 @@ pub struct Recalled {
     pub embed_ms: f64,
     /// Milliseconds that the database took, with both ways.
     pub search_ms: f64,
+}
+
+/// A tag of hits.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Facet {
+    /// The tag.
+    pub tag: TagPath,
+    /// How many of the hits have it.
+    pub hits: usize,
 }
 
 /// A leg that did not run.
@@ -276,6 +302,10 @@ pub struct Scores {
     pub vector_rank: Option<i64>,
     /// Its place among the text leg's candidates.
     pub text_rank: Option<i64>,
+    /// The share of the tags to be boosted that it has, 0 to 1; none when there were none.
+    pub tags: Option<f64>,
+    /// What the hits are ordered by when tags are boosted, 0 to 10; else none.
+    pub relevance: Option<f64>,
 }
 
 /// Which leg brought a hit.
@@ -311,6 +341,9 @@ impl Htm {
     /// any embedder), or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        if !query.boost_tags.is_empty() {
+            self.settings().recall.relevance.validate()?;
+        }
         let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
         self.saw_robot(namespace, &self.settings().robot);
         let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
@@ -350,8 +383,10 @@ impl Htm {
             },
         )
         .await?;
+        let hits = found.hits;
         Ok(Recalled {
-            hits: found.hits,
+            facets: facets(&hits),
+            hits,
             strategy: query.strategy,
             timeframe,
             time_phrase: phrase,
@@ -362,4 +397,16 @@ impl Htm {
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
         })
     }
+}
+
+/// The tags of hits, those of most hits first.
+fn facets(hits: &[Hit]) -> Vec<Facet> {
+    let mut counts: BTreeMap<&TagPath, usize> = BTreeMap::new();
+    for tag in hits.iter().flat_map(|hit| &hit.node.tags) {
+        *counts.entry(tag).or_default() += 1;
+    }
+    let mut facets: Vec<Facet> =
+        counts.into_iter().map(|(tag, hits)| Facet { tag: tag.clone(), hits }).collect();
+    facets.sort_by_key(|facet| Reverse(facet.hits));
+    facets
 }

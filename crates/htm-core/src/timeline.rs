@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::node::Node;
-use crate::recall::{Degraded, RecallQuery, Strategy, validate_scope};
+use crate::recall::{Degraded, RecallQuery, Strategy, TagFilter, validate_scope};
 use crate::store::{nodes, timeline};
 use crate::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
@@ -24,6 +24,10 @@ pub struct TimelineQuery {
     pub namespace: Option<String>,
     /// When.
     pub timeframe: TimeFilter,
+    /// Tags that a memory must have.
+    pub tags: Vec<TagFilter>,
+    /// One of the tags is enough; else all are needed.
+    pub any_tag: bool,
     /// Only what this robot remembered.
     pub robot: Option<String>,
     /// Only what was said in this conversation.
@@ -46,6 +50,8 @@ impl TimelineQuery {
             topic: None,
             namespace: None,
             timeframe: TimeFilter::default(),
+            tags: Vec::new(),
+            any_tag: false,
             robot: None,
             session: None,
             strategy: Strategy::default(),
@@ -62,6 +68,12 @@ impl TimelineQuery {
     /// Sets the timeframe.
     pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
         self.timeframe = timeframe.into();
+        self
+    }
+
+    /// Asks for a tag.
+    pub fn tag(mut self, tag: TagFilter) -> Self {
+        self.tags.push(tag);
         self
     }
 
@@ -183,6 +195,8 @@ impl Htm {
                     .recall(&RecallQuery {
                         namespace: query.namespace.clone(),
                         timeframe: query.timeframe.clone(),
+                        tags: query.tags.clone(),
+                        any_tag: query.any_tag,
                         robot: query.robot.clone(),
                         session: query.session.clone(),
                         strategy: query.strategy,
@@ -214,6 +228,22 @@ impl Htm {
             place(a).cmp(&place(b)).then(a.node.id.cmp(&b.node.id))
         });
         Ok(timeline)
+    }
+
+    /// The memories with a tag, the latest first.
+    ///
+    /// # Errors
+    /// `limit_out_of_range`, `namespace_invalid`, or a database error.
+    pub async fn find_by_topic(
+        &self,
+        tag: TagFilter,
+        namespace: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Node>> {
+        validate_scope(namespace, None, None, limit)?;
+        let namespace = namespace.unwrap_or(&self.settings().namespace);
+        let query = TimelineQuery { limit, ..TimelineQuery::everything().tag(tag) };
+        timeline::latest(self.pool(), namespace, &query, &Timeframe::default()).await
     }
 
     /// What was said around a memory, at most so many before it and after it. In a conversation by the place in it

@@ -8,7 +8,9 @@ mod bert;
 mod kernels;
 mod matmul;
 mod model;
+mod nearness;
 mod ontology;
+mod phrases;
 mod tags;
 mod weights;
 mod windows;
@@ -29,7 +31,8 @@ pub struct LocalSettings {
     pub model_dir: PathBuf,
     /// Threads for inference; 0 for as many as the machine has.
     pub threads: usize,
-    /// The least cosine similarity, 0 to 1, of a text and a term for the term to become a tag.
+    /// The least similarity, 0 to 1, of a text and a term for the term to become a tag: a cosine, less what the text has
+    /// in common with every term.
     pub tag_threshold: f32,
     /// The most tags a text gets.
     pub max_tags: usize,
@@ -43,7 +46,7 @@ impl Default for LocalSettings {
         Self {
             model_dir: default_model_dir(),
             threads: 0,
-            tag_threshold: tags::DEFAULT_THRESHOLD,
+            tag_threshold: nearness::DEFAULT_THRESHOLD,
             max_tags: 5,
             templates: ontology::built_in_names().map(str::to_owned).collect(),
         }
@@ -62,7 +65,7 @@ pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>, SettingsEr
 ///
 /// # Errors
 /// As [`embedder`]; besides [`SettingsError::Value`] for a threshold outside 0 to 1, and
-/// [`SettingsError::BadFile`] for a template that is none.
+/// [`SettingsError::Template`] for a template that cannot be used.
 pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
     Ok(Arc::new(tags::LocalTagger::new(&settings)?))
 }

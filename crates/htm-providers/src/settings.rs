@@ -43,6 +43,14 @@ pub enum SettingsError {
         /// Why.
         reason: String,
     },
+    /// A template of the ontology is not there or is none.
+    #[error("the template {template} cannot be used: {reason}")]
+    Template {
+        /// Its name or path.
+        template: String,
+        /// Why.
+        reason: String,
+    },
     /// The HTTP client could not be set up.
     #[error("the HTTP client could not be set up: {0}")]
     Client(String),
@@ -57,6 +65,7 @@ impl SettingsError {
             SettingsError::MissingFile { .. } => "provider_settings_missing_file",
             SettingsError::BadFile { .. } => "provider_settings_bad_file",
             SettingsError::Prompt { .. } => "provider_settings_prompt",
+            SettingsError::Template { .. } => "provider_settings_template",
             SettingsError::Client(_) => "provider_settings_client",
         }
     }
@@ -73,6 +82,10 @@ impl SettingsError {
             }
             SettingsError::Prompt { .. } => {
                 "set `tag.prompt` to a text file, as a copy of config/prompts/tags.md, or to nothing"
+            }
+            SettingsError::Template { .. } => {
+                "name built-in ones in tag.ontology (software, research, personal, business) or files with a \
+                 line a term below [terms], as \"pet:cat\" = \"cats at home\""
             }
             SettingsError::Client(_) => {
                 "check the proxy variables (HTTPS_PROXY, NO_PROXY) and the certificates"

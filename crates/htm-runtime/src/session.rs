@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use htm_core::provider::{Embedder, TagExtractor};
 use htm_core::store::embeddings::RegisteredModel;
-use htm_core::{Embedders, Htm, RecallSettings, Settings};
+use htm_core::{Embedders, Htm, RecallSettings, RelevanceWeights, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
@@ -297,6 +297,12 @@ fn settings(config: &Config) -> Settings {
             exact_scope: config.recall.exact_scope as usize,
             bm25_k1: config.recall.bm25_k1,
             bm25_b: config.recall.bm25_b,
+            relevance: RelevanceWeights {
+                similarity: config.relevance.similarity,
+                tags: config.relevance.tags,
+                recency: config.relevance.recency,
+                access: config.relevance.access,
+            },
         },
         recall_model: None,
         cache_entries: config.embedding.cache_entries,

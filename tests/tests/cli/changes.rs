@@ -120,7 +120,7 @@ async fn a_bad_edit_is_refused_whole() {
         (&[&plain, "hers"], "content_taken"),
         (&[&node, " "], "content_empty"),
         (&[&node, "--importance", "-1"], "importance_out_of_range"),
-        (&[&node, "--tag", "Not A Tag"], "tag_invalid"),
+        (&[&node, "--tag", "c++"], "tag_invalid"),
         (&[&node, "--new-key", "a\u{1b}[2Jb"], "key_invalid"),
     ] {
         let arguments = [&["edit"], arguments].concat();

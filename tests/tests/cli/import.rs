@@ -21,7 +21,7 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
             r#"{"id":"b","ns":"n"}"#,
             "",
             r#"{"id":"c","ns":"n","text":"  "}"#,
-            r#"{"id":"d","ns":"n","text":"two","tags":["No Tag"]}"#,
+            r#"{"id":"d","ns":"n","text":"two","tags":["no tag!"]}"#,
             r#"{"id":"e","ns":"n","text":"NUL \u0000"}"#,
             r#"{"id":"f","ns":"","text":"two"}"#,
             r#"{"id":"g","ns":"n","text":"two","color":"red"}"#,

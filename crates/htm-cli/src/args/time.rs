@@ -9,6 +9,7 @@ use htm_core::NodeId;
 Examples:
   htm timeline --timeframe yesterday
   htm timeline billing --timeframe \"last month\" --by session
+  htm timeline --tag database:postgresql
   htm timeline --session standup-12 --limit 100
   htm timeline --timeframe auto \"the migration since Monday\" --json")]
 pub(crate) struct TimelineArgs {
@@ -20,6 +21,15 @@ pub(crate) struct TimelineArgs {
     /// Where to look
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
+    /// Only nodes with this tag or one below it (may be repeated: then with all of them)
+    #[arg(long = "tag", value_name = "PREFIX")]
+    pub(crate) tags: Vec<String>,
+    /// Only nodes with exactly this tag (may be repeated)
+    #[arg(long = "exact-tag", value_name = "TAG")]
+    pub(crate) exact_tags: Vec<String>,
+    /// One of the tags is enough
+    #[arg(long)]
+    pub(crate) any_tag: bool,
     /// Only what this robot remembered
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,

@@ -13,7 +13,7 @@ use htm_runtime::config::Config;
 
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
-use crate::output::{Output, one_line};
+use crate::output::{Output, one_line, table};
 
 pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = query(config, &args)?;
@@ -27,7 +27,10 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {
                 let recalled = htm.recall(&query).await?;
-                output.value(&recalled, || describe(&recalled, &htm.settings().time.zone));
+                output.value(&recalled, || {
+                    let facets = if args.facets { describe_facets(&recalled) } else { String::new() };
+                    format!("{facets}{}", describe(&recalled, &htm.settings().time.zone))
+                });
                 Ok(())
             }
         }
@@ -39,20 +42,30 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
-    let rules = config.tag.rules();
-    let prefixes = parse_tags(&rules, &args.tags)?.into_iter().map(TagFilter::Prefix);
-    let exact = parse_tags(&rules, &args.exact_tags)?.into_iter().map(TagFilter::Exact);
     Ok(RecallQuery {
         namespace: args.namespace.clone(),
         strategy: strategy.parse()?,
         timeframe: time_filter(args.timeframe.as_deref())?,
-        tags: prefixes.chain(exact).collect(),
+        tags: tag_filters(config, &args.tags, &args.exact_tags)?,
+        boost_tags: tag_filters(config, &args.boost_tags, &[])?,
         any_tag: args.any_tag,
         robot: args.robot.clone(),
         session: args.session.clone(),
         limit: limit(config, args.limit.as_deref())?,
         ..RecallQuery::new(args.query.join(" "))
     })
+}
+
+/// The tags of the command line.
+pub(crate) fn tag_filters(
+    config: &Config,
+    prefixes: &[String],
+    exact: &[String],
+) -> Result<Vec<TagFilter>, CliError> {
+    let rules = config.tag.rules();
+    let prefixes = parse_tags(&rules, prefixes)?.into_iter().map(TagFilter::Prefix);
+    let exact = parse_tags(&rules, exact)?.into_iter().map(TagFilter::Exact);
+    Ok(prefixes.chain(exact).collect())
 }
 
 /// The limit of the command line, or the configuration's.
@@ -100,7 +113,11 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str(&format!(
             "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {})\n     {}\n     {}\n",
             place + 1,
-            style(format!("score {:.3}", scores.score)).bold(),
+            style(match scores.relevance {
+                Some(relevance) => format!("relevance {relevance:.2}  score {:.3}", scores.score),
+                None => format!("score {:.3}", scores.score),
+            })
+            .bold(),
             hit.matched_by.to_string(),
             number(scores.similarity),
             rank(scores.vector_rank),
@@ -141,6 +158,14 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     text.push_str(&describe_degraded(&recalled.degraded));
     text
+}
+
+fn describe_facets(recalled: &Recalled) -> String {
+    let rows = recalled.facets.iter().map(|facet| vec![facet.tag.to_string(), facet.hits.to_string()]);
+    match recalled.facets.is_empty() {
+        true => "the hits have no tags\n".into(),
+        false => format!("{}\n\n", table(&["tag", "hits"], &[1], rows.collect())),
+    }
 }
 
 /// A line for each leg that did not run.

@@ -10,7 +10,7 @@ use htm_core::{
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use super::recall::{describe_degraded, describe_time, limit, time_filter};
+use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
 use crate::output::{Output, one_line};
@@ -21,6 +21,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     let query = TimelineQuery {
         topic: (!args.topic.is_empty()).then_some(topic),
         namespace: args.namespace,
+        tags: tag_filters(config, &args.tags, &args.exact_tags)?,
+        any_tag: args.any_tag,
         timeframe: time_filter(args.timeframe.as_deref())?,
         robot: args.robot,
         session: args.session,

@@ -1,5 +1,7 @@
 //! Recall's statement: its template, filled in once a model, and its rows.
 
+use std::cmp::Ordering;
+
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
 use sqlx::{AssertSqlSafe, PgPool};
@@ -11,6 +13,7 @@ use crate::id::NodeId;
 use crate::job::Stage;
 use crate::node::Node;
 use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, TagFilter};
+use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::Timeframe;
 
 /// Everything the statement is told, beside the query.
@@ -35,19 +38,14 @@ pub(crate) struct Found {
 
 pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> {
     let query = search.query;
-    let (paths, prefixes): (Vec<&str>, Vec<bool>) = query
-        .tags
-        .iter()
-        .map(|tag| match tag {
-            TagFilter::Exact(path) => (path.as_str(), false),
-            TagFilter::Prefix(path) => (path.as_str(), true),
-        })
-        .unzip();
-    let needed = if query.any_tag { 1 } else { paths.len() as i32 };
-    let paths = (!paths.is_empty()).then_some(paths);
+    let (paths, prefixes) = paths_and_prefixes(&query.tags);
+    let needed = needed(&query.tags, query.any_tag);
+    let (boosts, boost_prefixes) = paths_and_prefixes(&query.boost_tags);
     let (starts, ends) = several(search.timeframe);
     let settings = search.settings;
     let pool_size = settings.pool.max(query.limit);
+    // What is ordered anew is chosen from all candidates.
+    let limit = if boosts.is_some() { pool_size } else { query.limit };
     let begin = format!(
         // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter.
         "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
@@ -68,7 +66,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(search.embedding.as_ref().map(|(_, vector)| HalfVector::from_f32_slice(vector)))
         .bind(search.language)
         .bind(pool_size as i32)
-        .bind(query.limit as i32)
+        .bind(limit as i32)
         .bind(settings.exact_scope as i32)
         .bind(match settings.fusion {
             Fusion::Convex => "convex",
@@ -80,6 +78,8 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(starts.as_deref())
         .bind(ends.as_deref())
         .bind(query.session.as_deref())
+        .bind(boosts)
+        .bind(boost_prefixes)
         .fetch_all(&mut *tx)
         .await?;
     let unembedded = match query.strategy.wants_vectors() {
@@ -99,8 +99,36 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         }
     };
     tx.commit().await?;
-    let hits = rows.into_iter().map(Row::into_hit).collect::<Result<_>>()?;
+    let weights = query.boost_tags.first().map(|_| &settings.relevance);
+    let mut hits = rows.into_iter().map(|row| row.into_hit(weights)).collect::<Result<Vec<_>>>()?;
+    if weights.is_some() {
+        // Stable: of equal relevance, the better score comes first.
+        hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
+        hits.truncate(query.limit);
+    }
     Ok(Found { hits, unembedded })
+}
+
+/// The names of tags and which are prefixes; no names when there are no tags.
+pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<bool>) {
+    let (paths, prefixes): (Vec<&str>, Vec<bool>) = tags
+        .iter()
+        .map(|tag| match tag {
+            TagFilter::Exact(path) => (path.as_str(), false),
+            TagFilter::Prefix(path) => (path.as_str(), true),
+        })
+        .unzip();
+    ((!paths.is_empty()).then_some(paths), prefixes)
+}
+
+/// How many of the tags a node must have.
+pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
+    if any { 1 } else { tags.len() as i32 }
+}
+
+/// The tags that a list of names means, to be put into a statement.
+pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
+    include_str!("sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
 }
 
 /// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.
@@ -124,6 +152,8 @@ const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now
 fn statement(model: Option<&RegisteredModel>) -> String {
     include_str!("sql/recall.sql")
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
+        .replace("{{tags:$4,$5}}", &tags_named("$4", "$5"))
+        .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
         .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
         .replace("{{node}}", node_columns())
 }
@@ -143,10 +173,18 @@ struct Row {
     stale: bool,
     bm25: Option<f64>,
     score: Option<f64>,
+    tag_share: Option<f64>,
+    hours: f64,
 }
 
 impl Row {
-    fn into_hit(self) -> Result<Hit> {
+    fn into_hit(self, relevance: Option<&RelevanceWeights>) -> Result<Hit> {
+        let signals = Signals {
+            similarity: self.similarity,
+            tags: self.tag_share,
+            hours: Some(self.hours),
+            accesses: None,
+        };
         let matched_by = match (self.vector_rank, self.text_rank) {
             (Some(_), Some(_)) => MatchedBy::Both,
             (None, Some(_)) => MatchedBy::Text,
@@ -161,6 +199,8 @@ impl Row {
                 text: self.bm25,
                 vector_rank: self.vector_rank,
                 text_rank: self.text_rank,
+                tags: self.tag_share,
+                relevance: relevance.map(|weights| weights.relevance(&signals)),
             },
             matched_by,
         })

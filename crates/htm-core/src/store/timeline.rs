@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, PgPool};
 
-use super::recall::{NodeRow, node_columns, several};
+use super::recall::{NodeRow, needed, node_columns, paths_and_prefixes, several, tags_named};
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::node::Node;
@@ -19,18 +19,25 @@ pub(crate) async fn latest(
     let (starts, ends) = several(timeframe);
     // A generic plan would not walk the index of what is asked for.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let rows: Vec<NodeRow> =
-        sqlx::query_as(AssertSqlSafe(include_str!("sql/timeline.sql").replace("{{node}}", node_columns())))
-            .bind(namespace)
-            .bind(timeframe.from())
-            .bind(timeframe.until())
-            .bind(starts)
-            .bind(ends)
-            .bind(query.robot.as_deref())
-            .bind(query.session.as_deref())
-            .bind(query.limit as i32)
-            .fetch_all(&mut *tx)
-            .await?;
+    let (paths, prefixes) = paths_and_prefixes(&query.tags);
+    let sql = include_str!("sql/timeline.sql")
+        .replace("{{tags:$9,$10}}", &tags_named("$9", "$10"))
+        .replace("{{wanted}}", include_str!("sql/in_timeline.sql").trim_end())
+        .replace("{{node}}", node_columns());
+    let rows: Vec<NodeRow> = sqlx::query_as(AssertSqlSafe(sql))
+        .bind(namespace)
+        .bind(timeframe.from())
+        .bind(timeframe.until())
+        .bind(starts)
+        .bind(ends)
+        .bind(query.robot.as_deref())
+        .bind(query.session.as_deref())
+        .bind(query.limit as i32)
+        .bind(paths)
+        .bind(prefixes)
+        .bind(needed(&query.tags, query.any_tag))
+        .fetch_all(&mut *tx)
+        .await?;
     tx.commit().await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }

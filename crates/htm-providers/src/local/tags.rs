@@ -1,44 +1,39 @@
-//! Tags without a language model: the terms of the ontology whose embedding is nearest to the text's.
+//! Tags without a language model: the terms of the ontology whose embedding is nearest to the text's; where none is
+//! near, a phrase of the text itself.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use htm_core::provider::{
     ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
 };
 use htm_core::tag::TagPath;
+use tokio::sync::OnceCell;
 
 use super::LocalSettings;
 use super::model::Model;
+use super::nearness::{self, Nearness, Terms};
 use super::ontology::{self, Term};
+use super::phrases;
 use crate::SettingsError;
 use crate::hash::fnv1a;
 
-/// The cosine similarity from which a term of all-MiniLM-L6-v2 is more often right than wrong, on the
-/// sentences of `tests::tags_of_plain_sentences`.
-pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
-/// A term this much below the best one is about something else.
-const MARGIN: f32 = 0.12;
-/// What a tag in use is ahead of a term that nobody has used, in the order only.
-const IN_USE: f32 = 0.02;
-/// The most tags in use that are compared, the most used first: each costs an embedding once.
+/// The most tags in use that are compared, the most used first: each costs two embeddings once.
 const MAX_IN_USE: usize = 2_000;
-/// Vectors of tags in use that are kept, across namespaces; beyond, all are dropped and made anew.
+/// Tags in use whose vectors are kept, across namespaces; beyond, all are dropped and made anew.
 const MAX_CACHED: usize = 20_000;
 
-/// Proposes the nearest terms of its templates and of the tags in use.
+/// Proposes the nearest terms of its templates and of the tags in use, else a key phrase.
 pub(super) struct LocalTagger {
     model: Arc<Model>,
     version: String,
     threshold: f32,
     max_tags: usize,
     terms: Vec<Term>,
-    term_vectors: OnceLock<Vec<Arc<[f32]>>>,
+    described: OnceCell<Arc<Terms>>,
     in_use: Mutex<HashMap<TagPath, Arc<[f32]>>>,
 }
-
-type Known = (TagPath, Arc<[f32]>, f32);
 
 impl LocalTagger {
     pub(super) fn new(settings: &LocalSettings) -> Result<Self, SettingsError> {
@@ -47,43 +42,62 @@ impl LocalTagger {
             return Err(SettingsError::Value { setting: "local.tag_threshold", reason });
         }
         let terms = ontology::load(&settings.templates)?;
-        let rules = format!("{} {} {} {terms:?}", settings.tag_threshold, settings.max_tags, MARGIN);
+        let rules = format!("{} {} {} {terms:?}", settings.tag_threshold, settings.max_tags, nearness::RULES);
         Ok(Self {
             model: Model::shared(&settings.model_dir, settings.threads)?,
             version: format!("ontology-{:016x}", fnv1a(rules.as_bytes())),
             threshold: settings.tag_threshold,
             max_tags: settings.max_tags,
             terms,
-            term_vectors: OnceLock::new(),
+            described: OnceCell::new(),
             in_use: Mutex::default(),
         })
     }
 
-    /// Every term with its vector: those of the templates, then the tags in use that are none of them.
-    async fn known(&self, ontology: &[TagPath]) -> Result<Vec<Known>, ProviderError> {
-        let used: HashSet<&TagPath> = ontology.iter().take(MAX_IN_USE).collect();
-        if self.term_vectors.get().is_none() {
-            let texts = self.terms.iter().map(|term| format!("{}: {}", leaf(&term.path), term.description));
-            let vectors = self.vectors(texts.collect()).await?.into_iter().map(Arc::from).collect();
-            // Another call may have been first; its vectors are the same.
-            let _ = self.term_vectors.set(vectors);
-        }
-        let vectors = self.term_vectors.get().into_iter().flatten().cloned();
-        let mut known: Vec<Known> = self
-            .terms
-            .iter()
-            .zip(vectors)
-            .map(|(term, vector)| {
-                let ahead = if used.contains(&term.path) { IN_USE } else { 0.0 };
-                (term.path.clone(), vector, ahead)
-            })
-            .collect();
+    /// The terms of the templates, embedded at the first call.
+    async fn described(&self) -> Result<Arc<Terms>, ProviderError> {
+        let made = self.described.get_or_try_init(async || {
+            let lines: Vec<Vec<String>> = self.terms.iter().map(Term::lines).collect();
+            let mut vectors = self.vectors(lines.concat()).await?.into_iter();
+            let mut terms = Terms::new(self.model.dimensions());
+            for (term, lines) in self.terms.iter().zip(&lines) {
+                terms.push(term.path.clone(), vectors.by_ref().take(lines.len()).flatten());
+            }
+            Ok(Arc::new(terms))
+        });
+        made.await.cloned()
+    }
+
+    /// The tags in use that no template describes.
+    async fn undescribed(&self, used: &HashSet<TagPath>) -> Result<Terms, ProviderError> {
         let described: HashSet<&TagPath> = self.terms.iter().map(|term| &term.path).collect();
-        let others: Vec<TagPath> =
-            used.into_iter().filter(|path| !described.contains(path)).cloned().collect();
-        let vectors = self.in_use_vectors(&others).await?;
-        known.extend(others.into_iter().zip(vectors).map(|(path, vector)| (path, vector, IN_USE)));
-        Ok(known)
+        let mut paths: Vec<&TagPath> = used.iter().filter(|path| !described.contains(path)).collect();
+        paths.sort();
+        let cache = || self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found: HashMap<&TagPath, Arc<[f32]>> = {
+            let cache = cache();
+            paths.iter().filter_map(|path| Some((*path, Arc::clone(cache.get(*path)?)))).collect()
+        };
+        let missing: Vec<&TagPath> = paths.iter().copied().filter(|path| !found.contains_key(path)).collect();
+        if !missing.is_empty() {
+            let words = |text: &str| text.replace([':', '-'], " ");
+            let lines = missing.iter().flat_map(|path| [words(path.as_str()), words(path.leaf())]);
+            let vectors = self.vectors(lines.collect()).await?;
+            let mut cache = cache();
+            if cache.len() + missing.len() > MAX_CACHED {
+                cache.clear();
+            }
+            for (path, two) in missing.into_iter().zip(vectors.chunks_exact(2)) {
+                let vector: Arc<[f32]> = two.concat().into();
+                cache.insert(path.clone(), Arc::clone(&vector));
+                found.insert(path, vector);
+            }
+        }
+        let mut terms = Terms::new(self.model.dimensions());
+        for path in paths {
+            terms.push(path.clone(), found.get(path).into_iter().flat_map(|vector| vector.iter().copied()));
+        }
+        Ok(terms)
     }
 
     async fn vectors(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
@@ -91,27 +105,49 @@ impl LocalTagger {
         Ok(embeddings.into_iter().map(|embedding| embedding.vector).collect())
     }
 
-    async fn in_use_vectors(&self, paths: &[TagPath]) -> Result<Vec<Arc<[f32]>>, ProviderError> {
-        let cache = || self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found: HashMap<&TagPath, Arc<[f32]>> = {
-            let cache = cache();
-            paths.iter().filter_map(|path| Some((path, Arc::clone(cache.get(path)?)))).collect()
-        };
-        let missing: Vec<&TagPath> = paths.iter().filter(|path| !found.contains_key(path)).collect();
-        if !missing.is_empty() {
-            let texts = missing.iter().map(|path| path.as_str().replace([':', '-'], " ")).collect();
-            let vectors = self.vectors(texts).await?;
-            let mut cache = cache();
-            if cache.len() + missing.len() > MAX_CACHED {
-                cache.clear();
-            }
-            for (path, vector) in missing.into_iter().zip(vectors) {
-                let vector: Arc<[f32]> = vector.into();
-                cache.insert(path.clone(), Arc::clone(&vector));
-                found.insert(path, vector);
-            }
+    async fn computed<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ProviderError> {
+        tokio::task::spawn_blocking(compute).await.map_err(|error| {
+            let message = format!("tagging ended early: {error}");
+            ProviderError::new(self.model.name(), ProviderErrorKind::Server, message)
+        })
+    }
+
+    /// Gives each text of `lists` without a tag its key phrase, if it has one.
+    async fn name_the_rest(
+        &self,
+        texts: &[String],
+        vectors: Arc<Vec<Vec<f32>>>,
+        nearness: Arc<Nearness>,
+        lists: &mut [Vec<TagSuggestion>],
+    ) -> Result<(), ProviderError> {
+        let named: Vec<(usize, Vec<String>)> = lists
+            .iter()
+            .enumerate()
+            .filter(|(_, tags)| tags.is_empty())
+            .map(|(index, _)| (index, phrases::candidates(&texts[index])))
+            .filter(|(_, phrases)| !phrases.is_empty())
+            .collect();
+        if named.is_empty() {
+            return Ok(());
         }
-        Ok(paths.iter().filter_map(|path| found.remove(path)).collect())
+        let phrases: Vec<String> = named.iter().flat_map(|(_, phrases)| phrases).cloned().collect();
+        let of_phrases = self.vectors(phrases).await?;
+        let chosen = self.computed(move || {
+            let mut rest = of_phrases.as_slice();
+            let choose = |(index, phrases): (usize, Vec<String>)| {
+                let (these, after) = rest.split_at(phrases.len());
+                rest = after;
+                Some((index, nearness.key_phrase(&vectors[index], &phrases, these)?))
+            };
+            named.into_iter().filter_map(choose).collect::<Vec<_>>()
+        });
+        for (index, tag) in chosen.await? {
+            lists[index].push(tag);
+        }
+        Ok(())
     }
 }
 
@@ -137,89 +173,21 @@ impl TagExtractor for LocalTagger {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let known = self.known(ontology).await?;
-        let vectors = self.vectors(texts.to_vec()).await?;
-        let (threshold, max_tags) = (self.threshold, self.max_tags);
-        let chosen = tokio::task::spawn_blocking(move || {
-            vectors.iter().map(|vector| nearest(vector, &known, threshold, max_tags)).collect()
-        });
-        chosen.await.map_err(|error| {
-            ProviderError::new(
-                self.model.name(),
-                ProviderErrorKind::Server,
-                format!("tagging ended early: {error}"),
-            )
-        })
-    }
-}
-
-fn leaf(path: &TagPath) -> String {
-    path.as_str().rsplit(':').next().unwrap_or_default().replace('-', " ")
-}
-
-/// The nearest of `known` to `vector`, best first: at least `threshold` near, within [`MARGIN`] of the best,
-/// and without ancestors of what is chosen.
-fn nearest(vector: &[f32], known: &[Known], threshold: f32, max_tags: usize) -> Vec<TagSuggestion> {
-    let mut near: Vec<(f32, f32, &TagPath)> = known
-        .iter()
-        .map(|(path, term, ahead)| {
-            (vector.iter().zip(term.iter()).map(|(a, b)| a * b).sum::<f32>(), *ahead, path)
-        })
-        .filter(|(similarity, _, _)| *similarity >= threshold)
-        .collect();
-    near.sort_by(|a, b| (b.0 + b.1).total_cmp(&(a.0 + a.1)).then_with(|| a.2.cmp(b.2)));
-    let best = near.iter().map(|(similarity, _, _)| *similarity).fold(0.0, f32::max);
-    let mut chosen: Vec<TagSuggestion> = Vec::new();
-    for (similarity, _, path) in near.into_iter().filter(|(similarity, _, _)| *similarity >= best - MARGIN) {
-        if chosen.iter().any(|tag| *path == tag.path || is_ancestor(path, &tag.path)) {
-            continue;
+        let used: HashSet<TagPath> = ontology.iter().take(MAX_IN_USE).cloned().collect();
+        let (described, undescribed) = (self.described().await?, self.undescribed(&used).await?);
+        let nearness = Arc::new(Nearness { described, undescribed, used, threshold: self.threshold });
+        let vectors = Arc::new(self.vectors(texts.to_vec()).await?);
+        let (near, of, max_tags) = (Arc::clone(&nearness), Arc::clone(&vectors), self.max_tags);
+        let mut lists = self.computed(move || near.tags(&of, max_tags)).await?;
+        for (text, tags) in texts.iter().zip(&mut lists) {
+            // Its embedding is near to something all the same: "see you" to gratitude.
+            if phrases::is_small_talk(text) {
+                tags.clear();
+            }
         }
-        chosen.retain(|tag| !is_ancestor(&tag.path, path));
-        if chosen.len() >= max_tags {
-            break;
+        if self.max_tags > 0 {
+            self.name_the_rest(texts, vectors, nearness, &mut lists).await?;
         }
-        chosen.push(TagSuggestion { path: path.clone(), confidence: Some(similarity.clamp(0.0, 1.0)) });
-    }
-    chosen
-}
-
-fn is_ancestor(ancestor: &TagPath, path: &TagPath) -> bool {
-    path.as_str().strip_prefix(ancestor.as_str()).is_some_and(|rest| rest.starts_with(':'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn known(terms: &[(&str, [f32; 2], f32)]) -> Vec<Known> {
-        terms
-            .iter()
-            .map(|(path, vector, ahead)| (path.parse().unwrap(), Arc::from(*vector), *ahead))
-            .collect()
-    }
-
-    fn paths(tags: Vec<TagSuggestion>) -> Vec<String> {
-        tags.into_iter().map(|tag| tag.path.into()).collect()
-    }
-
-    #[test]
-    fn ancestors_give_way_and_far_terms_stay_out() {
-        let terms = known(&[
-            ("data", [0.9, 0.0], 0.0),
-            ("data:sql", [0.88, 0.0], 0.0),
-            ("data-x", [0.86, 0.0], 0.0),
-            ("data-x", [0.8, 0.0], 0.0),
-            ("far", [0.5, 0.0], 0.0),
-        ]);
-        assert_eq!(paths(nearest(&[1.0, 0.0], &terms, 0.3, 5)), ["data:sql", "data-x"]);
-        assert_eq!(paths(nearest(&[1.0, 0.0], &terms, 0.3, 1)), ["data:sql"]);
-        assert!(nearest(&[0.0, 1.0], &terms, 0.3, 5).is_empty());
-    }
-
-    #[test]
-    fn a_tag_in_use_wins_a_near_tie() {
-        let terms = known(&[("new", [0.81, 0.0], 0.0), ("used", [0.80, 0.0], IN_USE)]);
-        let tags = nearest(&[1.0, 0.0], &terms, 0.3, 1);
-        assert_eq!((tags[0].path.as_str(), tags[0].confidence), ("used", Some(0.80)));
+        Ok(lists)
     }
 }

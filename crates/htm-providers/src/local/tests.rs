@@ -146,6 +146,25 @@ async fn a_tag_in_use_is_chosen_without_a_description() {
     assert_eq!(tags[0][0].path, in_use[0], "{tags:?}");
 }
 
+#[tokio::test]
+async fn what_no_term_is_near_to_is_named_by_its_key_phrase_and_so_again() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let texts = owned(&[
+        "The pocket watch needs a mainspring and a new crystal.",
+        "Cleaned the escapement of the 1920s pocket watches and replaced a mainspring.",
+        "Can you repeat that please?",
+    ]);
+    let tags = tagger.extract(&texts, &[]).await.unwrap();
+    assert_eq!(tags[0][0].path.as_str(), "pocket-watch", "{tags:?}");
+    assert_eq!(tags[0][0].path, tags[1][0].path);
+    assert!(tags[0][0].confidence.is_some_and(|similarity| similarity > 0.5) && tags[2].is_empty());
+    // Once in use it is a tag like any other, for texts that use other words too.
+    let in_use = [tags[0][0].path.clone()];
+    let texts = owned(&["The old chronometer in my waistcoat ticks again."]);
+    assert_eq!(tagger.extract(&texts, &in_use).await.unwrap()[0][0].path, in_use[0]);
+}
+
 /// Prints the tags of plain sentences: `cargo test -p htm-providers look_at -- --ignored --nocapture`
 #[tokio::test]
 #[ignore = "for the eye"]
@@ -174,7 +193,7 @@ const SENTENCES: [(&str, &str); 44] = [
     ("The worker leaks 200 MB an hour; heap profile points at the cache.", "performance:memory"),
     ("Switch the agent's prompt to Claude and reduce the context window.", "machine-learning:llm"),
     ("The unit test for the parser is flaky, it fails one run in ten.", "testing"),
-    ("Rotate the API key, it was committed to the repository by mistake.", "security:secrets"),
+    ("Rotate the API key, it was committed to the repository by mistake.", "security:secret"),
     ("Rebase the feature branch onto main before merging.", "git"),
     ("The race condition disappears when the mutex is held during the update.", "concurrency"),
     ("Production went down for 40 minutes on Friday, post-mortem is due Tuesday.", "bug:incident"),
@@ -182,23 +201,23 @@ const SENTENCES: [(&str, &str); 44] = [
     ("Melanie: I painted that lake sunrise last year! It's special to me.", "art:painting"),
     ("My daughter's birthday is on 13 May, she loves dinosaurs.", "celebration:birthday"),
     ("I am allergic to peanuts and mostly eat vegetarian.", "food:diet"),
-    ("We are going camping in the mountains next weekend with the kids.", "sports:outdoor"),
+    ("We are going camping in the mountains next weekend with the kids.", "sport:outdoor"),
     ("I've been researching adoption agencies, it's been a dream to have a family.", "family:adoption"),
-    ("My dog Rex needs his vaccination in March.", "pets:dogs"),
-    ("I signed up for a pottery class yesterday, it's like therapy for me.", "art:crafts"),
+    ("My dog Rex needs his vaccination in March.", "pet:dog"),
+    ("I signed up for a pottery class yesterday, it's like therapy for me.", "art:craft"),
     ("She plays the violin and sings in a choir.", "music"),
     ("We fly to Tokyo in October and stay for two weeks.", "travel"),
     ("I couldn't sleep last night, I feel stressed about the exam.", "emotion:stress"),
     ("My grandmother passed away last week.", "emotion:grief"),
     ("I baked sourdough bread for the first time.", "food:baking"),
-    ("Finished reading the novel you recommended, loved the ending.", "entertainment:books"),
+    ("Finished reading the novel you recommended, loved the ending.", "entertainment:book"),
     ("I run five kilometres every morning before work.", "health:fitness"),
     ("The contract with Acme must be signed before the end of June.", "legal:contract"),
     ("Q3 revenue grew by 12 percent, margins shrank.", "finance:revenue"),
     ("Two candidates are coming for interviews on Monday.", "hr:hiring"),
     ("The customer wants a refund because the parcel arrived damaged.", "customer:complaint"),
     ("Move the weekly meeting from Tuesday to Thursday at 10.", "meeting:schedule"),
-    ("The supplier raised prices, so look for another vendor.", "operations:procurement"),
+    ("The supplier raised prices, so look for another vendor.", "operation:procurement"),
     ("GDPR request: delete all personal data of the user within 30 days.", "legal:privacy"),
     ("T cells of patients with melanoma express PD-1 after treatment.", "biology:immunology"),
     ("The randomised trial showed no benefit of vitamin D over placebo.", "medicine:clinical-trial"),

@@ -26,6 +26,7 @@ pub struct Config {
     pub openai: Openai,
     pub local: Local,
     pub recall: Recall,
+    pub relevance: Relevance,
     pub groups: Groups,
     pub jobs: Jobs,
     pub worker: WorkerProcess,
@@ -244,6 +245,17 @@ pub struct Recall {
     pub exact_scope: u64,
     pub bm25_k1: f64,
     pub bm25_b: f64,
+}
+
+/// `[relevance]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Relevance {
+    pub similarity: f64,
+    pub tags: f64,
+    pub recency: f64,
+    pub access: f64,
 }
 
 /// `[groups]`.

@@ -12,6 +12,7 @@
 -- $13 int largest scope that is searched exactly                         $14 text fusion: convex | rrf
 -- $15 double weight of the vectors, 0 to 1                               $16 double BM25's k1   $17 double BM25's b
 -- $20 text session or null
+-- $21 text[] tags that hits had better have, or null   $22 boolean[] each as a prefix
 --
 -- Index: nodes_tsv_idx; embeddings_<id>_scope_idx (exact) or embeddings_<id>_hnsw_idx; nodes_pk
 with several as materialized (
@@ -20,12 +21,10 @@ with several as materialized (
       from unnest($18::timestamptz[], $19::timestamptz[]) r(since, until)
 ),
 tag_scope as materialized (
-    -- A prefix stops at the colon: `data` finds data and data:x, never database.
-    select f.ord, t.id
-      from unnest($4::text[], $5::boolean[]) with ordinality f(path, is_prefix, ord)
-      join htm.tags t
-        on t.namespace = $1
-       and (t.path = f.path or (f.is_prefix and t.path >= f.path || ':' and t.path < f.path || ';'))
+    {{tags:$4,$5}}
+),
+boost as materialized (
+    {{tags:$21,$22}}
 ),
 corpus as materialized (
     -- The namespace's statistics; without any yet, a count of at most 2,000 nodes.
@@ -151,7 +150,12 @@ hit as (
      limit $12
 )
 select {{node}},
-       h.vector_rank, h.text_rank, h.similarity, coalesce(h.stale, false) as stale, h.bm25, h.score::float8 as score
+       h.vector_rank, h.text_rank, h.similarity, coalesce(h.stale, false) as stale, h.bm25, h.score::float8 as score,
+       case when $21::text[] is not null then
+           (select count(distinct b.ord) from htm.node_tags nt join boost b on b.id = nt.tag_id
+             where nt.node_id = m.id)::float8 / cardinality($21)
+       end as tag_share,
+       greatest(extract(epoch from now() - m.created_at)::float8 / 3600, 0) as hours
   from hit h
   join htm.nodes m on m.id = h.id
   join htm.robots r on r.id = m.robot_id

@@ -1,0 +1,116 @@
+//! Relevance: how much a hit matters to who asks, of more than its words and its vector.
+
+use crate::error::{Error, Result};
+
+/// What each signal weighs; together 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelevanceWeights {
+    /// The cosine similarity with the query.
+    pub similarity: f64,
+    /// How many of the tags asked for the node has.
+    pub tags: f64,
+    /// How new it is.
+    pub recency: f64,
+    /// How often it was found before.
+    pub access: f64,
+}
+
+impl Default for RelevanceWeights {
+    fn default() -> Self {
+        Self { similarity: 0.5, tags: 0.3, recency: 0.1, access: 0.1 }
+    }
+}
+
+/// What is known of a hit; what is not known counts one half.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signals {
+    /// Cosine similarity, -1 to 1; below 0 counts as 0.
+    pub similarity: Option<f64>,
+    /// The share of the tags asked for that the node has, 0 to 1; none when none was asked for.
+    pub tags: Option<f64>,
+    /// Its age in hours; the future counts as now.
+    pub hours: Option<f64>,
+    /// How often it was found.
+    pub accesses: Option<u64>,
+}
+
+/// After so many hours, a week, a memory is worth 1/e of a new one.
+const RECENCY_HOURS: f64 = 168.0;
+
+impl RelevanceWeights {
+    /// 10 · (w_s · similarity + w_t · tags + w_r · e^(−hours/168) + w_a · min(1, ln(1 + accesses)/10)), from 0 to 10.
+    ///
+    /// ```
+    /// use htm_core::{RelevanceWeights, Signals};
+    /// let weights = RelevanceWeights::default();
+    /// let new = Signals { similarity: Some(1.0), tags: Some(1.0), hours: Some(0.0), accesses: Some(0) };
+    /// assert_eq!(weights.relevance(&new), 9.0);
+    /// assert_eq!(weights.relevance(&Signals::default()), 5.0);
+    /// ```
+    pub fn relevance(&self, signals: &Signals) -> f64 {
+        let known = |value: Option<f64>| value.unwrap_or(0.5).clamp(0.0, 1.0);
+        let recency = signals.hours.map(|hours| (-hours.max(0.0) / RECENCY_HOURS).exp());
+        let access = signals.accesses.map(|count| (count as f64).ln_1p() / 10.0);
+        10.0 * (self.similarity * known(signals.similarity)
+            + self.tags * known(signals.tags)
+            + self.recency * known(recency)
+            + self.access * known(access))
+    }
+
+    /// # Errors
+    /// `relevance_weights_invalid` for a weight that is no number from 0, or when they are not 1 together.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let weights = [self.similarity, self.tags, self.recency, self.access];
+        let sum: f64 = weights.iter().sum();
+        match weights.iter().all(|weight| *weight >= 0.0) && (sum - 1.0).abs() < 1e-6 {
+            true => Ok(()),
+            false => Err(Error::RelevanceWeights { sum }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn weights_are_one_together() {
+        assert!(RelevanceWeights::default().validate().is_ok());
+        for weights in [(0.5, 0.6), (1.5, -0.5), (f64::NAN, 1.0)] {
+            let weights =
+                RelevanceWeights { similarity: weights.0, tags: weights.1, recency: 0.0, access: 0.0 };
+            assert_eq!(weights.validate().unwrap_err().code(), "relevance_weights_invalid");
+        }
+    }
+
+    #[test]
+    fn a_week_is_worth_1_over_e() {
+        let only = RelevanceWeights { similarity: 0.0, tags: 0.0, recency: 1.0, access: 0.0 };
+        let at = |hours| only.relevance(&Signals { hours: Some(hours), ..Signals::default() });
+        assert_eq!((at(0.0), at(-5.0)), (10.0, 10.0));
+        assert!((at(168.0) - 10.0 / std::f64::consts::E).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_0_to_10_and_more_is_never_less(
+            similarity in -1.0..1.0f64, tags in 0.0..1.0f64, hours in -10.0..1e6f64, accesses: u64, more in 0.0..1.0f64
+        ) {
+            let weights = RelevanceWeights::default();
+            let signals =
+                Signals { similarity: Some(similarity), tags: Some(tags), hours: Some(hours), accesses: Some(accesses) };
+            let relevance = weights.relevance(&signals);
+            prop_assert!((0.0..=10.0).contains(&relevance));
+            for better in [
+                Signals { similarity: Some(similarity + more), ..signals },
+                Signals { tags: Some(tags + more), ..signals },
+                Signals { hours: Some(hours - more), ..signals },
+                Signals { accesses: Some(accesses.saturating_add(1)), ..signals },
+            ] {
+                prop_assert!(weights.relevance(&better) >= relevance);
+            }
+        }
+    }
+}
