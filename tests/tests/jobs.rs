@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind};
 use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
 use htm_core::store::{embeddings, queues, workers};
 use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
@@ -58,7 +58,7 @@ impl Handler for Scripted {
         self.model.name.to_string()
     }
 
-    async fn work(&self, items: &[Item]) -> Result<Vec<Vec<f32>>, ProviderError> {
+    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Vec<f32>>, ProviderError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.gate.acquire().await.unwrap().forget();
         let has = |word| items.iter().any(|item| item.content.contains(word));

@@ -57,8 +57,8 @@ pub trait TagExtractor: Send + Sync {
     /// replay what an older one did.
     fn version(&self) -> &str;
 
-    /// One list a text, in the order of `texts`; zero tags is an answer. `ontology` holds the tags in use in
-    /// the namespace, most used first: extractors prefer them to new ones.
+    /// One list a text, in the order of `texts`; zero tags is an answer. `ontology` holds tags in use in the
+    /// namespace, those to be preferred first: extractors prefer all of them to new ones.
     ///
     /// # Errors
     /// As [`Embedder::embed`].
@@ -67,6 +67,38 @@ pub trait TagExtractor: Send + Sync {
         texts: &[String],
         ontology: &[TagPath],
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError>;
+
+    /// As [`extract`](Self::extract), by an extractor that may need a second request, to have a bad answer mended:
+    /// `calls` is asked before.
+    ///
+    /// # Errors
+    /// As [`extract`](Self::extract).
+    async fn extract_within(
+        &self,
+        texts: &[String],
+        ontology: &[TagPath],
+        _calls: &dyn Calls,
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
+        self.extract(texts, ontology).await
+    }
+}
+
+/// Leave for more than one request in a call. A provider's limits count requests: who makes another asks first.
+#[async_trait]
+pub trait Calls: Send + Sync {
+    /// Waits until another request with the same texts may be made; false: the provider is to be left alone for now.
+    async fn another(&self) -> bool;
+}
+
+/// Leave for any number of requests: nobody counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ungoverned;
+
+#[async_trait]
+impl Calls for Ungoverned {
+    async fn another(&self) -> bool {
+        true
+    }
 }
 
 /// What a text is embedded for; some models want a different prefix for each.
@@ -144,6 +176,9 @@ pub struct ProviderError {
     pub provider: String,
     /// What happened, for people. Holds no text of a memory and no key.
     pub message: String,
+    /// What a language model said that could not be used: its beginning, on one line, without control characters. It
+    /// may repeat a memory, so it is kept with the job and never logged.
+    pub answer: Option<String>,
 }
 
 /// The kinds of failure, by what is to be done about them.
@@ -171,12 +206,33 @@ pub enum ProviderErrorKind {
     /// An answer that breaks the contract: not JSON, too few vectors, an index twice, a component that is not
     /// finite, another dimension than before.
     BadResponse,
+    /// A language model answered, was told what is wrong with its answer, and said again nothing that can be used.
+    /// At temperature 0 the same texts get the same answer: fewer of them may get another.
+    UnusableAnswer,
 }
 
 impl ProviderError {
     /// An error of `kind` from `model`.
     pub fn new(model: &ModelName, kind: ProviderErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, provider: model.to_string(), message: message.into() }
+        Self { kind, provider: model.to_string(), message: message.into(), answer: None }
+    }
+
+    /// With what the model said, shortened to 500 characters.
+    pub fn with_answer(self, answer: &str) -> Self {
+        /// As much as shows what kind of answer it was.
+        const MAX_CHARS: usize = 500;
+        let words =
+            answer.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+        let mut line = words.collect::<Vec<_>>().join(" ");
+        if line.chars().count() > MAX_CHARS {
+            line = line.chars().take(MAX_CHARS - 1).chain(['…']).collect();
+        }
+        Self { answer: Some(line), ..self }
+    }
+
+    /// Whether the failure may be about single texts of a call: then each half of them is worth a call of its own.
+    pub fn is_about_texts(&self) -> bool {
+        matches!(self.kind, ProviderErrorKind::BadInput | ProviderErrorKind::UnusableAnswer)
     }
 
     /// Who has to act.
@@ -184,7 +240,7 @@ impl ProviderError {
         use ProviderErrorKind::*;
         match self.kind {
             Unreachable | Timeout | RateLimited { .. } | Server | BadResponse => Fault::Transient,
-            BadInput => Fault::User,
+            BadInput | UnusableAnswer => Fault::User,
             Unauthorized | QuotaExceeded | ModelNotFound => Fault::Permanent,
         }
     }
@@ -202,6 +258,7 @@ impl ProviderError {
             QuotaExceeded => "provider_quota_exceeded",
             ModelNotFound => "provider_model_not_found",
             BadResponse => "provider_bad_response",
+            UnusableAnswer => "provider_unusable_answer",
         }
     }
 
@@ -218,6 +275,7 @@ impl ProviderError {
             QuotaExceeded => "raise the quota at the provider",
             ModelNotFound => "check the model's name, or pull it: `ollama pull MODEL`",
             BadResponse => "check that the base URL is the provider's API, not a page or another service",
+            UnusableAnswer => "look at what the model said: `htm jobs show`; a larger model may do better",
         }
     }
 }

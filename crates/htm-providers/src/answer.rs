@@ -1,48 +1,151 @@
 //! Reading a language model's tags: leniently in form, strictly in content.
 //!
-//! The schema asks for `{"results": [{"index", "tags"}]}`. Small models and servers without structured output
-//! give prose around JSON, code fences, other keys, or one tag a line; each is understood where it can mean
-//! only one thing. A tag that [`TagPath`] refuses after harmless repairs is dropped.
+//! The schema asks for `{"results": [{"index", "tags": [{"tag", "confidence"}]}]}`. Small models and servers without
+//! structured output give prose around JSON, code fences, other keys, or one tag a line; each is understood where it
+//! can mean only one thing. What the rules refuse is no tag: the model is told why, once.
 
 mod form;
 
 use htm_core::provider::TagSuggestion;
-use htm_core::tag::TagPath;
+use htm_core::tag::{InvalidTag, TagPath, TagRules};
 use serde_json::Value;
 
-/// The most tags that are kept of one text; the prompt asks for five.
-const MAX_TAGS: usize = 8;
+/// How an answer is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    /// How many texts it is about.
+    pub(crate) texts: usize,
+    /// The most tags that are kept of one.
+    pub(crate) max_tags: usize,
+    /// How tags are written.
+    pub(crate) rules: &'a TagRules,
+}
 
-/// One list a text, or why the answer cannot be understood.
-pub(crate) fn parse(answer: &str, count: usize) -> Result<Vec<Vec<TagSuggestion>>, String> {
+/// What an answer says, as far as it is understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    max_tags: usize,
+    /// One a text; none for a text that the answer leaves out.
+    lists: Vec<Option<Vec<TagSuggestion>>>,
+    /// What was proposed and is no tag.
+    pub(crate) invalid: Vec<Invalid>,
+}
+
+/// Something proposed as a tag that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    /// Of which text.
+    pub(crate) index: usize,
+    /// What was proposed, shortened.
+    pub(crate) tag: String,
+    /// The rule that it breaks.
+    pub(crate) rule: String,
+}
+
+/// What the answer says, or why it cannot be understood.
+pub(crate) fn parse(answer: &str, reading: Reading<'_>) -> Result<Draft, String> {
     // A thinking model that was not asked to hide its thoughts.
     let answer = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after);
     let mut reason = "it holds no JSON".to_owned();
     for value in form::json_values(answer) {
-        match lists(&value, count) {
-            Ok(lists) => return Ok(lists),
+        match lists(&value, reading.texts) {
+            Ok(lists) => return Ok(Draft::new(reading, lists)),
             Err(why) => reason = why,
         }
     }
-    if count == 1 {
-        let tags = tags_in_lines(answer);
+    if reading.texts == 1 {
+        let tags = tags_in_lines(answer, reading);
         if !tags.is_empty() {
-            return Ok(vec![tags]);
+            return Ok(Draft { max_tags: reading.max_tags, lists: vec![Some(tags)], invalid: Vec::new() });
         }
     }
     Err(reason)
 }
 
-/// The lists in `value`, if it says for each which text it belongs to.
-fn lists(value: &Value, count: usize) -> Result<Vec<Vec<TagSuggestion>>, String> {
+impl Draft {
+    fn new(reading: Reading<'_>, given: Vec<Option<&Value>>) -> Self {
+        let lists = Vec::with_capacity(given.len());
+        let mut draft = Self { max_tags: reading.max_tags, lists, invalid: Vec::new() };
+        for (index, tags) in given.into_iter().enumerate() {
+            let list = tags.map(|tags| draft.suggestions(index, tags, reading.rules));
+            draft.lists.push(list);
+        }
+        draft
+    }
+
+    /// The valid tags of a text, each once; what is invalid is noted.
+    fn suggestions(&mut self, index: usize, tags: &Value, rules: &TagRules) -> Vec<TagSuggestion> {
+        let mut found: Vec<TagSuggestion> = Vec::new();
+        for (text, confidence) in proposals(tags) {
+            if found.len() == self.max_tags {
+                break;
+            }
+            match tag(text, rules) {
+                Ok(path) if found.iter().any(|known| known.path == path) => {}
+                Ok(path) => found.push(TagSuggestion { path, confidence }),
+                Err(_) if text.trim().is_empty() => {}
+                Err(InvalidTag { tag, rule }) => {
+                    self.invalid.push(Invalid { index, tag, rule: rule.to_string() });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether it leaves out no text.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.lists.iter().all(Option::is_some)
+    }
+
+    /// What a model has to be told of its answer.
+    pub(crate) fn trouble(&self) -> Vec<String> {
+        let left_out = self.lists.iter().enumerate().filter(|(_, list)| list.is_none());
+        let left_out = left_out.map(|(index, _)| format!("index {index} is left out"));
+        let invalid =
+            self.invalid.iter().map(|Invalid { index, tag, rule }| format!("index {index}: `{tag}`: {rule}"));
+        left_out.chain(invalid).collect()
+    }
+
+    /// With what the second answer says of texts that the first had trouble with. What the first says that is valid
+    /// stays.
+    pub(crate) fn mended_by(mut self, second: Draft) -> Self {
+        let troubled: Vec<bool> = (0..self.lists.len())
+            .map(|index| self.lists[index].is_none() || self.invalid.iter().any(|tag| tag.index == index))
+            .collect();
+        for (index, list) in second.lists.into_iter().enumerate().filter(|(index, _)| troubled[*index]) {
+            let Some(list) = list else { continue };
+            // The second answer stands for what was invalid in the first.
+            self.invalid.retain(|tag| tag.index != index);
+            let first = self.lists[index].get_or_insert_default();
+            for suggestion in list {
+                if first.len() < self.max_tags && !first.iter().any(|known| known.path == suggestion.path) {
+                    first.push(suggestion);
+                }
+            }
+            self.invalid.extend(second.invalid.iter().filter(|tag| tag.index == index).cloned());
+        }
+        self
+    }
+
+    /// One list a text, or which text it leaves out.
+    pub(crate) fn into_lists(self) -> Result<Vec<Vec<TagSuggestion>>, String> {
+        let count = self.lists.len();
+        match self.lists.iter().position(Option::is_none) {
+            Some(index) => Err(format!("it leaves out index {index} of {count} texts")),
+            None => Ok(self.lists.into_iter().flatten().collect()),
+        }
+    }
+}
+
+/// The list of each text in `value`, if it says for each which text it belongs to.
+fn lists(value: &Value, count: usize) -> Result<Vec<Option<&Value>>, String> {
     if let Some(results) = ["results", "texts", "items"].iter().find_map(|key| value.get(key)) {
         return lists(results, count);
     }
     match value {
         Value::Object(fields) => {
             if count == 1 && !fields.contains_key("0") {
-                let tags = tags_of(value).ok_or("it has no tags")?;
-                return Ok(vec![suggestions(tags)]);
+                return Ok(vec![Some(tags_of(value).ok_or("it has no tags")?)]);
             }
             let pairs =
                 fields.iter().map(|(key, value)| Some((key.parse().ok()?, tags_of(value).unwrap_or(value))));
@@ -58,56 +161,44 @@ fn lists(value: &Value, count: usize) -> Result<Vec<Vec<TagSuggestion>>, String>
         }
         // A list of tags for the only text.
         Value::Array(items) if count == 1 && items.iter().all(|item| tag_and_confidence(item).is_some()) => {
-            Ok(vec![suggestions(value)])
+            Ok(vec![Some(value)])
         }
         // A list a text, in order.
         Value::Array(items) if items.len() == count => {
             let tags = items.iter().map(|item| tags_of(item).or(item.is_array().then_some(item)));
             let tags = tags.collect::<Option<Vec<_>>>().ok_or("a result is no list of tags")?;
-            Ok(tags.into_iter().map(suggestions).collect())
+            Ok(tags.into_iter().map(Some).collect())
         }
         _ => Err(format!("its results are not {count}")),
     }
 }
 
-/// Every text's list at its index, each exactly once.
-fn placed(pairs: Vec<(usize, &Value)>, count: usize) -> Result<Vec<Vec<TagSuggestion>>, String> {
-    let mut lists: Vec<Option<Vec<TagSuggestion>>> = vec![None; count];
+/// Every text's list at its index, each at most once and one at least.
+fn placed(pairs: Vec<(usize, &Value)>, count: usize) -> Result<Vec<Option<&Value>>, String> {
+    if pairs.is_empty() {
+        return Err("it has no results".to_owned());
+    }
+    let mut lists: Vec<Option<&Value>> = vec![None; count];
     for (index, tags) in pairs {
         let place = lists.get_mut(index).ok_or_else(|| format!("it has index {index} of {count} texts"))?;
-        if place.replace(suggestions(tags)).is_some() {
+        if place.replace(tags).is_some() {
             return Err(format!("it has index {index} twice"));
         }
     }
-    let missing = lists.iter().position(Option::is_none);
-    match missing {
-        Some(index) => Err(format!("it leaves out index {index} of {count} texts")),
-        None => Ok(lists.into_iter().flatten().collect()),
-    }
+    Ok(lists)
 }
 
 fn tags_of(item: &Value) -> Option<&Value> {
     ["tags", "labels", "keywords"].iter().find_map(|key| item.get(key))
 }
 
-fn suggestions(tags: &Value) -> Vec<TagSuggestion> {
-    let mut found: Vec<TagSuggestion> = Vec::new();
-    let mut add = |text: &str, confidence: Option<f32>| {
-        if let Some(path) = tag(text)
-            && found.len() < MAX_TAGS
-            && !found.iter().any(|known| known.path == path)
-        {
-            found.push(TagSuggestion { path, confidence });
-        }
-    };
+/// What is proposed, valid or not: a list, or a text with commas.
+fn proposals(tags: &Value) -> Vec<(&str, Option<f32>)> {
     match tags {
-        Value::Array(items) => {
-            items.iter().filter_map(tag_and_confidence).for_each(|(text, confidence)| add(text, confidence))
-        }
-        Value::String(text) => text.split([',', '\n']).for_each(|text| add(text, None)),
-        _ => {}
+        Value::Array(items) => items.iter().filter_map(tag_and_confidence).collect(),
+        Value::String(text) => text.split([',', '\n']).map(|text| (text, None)).collect(),
+        _ => Vec::new(),
     }
-    found
 }
 
 /// `"tag"` or `{"tag": "…", "confidence": 0.9}`.
@@ -121,29 +212,22 @@ fn tag_and_confidence(item: &Value) -> Option<(&str, Option<f32>)> {
     Some((text, confidence.map(|value| value as f32)))
 }
 
-/// A tag after harmless repairs: case, white space and `_` inside a level, a leading `#`, quotes around it.
-fn tag(text: &str) -> Option<TagPath> {
-    let text = text.trim().trim_matches(['"', '\'', '`', '#']).trim().to_lowercase();
-    let levels = text.split(':').map(|level| {
-        let words: Vec<&str> =
-            level.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty()).collect();
-        words.join("-")
-    });
-    let path = levels.collect::<Vec<_>>().join(":");
-    // The table allows a level of hyphens only; as a proposal it says nothing.
-    let says_something = path.split(':').all(|level| level.bytes().any(|byte| byte.is_ascii_alphanumeric()));
-    path.parse().ok().filter(|_| says_something)
+/// The tag that a text means, without what models put around one.
+fn tag(text: &str, rules: &TagRules) -> Result<TagPath, InvalidTag> {
+    rules.normalise(text.trim().trim_matches(['"', '\'', '`', '#']))
 }
 
 /// One tag a line or several with commas. Only lines that are nothing but valid tags count: prose stays out.
-fn tags_in_lines(answer: &str) -> Vec<TagSuggestion> {
+fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     let mut found: Vec<TagSuggestion> = Vec::new();
     for line in answer.lines().map(form::without_bullet).filter(|line| !line.is_empty()) {
         let parts =
             line.split(',').map(|part| part.trim().trim_matches(['`', '"', '\'']).parse::<TagPath>().ok());
         for path in parts.collect::<Option<Vec<_>>>().into_iter().flatten() {
+            let Ok(path) = reading.rules.normalise(path.as_str()) else { continue };
             let says_something = path.as_str().bytes().any(|byte| byte.is_ascii_alphabetic());
-            if says_something && found.len() < MAX_TAGS && !found.iter().any(|known| known.path == path) {
+            let is_new = !found.iter().any(|known| known.path == path);
+            if says_something && is_new && found.len() < reading.max_tags {
                 found.push(TagSuggestion { path, confidence: None });
             }
         }

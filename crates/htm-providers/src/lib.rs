@@ -31,6 +31,8 @@
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod answer;
 #[cfg(any(feature = "ollama", feature = "openai"))]
+mod chat;
+#[cfg(any(feature = "ollama", feature = "openai"))]
 mod check;
 pub mod fake;
 mod hash;

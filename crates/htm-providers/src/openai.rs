@@ -7,6 +7,7 @@ mod tags;
 use std::sync::Arc;
 use std::time::Duration;
 
+use htm_core::TagRules;
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
 
 use crate::http::Http;
@@ -35,6 +36,10 @@ pub struct OpenAiSettings {
     pub query_prefix: Option<String>,
     /// The system prompt for tags. None: `config/prompts/tags.md`.
     pub prompt: Option<String>,
+    /// The most tags that one text gets; at least 1. Embeddings do not use it.
+    pub max_tags: usize,
+    /// How tags are written. Embeddings do not use it.
+    pub rules: TagRules,
 }
 
 impl Default for OpenAiSettings {
@@ -49,6 +54,8 @@ impl Default for OpenAiSettings {
             document_prefix: None,
             query_prefix: None,
             prompt: None,
+            max_tags: 5,
+            rules: TagRules::default(),
         }
     }
 }

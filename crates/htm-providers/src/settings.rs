@@ -35,6 +35,14 @@ pub enum SettingsError {
         /// Why.
         reason: String,
     },
+    /// The file of the system prompt cannot be read, or says nothing.
+    #[error("{} is no prompt: {reason}", path.display())]
+    Prompt {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A template of the ontology is not there or is none.
     #[error("the template {template} cannot be used: {reason}")]
     Template {
@@ -56,6 +64,7 @@ impl SettingsError {
             SettingsError::Value { .. } => "provider_settings_value",
             SettingsError::MissingFile { .. } => "provider_settings_missing_file",
             SettingsError::BadFile { .. } => "provider_settings_bad_file",
+            SettingsError::Prompt { .. } => "provider_settings_prompt",
             SettingsError::Template { .. } => "provider_settings_template",
             SettingsError::Client(_) => "provider_settings_client",
         }
@@ -70,6 +79,9 @@ impl SettingsError {
             SettingsError::Value { .. } => "mend the setting: `htm config show`",
             SettingsError::MissingFile { .. } | SettingsError::BadFile { .. } => {
                 "run `./justw setup`, which fetches the local model, or set HTM_LOCAL__MODEL_DIR"
+            }
+            SettingsError::Prompt { .. } => {
+                "set `tag.prompt` to a text file, as a copy of config/prompts/tags.md, or to nothing"
             }
             SettingsError::Template { .. } => {
                 "name a built-in one (software, research, personal, business) or a file with a line a term below \

@@ -98,6 +98,9 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             base_url: config.ollama.base_url.clone(),
             model: tag.model_name().into(),
             timeout,
+            prompt: prompt(&tag.prompt)?,
+            max_tags: tag.max_tags,
+            rules: tag.rules(),
             ..OllamaSettings::default()
         }),
         Provider::Openai => openai::tagger(OpenAiSettings {
@@ -105,9 +108,25 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             api_key: Secret::new(config.openai.api_key.expose()),
             model: tag.model_name().into(),
             timeout,
+            prompt: prompt(&tag.prompt)?,
+            max_tags: tag.max_tags,
+            rules: tag.rules(),
             ..OpenAiSettings::default()
         }),
     }
+}
+
+/// The text of a prompt's file; none when none is set.
+fn prompt(path: &str) -> Result<Option<String>, SettingsError> {
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let bad = |reason: String| SettingsError::Prompt { path: path.into(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+    if text.trim().is_empty() {
+        return Err(bad("it is empty".into()));
+    }
+    Ok(Some(text))
 }
 
 /// The names of the models that embed and tag, without making either.

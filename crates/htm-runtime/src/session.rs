@@ -9,7 +9,7 @@ use htm_core::{Embedders, Htm, RecallSettings, RelevanceWeights, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
-use crate::config::{Config, Deduplicate, Encoding};
+use crate::config::{Config, Deduplicate};
 use crate::embedders::ConfiguredEmbedders;
 use crate::error::RuntimeError;
 use crate::paths::Paths;
@@ -275,11 +275,7 @@ fn settings(config: &Config) -> Settings {
         robot: config.memory.robot_name().into(),
         language: config.memory.language.clone(),
         time: config.time.settings(),
-        token_encoding: match config.tokens.encoding {
-            Encoding::O200kBase => htm_core::TokenEncoding::O200kBase,
-            Encoding::Cl100kBase => htm_core::TokenEncoding::Cl100kBase,
-            Encoding::Estimate => htm_core::TokenEncoding::Estimate,
-        },
+        token_encoding: config.tokens.encoding.into(),
         working_memory_tokens: config.working_memory.max_tokens as usize,
         deduplicate: match config.memory.deduplicate {
             Deduplicate::Off => htm_core::Deduplicate::Off,

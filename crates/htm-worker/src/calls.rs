@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use htm_core::fault::Fault;
-use htm_core::provider::{ProviderError, ProviderErrorKind};
+use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
 use htm_core::store::governor::{self, Breaker, CallFailure, FailureKind, Grant, Leave};
 use sqlx::PgPool;
+use tokio::sync::Mutex;
 
 use crate::call_size::CallSize;
 use crate::handler::{Handler, Item};
@@ -84,19 +86,19 @@ impl<H: Handler> Caller<H> {
                     continue;
                 }
             };
-            let started = Instant::now();
-            let result = self.handler.work(&items).await;
-            let outcome = result.as_ref().map_or_else(ProviderError::code, |_| "ok");
-            let tokens = tokens_of(&items).into();
-            let model = self.handler.model();
-            self.monitor.metrics.provider_call(&model, outcome, started.elapsed(), items.len(), tokens);
-            self.finish(grant, result.as_ref().err()).await;
+            let round = Round { caller: self, items: &items, open: Mutex::new(Some(Open::new(grant))) };
+            let result = self.handler.work(&items, &round).await;
+            if let Some(open) = round.open.into_inner() {
+                if result.is_ok() {
+                    self.size.answered(open.started.elapsed());
+                }
+                self.end(open, &items, result.as_ref().err()).await;
+            }
             match result {
                 Ok(outputs) => {
-                    self.size.answered(started.elapsed());
                     worked.results.extend(items.into_iter().zip(outputs));
                 }
-                Err(error) if error.kind == ProviderErrorKind::BadInput && items.len() > 1 => {
+                Err(error) if error.is_about_texts() && items.len() > 1 => {
                     let right = items.split_off(items.len() / 2);
                     open.extend([right, items]);
                 }
@@ -142,6 +144,14 @@ impl<H: Handler> Caller<H> {
         }
     }
 
+    /// Notes how a request ended.
+    async fn end(&self, open: Open, items: &[Item], error: Option<&ProviderError>) {
+        let outcome = error.map_or("ok", ProviderError::code);
+        let (took, tokens) = (open.started.elapsed(), tokens_of(items).into());
+        self.monitor.metrics.provider_call(&self.handler.model(), outcome, took, items.len(), tokens);
+        self.finish(open.grant, error).await;
+    }
+
     /// The governor's bookkeeping must not cost a result: what fails is logged.
     async fn finish(&self, grant: Grant, error: Option<&ProviderError>) {
         let failure = error.and_then(|error| self.failure(error));
@@ -155,10 +165,12 @@ impl<H: Handler> Caller<H> {
         }
     }
 
-    /// What the breaker hears of an error; nothing of a refused text, which says that the provider is well.
+    /// What the breaker hears of an error; nothing of what is about the texts: the provider itself is well.
     fn failure(&self, error: &ProviderError) -> Option<CallFailure> {
+        if error.is_about_texts() {
+            return None;
+        }
         let kind = match error.kind {
-            ProviderErrorKind::BadInput => return None,
             ProviderErrorKind::RateLimited { retry_after } => {
                 FailureKind::Limited { retry_after, wait: self.backoff.base }
             }
@@ -166,6 +178,42 @@ impl<H: Handler> Caller<H> {
             _ => FailureKind::Transient,
         };
         Some(CallFailure { reason: format!("{}: {error}", error.code()), kind })
+    }
+}
+
+/// A request that is under way.
+struct Open {
+    grant: Grant,
+    started: Instant,
+}
+
+impl Open {
+    fn new(grant: Grant) -> Self {
+        Self { grant, started: Instant::now() }
+    }
+}
+
+/// The requests of one call, one after the other, each by the governor's leave.
+struct Round<'a, H> {
+    caller: &'a Caller<H>,
+    items: &'a [Item],
+    /// None: the last one has ended, and there was no leave for another.
+    open: Mutex<Option<Open>>,
+}
+
+#[async_trait]
+impl<H: Handler> Calls for Round<'_, H> {
+    async fn another(&self) -> bool {
+        let mut open = self.open.lock().await;
+        if let Some(ended) = open.take() {
+            self.caller.end(ended, self.items, None).await;
+        }
+        match self.caller.leave(self.items).await {
+            Ok(Ok(grant)) => *open = Some(Open::new(grant)),
+            Ok(Err(held)) => tracing::debug!(?held, "no second request"),
+            Err(error) => tracing::warn!(code = error.code(), %error, "no second request"),
+        }
+        open.is_some()
     }
 }
 

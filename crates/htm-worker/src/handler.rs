@@ -1,7 +1,7 @@
 //! What a kind of worker does with texts.
 
 use async_trait::async_trait;
-use htm_core::provider::ProviderError;
+use htm_core::provider::{Calls, ProviderError};
 use htm_core::store::jobs::Lease;
 use htm_core::{NodeId, Stage};
 use sqlx::PgPool;
@@ -45,12 +45,13 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
-    /// One call to the provider: one output an item, in order.
+    /// One call to the provider: one output an item, in order. `calls` is asked before a second one about the same
+    /// items.
     ///
     /// # Errors
-    /// The provider's, about the batch as a whole. When it is the text's fault, the batch is halved and tried
+    /// The provider's, about the batch as a whole. When single texts may be to blame, the batch is halved and tried
     /// again, down to the single item.
-    async fn work(&self, items: &[Item]) -> Result<Vec<Self::Output>, ProviderError>;
+    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Self::Output>, ProviderError>;
 
     /// Writes results and ends their jobs in one transaction; how many of the jobs were still held.
     ///

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
+use htm_core::provider::ProviderError;
 use htm_core::store::jobs::{self, Failed, Lease, Verdict};
 use htm_core::store::{governor, nodes};
 use sqlx::PgPool;
@@ -119,7 +120,7 @@ impl<H: Handler> Processor<H> {
             failures.push(match setback {
                 Setback::Failed { error, jitter } => Failed {
                     verdict: verdict(&error, attempt.max(1) as u32, self.backoff, jitter),
-                    reason: format!("{}: {error}", error.code()),
+                    reason: reason(&error),
                     job: item.job,
                 },
                 Setback::Held { wait, why } => Failed {
@@ -143,7 +144,8 @@ impl<H: Handler> Processor<H> {
         }
         if !failures.is_empty() {
             for failure in &failures {
-                tracing::warn!(job = failure.job, reason = failure.reason, verdict = ?failure.verdict, "a job failed");
+                let reason = failure.reason.lines().next();
+                tracing::warn!(job = failure.job, reason, verdict = ?failure.verdict, "a job failed");
             }
             persist(|| jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
             self.monitor.metrics.failed(&batch.jobs, &failures);
@@ -240,6 +242,15 @@ impl<H: Handler> Processor<H> {
         if let Err(error) = governor::spend(&self.pool, &amounts).await {
             tracing::warn!(code = error.code(), %error, "a budget did not get back what failed calls had taken");
         }
+    }
+}
+
+/// What operators read of a failed call; the second line is what a language model said, if that is why.
+fn reason(error: &ProviderError) -> String {
+    let reason = format!("{}: {error}", error.code());
+    match &error.answer {
+        Some(answer) => format!("{reason}\nthe model said: {answer}"),
+        None => reason,
     }
 }
 

@@ -58,6 +58,7 @@ mod tests {
     fn each_kind_has_its_verdict() {
         use ProviderErrorKind::*;
         assert_eq!(of(BadInput), Verdict::Dead);
+        assert_eq!(of(UnusableAnswer), Verdict::Dead);
         assert_eq!(of(Timeout), Verdict::Retry { delay_ms: 4_000 });
         assert_eq!(of(Server), Verdict::Retry { delay_ms: 4_000 });
         assert_eq!(

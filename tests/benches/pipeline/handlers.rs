@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use embed_worker::EmbedHandler;
-use htm_core::provider::{Embedding, ModelName, ProviderError};
+use htm_core::provider::{Calls, Embedding, ModelName, ProviderError};
 use htm_core::store::jobs::{self, Lease};
 use htm_core::{Htm, Memory, NodeId, Settings, Stage};
 use htm_providers::fake::{self, FakeSettings};
@@ -37,7 +37,7 @@ impl Handler for Noop {
         "bench/noop".into()
     }
 
-    async fn work(&self, items: &[Item]) -> Result<Vec<()>, ProviderError> {
+    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<()>, ProviderError> {
         Ok(vec![(); items.len()])
     }
 
@@ -90,13 +90,13 @@ impl Handler for Watched {
         self.inner.model()
     }
 
-    async fn work(&self, items: &[Item]) -> Result<Vec<Embedding>, ProviderError> {
+    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Embedding>, ProviderError> {
         let begun = Instant::now();
         self.seen
             .lock()
             .expect("no panic holds it")
             .extend(items.iter().map(|item| (item.node, Seen { begun, done: None })));
-        self.inner.work(items).await
+        self.inner.work(items, calls).await
     }
 
     async fn ack(

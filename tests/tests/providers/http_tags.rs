@@ -14,7 +14,7 @@ async fn prose_around_the_answer_does_no_harm() {
         let tagger = api.tagger(&server.uri(), 5_000);
         let lists = tagger.extract(&["Rex is ill".to_owned()], &[]).await.unwrap();
         let paths: Vec<&str> = lists[0].iter().map(|tag| tag.path.as_str()).collect();
-        assert_eq!((paths, tagger.origin()), (vec!["pets:dogs", "health"], TagOrigin::Llm));
+        assert_eq!((paths, tagger.origin()), (vec!["pet:dog", "health"], TagOrigin::Llm));
     }
 }
 
@@ -23,7 +23,11 @@ async fn answers_that_are_none() {
     for api in APIS {
         for content in ["I cannot do that.", "", r#"{"results":[{"index":5,"tags":[]}]}"#] {
             let server = serve(ResponseTemplate::new(200).set_body_json(api.chat(content))).await;
-            assert_eq!(failure(api, &server.uri()).await.kind, ProviderErrorKind::BadResponse, "{content}");
+            let error = failure(api, &server.uri()).await;
+            assert_eq!(error.kind, ProviderErrorKind::UnusableAnswer, "{content}");
+            assert_eq!(error.answer.as_deref(), Some(content));
+            assert!(!error.to_string().contains("cannot do"), "{error}");
+            assert_eq!(server.received_requests().await.unwrap().len(), 2, "it is told once what is wrong");
         }
         let server = serve(ResponseTemplate::new(200).set_body_json(json!({ "choices": [] }))).await;
         assert_eq!(failure(api, &server.uri()).await.kind, ProviderErrorKind::BadResponse);

@@ -51,10 +51,13 @@ impl Respond for Tags {
                 &body["format"]
             }
         };
-        let pattern = &schema["properties"]["results"]["items"]["properties"]["tags"]["items"]["pattern"];
-        assert_eq!(pattern, "^[a-z0-9-]+(:[a-z0-9-]+){0,4}$");
+        let tags = &schema["properties"]["results"]["items"]["properties"]["tags"];
+        let pattern = &tags["items"]["properties"]["tag"]["pattern"];
+        assert_eq!(pattern, "^[a-z0-9][a-z0-9-]{0,31}(:[a-z0-9][a-z0-9-]{0,31}){0,4}$");
+        assert_eq!(tags["maxItems"], 5);
         let user: Value = serde_json::from_str(messages[1]["content"].as_str().unwrap()).unwrap();
         assert!(user["tags_in_use"].is_array());
+        assert_eq!(schema["properties"]["results"]["minItems"], user["texts"].as_array().unwrap().len());
         let results: Vec<Value> = user["texts"]
             .as_array()
             .unwrap()
@@ -62,7 +65,7 @@ impl Respond for Tags {
             .rev()
             .map(|text| {
                 let length = text["text"].as_str().unwrap().chars().count();
-                json!({ "index": text["index"], "tags": [format!("length:{length}")] })
+                json!({ "index": text["index"], "tags": [{ "tag": format!("length:{length}"), "confidence": 0.5 }] })
             })
             .collect();
         let content = json!({ "results": results }).to_string();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use htm_core::Stage;
-use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
+use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::store::embeddings::{self, ModelState, RegisteredModel};
 use htm_core::store::jobs::{self, Embedded, Lease};
 use htm_runtime::{RuntimeError, Session};
@@ -99,7 +99,7 @@ impl Handler for EmbedHandler {
         self.model.label.clone()
     }
 
-    async fn work(&self, items: &[Item]) -> Result<Vec<Embedding>, ProviderError> {
+    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Embedding>, ProviderError> {
         let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
         let embeddings = self.embedder.embed(&texts, Purpose::Document).await?;
         let mut lengths = embeddings.iter().map(|embedding| embedding.vector.len());

@@ -1,38 +1,94 @@
 //! Tags what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
 
+mod governed;
+mod in_use;
+mod relevant;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::Stage;
-use htm_core::provider::{ProviderError, ProviderErrorKind, TagExtractor, TagSuggestion};
+use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
+use htm_core::store::governor::Breaker;
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
+use htm_core::tag::TagPath;
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
-/// How many of a namespace's tags an extractor is shown.
+pub use governed::Governed;
+use in_use::Ontologies;
+pub use relevant::Relevance;
+
+/// How many of a namespace's tags an extractor is shown that chooses for itself.
 const ONTOLOGY_SHOWN: u32 = 200;
 
 /// Proposes tags for texts, knowing the tags that their namespace has.
 pub struct TagHandler {
     pool: PgPool,
     extractor: Arc<dyn TagExtractor>,
+    shown: Option<(Ontologies, Relevance)>,
 }
 
 impl TagHandler {
     /// Works with an extractor; the pool is for reading the ontology.
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
-        Self { pool, extractor }
+        Self { pool, extractor, shown: None }
+    }
+
+    /// This one, whose extractor is shown the relevant part of the ontology, whatever its size.
+    #[must_use]
+    pub fn showing(mut self, relevance: Relevance) -> Self {
+        self.shown = Some((Ontologies::new(self.pool.clone()), relevance));
+        self
+    }
+
+    /// What the extractor is shown. Without the ontology it still works, only less consistently.
+    async fn ontology(&self, namespace: &str, texts: &[String]) -> Vec<TagPath> {
+        let unread = |error: &htm_core::Error| {
+            tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
+            Vec::new()
+        };
+        match &self.shown {
+            Some((ontologies, relevance)) => match ontologies.of(namespace).await {
+                Ok(ontology) => relevance.choose(&ontology, texts).await,
+                Err(error) => unread(&error),
+            },
+            None => tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN)
+                .await
+                .unwrap_or_else(|error| unread(&error)),
+        }
     }
 }
 
-/// The handler of the session's configuration.
+/// The handler of the session's configuration. A language model is shown the tags that are near its texts by the
+/// configured embedder; `local` finds the nearest terms by itself.
 ///
 /// # Errors
 /// Settings of the provider that cannot work.
 pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
-    Ok(TagHandler::new(session.pool().clone(), session.tagger()?))
+    let handler = TagHandler::new(session.pool().clone(), session.tagger()?);
+    if handler.extractor.origin() != TagOrigin::Llm {
+        return Ok(handler);
+    }
+    let config = session.config();
+    let embedder = session.embedder().map_err(|error| {
+        tracing::warn!(code = error.code(), %error, "no embedder: a model is shown the top of the ontology alone");
+    });
+    let jobs = &config.jobs;
+    let governed = Governed {
+        pool: session.pool().clone(),
+        breaker: Breaker {
+            failures: jobs.breaker_failures,
+            open: Duration::from_millis(jobs.breaker_open_ms),
+            cap: Duration::from_millis(jobs.breaker_cap_ms),
+        },
+        deadline: Duration::from_millis(config.embedding.timeout_ms),
+    };
+    let relevance = Relevance::new(embedder.ok(), config.tag.ontology_tokens, config.tokens.encoding.into());
+    Ok(handler.showing(relevance.governed(governed)))
 }
 
 #[async_trait]
@@ -51,16 +107,15 @@ impl Handler for TagHandler {
         true
     }
 
-    async fn work(&self, items: &[Item]) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
+    async fn work(
+        &self,
+        items: &[Item],
+        calls: &dyn Calls,
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
         let Some(first) = items.first() else { return Ok(Vec::new()) };
-        // Without the ontology an extractor still works, only less consistently.
-        let ontology =
-            tags::in_use(&self.pool, &first.namespace, ONTOLOGY_SHOWN).await.unwrap_or_else(|error| {
-                tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
-                Vec::new()
-            });
         let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
-        let suggestions = self.extractor.extract(&texts, &ontology).await?;
+        let ontology = self.ontology(&first.namespace, &texts).await;
+        let suggestions = self.extractor.extract_within(&texts, &ontology, calls).await?;
         if suggestions.len() != texts.len() {
             return Err(ProviderError::new(
                 self.extractor.model(),

@@ -211,7 +211,7 @@ pub async fn ack_tagged(
 pub struct Failed {
     /// The job.
     pub job: String,
-    /// What happened; shown to people.
+    /// What happened; shown to people. Lines after the first may hold content: they are kept and never logged.
     pub reason: String,
     /// What becomes of it.
     pub verdict: Verdict,

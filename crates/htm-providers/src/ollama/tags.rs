@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use htm_core::provider::{
-    ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
+    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion, Ungoverned,
 };
 use htm_core::tag::TagPath;
 use ollama_rs::generation::chat::ChatMessage;
@@ -10,17 +10,17 @@ use ollama_rs::generation::chat::request::ChatMessageRequest;
 use ollama_rs::generation::parameters::{FormatType, JsonStructure};
 use ollama_rs::models::ModelOptions;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::Value;
 
 use super::OllamaSettings;
-use crate::answer;
+use crate::chat::{self, Chat, Said, Speaker, Turn};
 use crate::http::Http;
-use crate::prompt::{self, Prompt};
+use crate::prompt::Prompt;
 
 /// Windows that are asked for, in tokens: few different ones, because Ollama loads the model anew for each.
 const WINDOWS: [u64; 4] = [4_096, 8_192, 16_384, 32_768];
 /// Room for the answer, in tokens a text.
-const ANSWER_TOKENS: usize = 80;
+const ANSWER_TOKENS: usize = 160;
 
 pub(super) struct OllamaTagger {
     http: Http,
@@ -42,23 +42,34 @@ struct Message {
 
 impl OllamaTagger {
     pub(super) fn new(settings: OllamaSettings, http: Http) -> Self {
-        Self { http, prompt: Prompt::new(settings.prompt) }
+        Self { http, prompt: Prompt::new(settings.prompt, settings.max_tags, settings.rules) }
+    }
+}
+
+#[async_trait]
+impl Chat for OllamaTagger {
+    fn model(&self) -> &ModelName {
+        self.http.model()
     }
 
-    fn request(&self, texts: &[String], ontology: &[TagPath]) -> Result<ChatMessageRequest, ProviderError> {
-        let user = prompt::user_message(texts, ontology);
-        let schema: JsonStructure = serde_json::from_value(json!(prompt::schema())).map_err(|error| {
-            ProviderError::new(
-                self.model(),
-                ProviderErrorKind::Server,
-                format!("the schema is broken: {error}"),
-            )
+    async fn say(
+        &self,
+        turns: &[Turn],
+        schema: Value,
+        texts: &[String],
+        _calls: &dyn Calls,
+    ) -> Result<Said, ProviderError> {
+        let model = self.http.model();
+        let schema: JsonStructure = serde_json::from_value(schema).map_err(|error| {
+            ProviderError::new(model, ProviderErrorKind::Server, format!("the schema is broken: {error}"))
         })?;
-        let window = window(self.prompt.system.len() + user.len(), texts.len());
-        let messages = vec![ChatMessage::system(self.prompt.system.clone()), ChatMessage::user(user)];
-        Ok(ChatMessageRequest::new(self.model().name.clone(), messages)
+        let window = window(turns.iter().map(|turn| turn.content.len()).sum(), texts.len());
+        let request = ChatMessageRequest::new(model.name.clone(), turns.iter().map(message).collect())
             .format(FormatType::StructuredJson(Box::new(schema)))
-            .options(ModelOptions::default().temperature(0.0).num_ctx(window)))
+            .options(ModelOptions::default().temperature(0.0).num_ctx(window));
+        let answer: Answer = self.http.post("api/chat", &request, texts).await?;
+        let cut_off = answer.done_reason.as_deref() == Some("length");
+        Ok(Said { content: answer.message.content, cut_off })
     }
 }
 
@@ -81,23 +92,31 @@ impl TagExtractor for OllamaTagger {
         texts: &[String],
         ontology: &[TagPath],
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let answer: Answer = self.http.post("api/chat", &self.request(texts, ontology)?, texts).await?;
-        let broken =
-            |message: String| ProviderError::new(self.model(), ProviderErrorKind::BadResponse, message);
-        if answer.done_reason.as_deref() == Some("length") {
-            return Err(broken("the answer was cut off at its token limit".to_owned()));
-        }
-        answer::parse(&answer.message.content, texts.len())
-            .map_err(|reason| broken(format!("the model's answer is not tags: {reason}")))
+        self.extract_within(texts, ontology, &Ungoverned).await
+    }
+
+    async fn extract_within(
+        &self,
+        texts: &[String],
+        ontology: &[TagPath],
+        calls: &dyn Calls,
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
+        chat::extract(self, &self.prompt, texts, ontology, calls).await
     }
 }
 
-/// The least window that holds a prompt of `bytes` and the answer for `texts`. Ollama's own default drops the
-/// beginning of a longer prompt, which is our rules, and says nothing. Three bytes a token is cautious for
-/// most languages.
+fn message(turn: &Turn) -> ChatMessage {
+    let content = turn.content.clone();
+    match turn.speaker {
+        Speaker::System => ChatMessage::system(content),
+        Speaker::User => ChatMessage::user(content),
+        Speaker::Assistant => ChatMessage::assistant(content),
+    }
+}
+
+/// The least window that holds a conversation of `bytes` and the answer for `texts`. Ollama's own default drops the
+/// beginning of a longer one, which is our rules, and says nothing. Three bytes a token is cautious for most
+/// languages.
 fn window(bytes: usize, texts: usize) -> u64 {
     let needed = (bytes / 3 + texts * ANSWER_TOKENS + 256) as u64;
     WINDOWS.into_iter().find(|window| *window >= needed).unwrap_or(WINDOWS[WINDOWS.len() - 1])
@@ -108,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_grows_with_the_prompt() {
+    fn the_window_grows_with_the_conversation() {
         assert_eq!(window(3_000, 1), 4_096);
         assert_eq!(window(30_000, 4), 16_384);
         assert_eq!(window(10_000_000, 64), 32_768);

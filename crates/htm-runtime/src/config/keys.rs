@@ -76,6 +76,8 @@ pub(super) const KEYS: &[Key] = &[
     key("tag.threshold", Rule::Number(0.0..=1.0)),
     key("tag.max_tags", Rule::Whole(1..=50)),
     key("tag.ontology", Rule::WordsOrFiles(ONTOLOGIES)),
+    key("tag.ontology_tokens", Rule::Whole(0..=1_000_000)),
+    key("tag.prompt", Rule::Text),
     key("tag.max_depth", Rule::Whole(1..=5)),
     key("tag.singular", Rule::Singulars),
     key("ollama.base_url", Rule::HttpUrl),

@@ -162,6 +162,9 @@ pub struct Tag {
     pub threshold: f32,
     pub max_tags: usize,
     pub ontology: Vec<String>,
+    pub ontology_tokens: usize,
+    /// A file; may be empty.
+    pub prompt: String,
     pub max_depth: usize,
     /// `plural=singular`.
     pub singular: Vec<String>,
@@ -407,6 +410,16 @@ choice! {
         Cl100kBase = "cl100k_base",
         /// A quarter of the characters.
         Estimate = "estimate",
+    }
+}
+
+impl From<Encoding> for htm_core::TokenEncoding {
+    fn from(encoding: Encoding) -> Self {
+        match encoding {
+            Encoding::O200kBase => Self::O200kBase,
+            Encoding::Cl100kBase => Self::Cl100kBase,
+            Encoding::Estimate => Self::Estimate,
+        }
     }
 }
 

@@ -1,0 +1,52 @@
+"""Prints what `run.sh` found: `report.py tags|dead HTM JOBS.json`, `report.py model HTM WORKER.log`."""
+
+import json
+import re
+import subprocess
+import sys
+
+
+def text_of(htm: str, node: int) -> tuple[str, list[str]]:
+    answer = subprocess.run([htm, "--json", "get", str(node)], capture_output=True, text=True, check=True)
+    found = json.loads(answer.stdout)
+    return found["content"], found["tags"]
+
+
+def main() -> None:
+    what, htm, path = sys.argv[1:]
+    if what == "model":
+        model(path)
+        return
+    jobs = json.load(open(path))
+    if not jobs:
+        print("none")
+    given = 0
+    for job in sorted(jobs, key=lambda job: job["node"]):
+        text, tags = text_of(htm, job["node"])
+        given += len(tags)
+        print(f"{text}")
+        print("   ", " ".join(tags) if what == "tags" else job["last_error"].replace("\n", "\n    "))
+    print(f"{len(jobs)} texts" + (f", {given} tags" if what == "tags" else ""))
+
+
+def model(path: str) -> None:
+    lines = []
+    for line in open(path):
+        try:
+            lines.append(json.loads(line))
+        except ValueError:
+            print("   ", line.rstrip())
+
+    def count(words: str) -> int:
+        return sum(words in json.dumps(line) for line in lines)
+
+    print("asked to mend its answer:", count("asking a model to mend its answer"))
+    dropped = [int(n) for line in lines for n in re.findall(r'"dropped": (\d+)', json.dumps(line))]
+    print("invalid tags that were dropped:", sum(dropped), "in", len(dropped), "calls")
+    print("failed attempts:", count("a job failed"))
+    for line in lines:
+        if line.get("level") in ("WARN", "ERROR"):
+            print("   ", json.dumps(line)[:300])
+
+
+main()

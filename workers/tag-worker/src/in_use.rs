@@ -1,0 +1,139 @@
+//! The tags that a namespace has, read anew as often as their number allows.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use htm_core::store::tags;
+use htm_core::tag::TagPath;
+use moka::Expiry;
+use moka::future::Cache;
+use sqlx::PgPool;
+
+/// The most tags that are read of a namespace, the most used.
+const MOST: u32 = 100_000;
+/// How long a reading serves, for each tag in it: reading takes some 10 µs a tag. A young ontology, whose every new tag
+/// counts, is read for each call; one of 100,000 tags twice a minute. Calls that make the same tag meanwhile create it
+/// once all the same.
+const KEPT_A_TAG: Duration = Duration::from_micros(300);
+/// Tags that are kept, of all namespaces together.
+const KEPT_TAGS: u64 = 1_000_000;
+/// A word that is in more tags than this says nothing of any of them.
+const COMMON: usize = 2_000;
+
+/// The tags in use in a namespace.
+#[derive(Debug, Default)]
+pub(crate) struct InUse {
+    /// The most used first.
+    pub(crate) paths: Vec<TagPath>,
+    /// Which of them have a word.
+    by_word: HashMap<String, Vec<u32>>,
+}
+
+/// The tags in use of each namespace, as of a moment ago.
+pub(crate) struct Ontologies {
+    pool: PgPool,
+    known: Cache<String, Arc<InUse>>,
+}
+
+impl Ontologies {
+    pub(crate) fn new(pool: PgPool) -> Self {
+        let known = Cache::builder()
+            .weigher(|_, ontology: &Arc<InUse>| ontology.paths.len().max(1).try_into().unwrap_or(u32::MAX))
+            .max_capacity(KEPT_TAGS)
+            .expire_after(BySize)
+            .build();
+        Self { pool, known }
+    }
+
+    /// Calls at the same time read once.
+    pub(crate) async fn of(&self, namespace: &str) -> Result<Arc<InUse>, Arc<htm_core::Error>> {
+        let read = async { Ok(Arc::new(InUse::new(tags::in_use(&self.pool, namespace, MOST).await?))) };
+        self.known.try_get_with_by_ref(namespace, read).await
+    }
+}
+
+struct BySize;
+
+impl Expiry<String, Arc<InUse>> for BySize {
+    fn expire_after_create(&self, _: &String, ontology: &Arc<InUse>, _: Instant) -> Option<Duration> {
+        Some(KEPT_A_TAG * ontology.paths.len().try_into().unwrap_or(u32::MAX))
+    }
+}
+
+impl InUse {
+    pub(crate) fn new(paths: Vec<TagPath>) -> Self {
+        let mut by_word: HashMap<String, Vec<u32>> = HashMap::new();
+        for (place, path) in (0..).zip(&paths) {
+            for word in words(path.as_str()) {
+                by_word.entry(word).or_default().push(place);
+            }
+        }
+        Self { paths, by_word }
+    }
+
+    /// Places in [`paths`](Self::paths): those that share words with the texts first, by how rare the words are, then
+    /// the others, by use.
+    pub(crate) fn likeliest(&self, texts: &[String]) -> Vec<usize> {
+        let spoken: HashSet<String> = texts.iter().flat_map(|text| words(text)).collect();
+        let mut shared: HashMap<u32, f32> = HashMap::new();
+        for places in spoken.iter().filter_map(|word| self.by_word.get(word)) {
+            if places.len() <= COMMON {
+                for place in places {
+                    *shared.entry(*place).or_default() += 1.0 / places.len() as f32;
+                }
+            }
+        }
+        let mut first: Vec<(u32, f32)> = shared.iter().map(|(place, score)| (*place, *score)).collect();
+        first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let others = (0..self.paths.len()).filter(|place| !shared.contains_key(&(*place as u32)));
+        first.iter().map(|(place, _)| *place as usize).chain(others).collect()
+    }
+
+    /// The roots, then the second level, each by the use of what is below it.
+    pub(crate) fn top(&self) -> impl Iterator<Item = TagPath> {
+        let mut seen = HashSet::new();
+        let levels = [1, 2].into_iter().flat_map(|depth| {
+            self.paths.iter().filter_map(move |path| match path.depth() {
+                own if own < depth => None,
+                own if own == depth => Some(path.clone()),
+                _ => path.ancestors().into_iter().nth(depth - 1),
+            })
+        });
+        levels.filter(move |path| seen.insert(path.clone()))
+    }
+}
+
+/// The words of a text or a path, in lower case and without a plural's `s`, each once.
+fn words(text: &str) -> HashSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+    let stem = |word: &str| {
+        let word = word.to_lowercase();
+        word.strip_suffix('s').filter(|stem| stem.len() > 2).map(str::to_owned).unwrap_or(word)
+    };
+    words.map(stem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_use(paths: &[&str]) -> InUse {
+        InUse::new(paths.iter().map(|path| path.parse().unwrap()).collect())
+    }
+
+    #[test]
+    fn shared_words_come_before_use_and_rare_ones_before_common_ones() {
+        let ontology = in_use(&["a:b", "food:japan", "food:italy", "travel:japan:ramen"]);
+        let texts = ["Ramens in Japan are good food".to_owned()];
+        assert_eq!(ontology.likeliest(&texts), [3, 1, 2, 0]);
+        assert_eq!(ontology.likeliest(&[]), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_top_of_the_tree_is_each_beginning_once() {
+        let ontology = in_use(&["b:x:y", "a", "b:z", "c:d"]);
+        let top: Vec<String> = ontology.top().map(String::from).collect();
+        assert_eq!(top, ["b", "a", "c", "b:x", "b:z", "c:d"]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Which of the tags in use a language model is shown: those nearest to the texts of the call, and the top of the tree.
+//!
+//! Nearness is the cosine of embeddings, of each tag's words and of each text. Vectors of tags are kept in the process;
+//! a call embeds a bounded number of those that it lacks, those that share words with the texts first. So with an
+//! ontology of any size a call waits for one request, and the vectors of a large one come together over the first calls.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use htm_core::TokenEncoding;
+use htm_core::provider::{Embedder, ProviderError, Purpose};
+use htm_core::tag::TagPath;
+use moka::sync::Cache;
+
+use crate::governed::Governed;
+use crate::in_use::InUse;
+
+/// Tags that are compared with the texts of a call.
+const COMPARED: usize = 20_000;
+/// Tags that a call embeds at most.
+const NEW_A_CALL: usize = 512;
+/// Of a text, what it is compared by: what it is about shows in its beginning.
+const TEXT_CHARS: usize = 1_000;
+/// Vectors of tags that are kept, in bytes: 40,000 of 384 dimensions.
+const KEPT_BYTES: u64 = 64 << 20;
+/// Of the budget, the share of the top of the tree.
+const TOP_SHARE: usize = 3;
+
+/// Chooses tags in use by their relevance for texts.
+pub struct Relevance {
+    embedder: Option<Arc<dyn Embedder>>,
+    governed: Option<Governed>,
+    vectors: Cache<TagPath, Arc<[f32]>>,
+    budget_tokens: usize,
+    encoding: TokenEncoding,
+}
+
+impl Relevance {
+    /// As many tags as have `budget_tokens` together. Without an embedder: the top of the tree, then the most used.
+    pub fn new(embedder: Option<Arc<dyn Embedder>>, budget_tokens: usize, encoding: TokenEncoding) -> Self {
+        let weight = |path: &TagPath, vector: &Arc<[f32]>| (path.as_str().len() + 4 * vector.len()) as u32;
+        let vectors = Cache::builder().weigher(weight).max_capacity(KEPT_BYTES).build();
+        Self { embedder, governed: None, vectors, budget_tokens, encoding }
+    }
+
+    /// This one, whose embedder is asked within its provider's limits.
+    #[must_use]
+    pub fn governed(mut self, governed: Governed) -> Self {
+        self.governed = Some(governed);
+        self
+    }
+
+    /// The tags to show for `texts`: the nearest, then the top of the tree, then the most used. When all fit, all of them
+    /// by use, and nothing is embedded.
+    pub(crate) async fn choose(&self, ontology: &InUse, texts: &[String]) -> Vec<TagPath> {
+        let mut all = Shown::new(self);
+        if self.budget_tokens == 0 || all.fill(ontology.paths.iter().cloned()) {
+            return all.paths;
+        }
+        let nearest = self.nearest(ontology, texts).await.unwrap_or_else(|error| {
+            tracing::warn!(code = error.code(), %error, "a model is shown the top of the ontology alone");
+            Vec::new()
+        });
+        let mut top = Shown::new(self);
+        top.left /= TOP_SHARE;
+        top.fill(ontology.top());
+        let mut shown = Shown::new(self);
+        shown.left -= top.spent;
+        shown.fill(nearest.into_iter().map(|place| ontology.paths[place].clone()));
+        shown.left += top.spent;
+        shown.fill(top.paths.into_iter());
+        shown.fill(ontology.paths.iter().cloned());
+        shown.paths
+    }
+
+    /// Places of tags, the nearest to each text in turn.
+    async fn nearest(&self, ontology: &InUse, texts: &[String]) -> Result<Vec<usize>, ProviderError> {
+        let Some(embedder) = &self.embedder else { return Ok(Vec::new()) };
+        let likeliest = ontology.likeliest(texts);
+        let compared = &likeliest[..likeliest.len().min(COMPARED)];
+        let mut known: Vec<(usize, Arc<[f32]>)> = Vec::with_capacity(compared.len());
+        let mut lacking: Vec<usize> = Vec::new();
+        for place in compared {
+            match self.vectors.get(&ontology.paths[*place]) {
+                Some(vector) => known.push((*place, vector)),
+                None if lacking.len() < NEW_A_CALL => lacking.push(*place),
+                None => {}
+            }
+        }
+        let beginnings = texts.iter().map(|text| text.chars().take(TEXT_CHARS).collect());
+        let described = lacking.iter().map(|place| ontology.paths[*place].as_str().replace([':', '-'], " "));
+        let inputs: Vec<String> = beginnings.chain(described).collect();
+        let embedded = match &self.governed {
+            Some(governed) => governed.embed(embedder.as_ref(), &inputs).await?,
+            None => embedder.embed(&inputs, Purpose::Document).await?,
+        };
+        let mut vectors = embedded.into_iter().map(|embedding| Arc::<[f32]>::from(embedding.vector));
+        let texts: Vec<Arc<[f32]>> = vectors.by_ref().take(texts.len()).collect();
+        for (place, vector) in lacking.into_iter().zip(vectors) {
+            self.vectors.insert(ontology.paths[place].clone(), vector.clone());
+            known.push((place, vector));
+        }
+        // No task of the worker waits for the sums.
+        let ranked = tokio::task::spawn_blocking(move || in_turn(&known, &texts)).await;
+        Ok(ranked.unwrap_or_default())
+    }
+}
+
+/// The tags that a model is shown.
+struct Shown {
+    paths: Vec<TagPath>,
+    known: HashSet<TagPath>,
+    encoding: TokenEncoding,
+    left: usize,
+    spent: usize,
+}
+
+impl Shown {
+    fn new(relevance: &Relevance) -> Self {
+        let (encoding, left) = (relevance.encoding, relevance.budget_tokens);
+        Self { paths: Vec::new(), known: HashSet::new(), encoding, left, spent: 0 }
+    }
+
+    /// Adds tags until one does not fit; whether all did.
+    fn fill(&mut self, paths: impl Iterator<Item = TagPath>) -> bool {
+        for path in paths {
+            if self.known.contains(&path) {
+                continue;
+            }
+            // As it stands in the JSON of the prompt.
+            let tokens = self.encoding.count(&format!("\"{path}\","));
+            if tokens > self.left {
+                return false;
+            }
+            self.left -= tokens;
+            self.spent += tokens;
+            self.known.insert(path.clone());
+            self.paths.push(path);
+        }
+        true
+    }
+}
+
+/// The nearest tag of the first text, of the second, …, then the second-nearest of each. As many of each as could ever
+/// be shown.
+fn in_turn(tags: &[(usize, Arc<[f32]>)], texts: &[Arc<[f32]>]) -> Vec<usize> {
+    const OF_EACH: usize = 500;
+    let of_text = |text: &Arc<[f32]>| {
+        let mut by_nearness: Vec<(f32, usize)> =
+            tags.iter().map(|(place, tag)| (dot(tag, text), *place)).collect();
+        let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if by_nearness.len() > OF_EACH {
+            by_nearness.select_nth_unstable_by(OF_EACH, order);
+            by_nearness.truncate(OF_EACH);
+        }
+        by_nearness.sort_unstable_by(order);
+        by_nearness
+    };
+    let of_texts: Vec<Vec<(f32, usize)>> = texts.iter().map(of_text).collect();
+    let most = of_texts.iter().map(Vec::len).max().unwrap_or_default();
+    (0..most)
+        .flat_map(|rank| of_texts.iter().filter_map(move |tags| tags.get(rank)))
+        .map(|(_, place)| *place)
+        .collect()
+}
+
+/// The cosine of two vectors of unit length; 0 when they are of different models.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    if a.len() != b.len() {
+        return 0.0;
+    }
+    // Sums side by side: one after the other they cannot be vectorised.
+    let mut sums = [0.0_f32; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use htm_providers::fake::{self, FakeEmbedder, FakeSettings};
+
+    use super::*;
+
+    fn ontology(tags: usize) -> InUse {
+        let common = (0..tags).map(|n| format!("common-{}:topic-{n}", n % 7));
+        let rare = ["cooking:fermentation:kimchi".to_owned()];
+        InUse::new(common.chain(rare).map(|path| path.parse().unwrap()).collect())
+    }
+
+    fn tokens(paths: &[TagPath]) -> usize {
+        paths.iter().map(|path| TokenEncoding::Estimate.count(&format!("\"{path}\","))).sum()
+    }
+
+    fn texts() -> Vec<String> {
+        vec!["On cooking kimchi by fermentation.".to_owned(), "Nothing of note".to_owned()]
+    }
+
+    fn relevance(budget_tokens: usize, embedder: Option<Arc<dyn Embedder>>) -> Relevance {
+        Relevance::new(embedder, budget_tokens, TokenEncoding::Estimate)
+    }
+
+    #[tokio::test]
+    async fn a_rare_tag_that_is_near_is_shown_within_the_budget_and_so_is_the_top() {
+        let embedder = fake::embedder(FakeSettings { dimensions: 256, ..FakeSettings::default() }).unwrap();
+        let shown = relevance(300, Some(embedder)).choose(&ontology(3_000), &texts()).await;
+        assert_eq!(shown[0].as_str(), "cooking:fermentation:kimchi");
+        for root in (0..7).map(|n| format!("common-{n}")) {
+            assert!(shown.iter().any(|path| path.as_str() == root), "{root}: {shown:?}");
+        }
+        assert!(tokens(&shown) <= 300 && tokens(&shown) > 280, "{}", tokens(&shown));
+    }
+
+    #[tokio::test]
+    async fn what_fits_is_shown_whole_and_embeds_nothing() {
+        let embedder = Arc::new(FakeEmbedder::default());
+        let relevance = relevance(1_000, Some(embedder.clone()));
+        let ontology = ontology(20);
+        assert_eq!(relevance.choose(&ontology, &texts()).await, ontology.paths);
+        assert_eq!(embedder.calls(), 0);
+    }
+
+    #[tokio::test]
+    async fn without_an_embedding_the_top_of_the_tree_is_shown() {
+        let failing = FakeEmbedder::failing(htm_core::provider::ProviderErrorKind::Server);
+        for embedder in [None, Some(Arc::new(failing) as Arc<dyn Embedder>)] {
+            let shown = relevance(120, embedder).choose(&ontology(3_000), &texts()).await;
+            assert_eq!(shown[0].as_str(), "common-0");
+            assert!(tokens(&shown) <= 120 && shown.len() > 8, "{shown:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tag_is_embedded_once() {
+        let embedder = Arc::new(FakeEmbedder::default());
+        let relevance = relevance(50, Some(embedder.clone()));
+        let ontology = ontology(100);
+        relevance.choose(&ontology, &texts()).await;
+        relevance.choose(&ontology, &texts()).await;
+        relevance.vectors.run_pending_tasks();
+        assert_eq!((embedder.calls(), relevance.vectors.entry_count()), (2, 101));
+    }
+}
