@@ -64,7 +64,8 @@ pub(super) fn page(roots: &[TagTree], top: f64, least_width: f64) -> Page<'_> {
         let (_, width, height) = columned(&cards, columns, top);
         (width / height / ASPECT).ln().abs()
     };
-    let columns = (1..=cards.len().min(MAX_COLUMNS)).min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1);
+    let columns =
+        (1..=cards.len().min(MAX_COLUMNS)).min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1);
     let (corners, width, height) = columned(&cards, columns, top);
     let mut page = Page { cards, width: width.max(least_width), height };
     for (card, (x, y, width)) in page.cards.iter_mut().zip(corners) {
