@@ -24,12 +24,16 @@ mod import;
 mod jobs;
 #[path = "cli/memories.rs"]
 mod memories;
+#[path = "cli/ontology.rs"]
+mod ontology;
 #[path = "cli/providers.rs"]
 mod providers;
 #[path = "cli/queues.rs"]
 mod queues;
 #[path = "cli/robots.rs"]
 mod robots;
+#[path = "cli/tags.rs"]
+mod tags;
 #[path = "cli/time.rs"]
 mod time;
 

@@ -5,8 +5,10 @@ mod groups;
 mod jobs;
 mod memories;
 mod models;
+mod ontology;
 mod providers;
 mod robots;
+mod tags;
 mod time;
 
 use std::path::PathBuf;
@@ -24,8 +26,10 @@ pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
 };
+pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
+pub(crate) use self::tags::{Consent, InNamespace, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
 /// The memory that agents keep
@@ -87,6 +91,9 @@ pub(crate) enum Command {
     /// Groups of robots that share a working memory
     #[command(subcommand)]
     Groups(GroupsCommand),
+    /// The tags: what they mean, how they are called, what was changed of them
+    #[command(subcommand)]
+    Tags(TagsCommand),
     /// Show the memory in numbers: by robot, type and tag, how far, how old, how large
     Stats(StatsArgs),
     /// Remember every line of a JSON Lines file

@@ -18,6 +18,7 @@ pub(crate) mod recall;
 pub(crate) mod remember;
 pub(crate) mod robots;
 pub(crate) mod stats;
+pub(crate) mod tags;
 pub(crate) mod timeline;
 pub(crate) mod up;
 pub(crate) mod workers;

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod drawing;
 mod duration;
 mod error;
 mod output;
@@ -59,6 +60,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Status(args) => commands::node::status(config, args, output).await,
         Command::Robots(command) => commands::robots::run(config, command, output).await,
         Command::Groups(command) => commands::groups::run(config, command, output).await,
+        Command::Tags(command) => commands::tags::run(config, command, output).await,
         Command::Stats(args) => commands::stats::run(config, args, output).await,
         Command::Import(args) => commands::import::run(config, args, output).await,
         Command::Models(command) => commands::models::run(config, command, output).await,

@@ -34,6 +34,9 @@ pub struct BackfillRequest {
     pub since: Option<DateTime<Utc>>,
     /// Also what is done already.
     pub forced: bool,
+    /// Only what is done already by another version of the prompt or the rules than this one, or by another model. Tags
+    /// only.
+    pub prompt_version: Option<String>,
     /// How many of its jobs may wait in the queue, at least 1.
     pub max_queued: u64,
 }
@@ -41,7 +44,15 @@ pub struct BackfillRequest {
 impl BackfillRequest {
     /// Whatever a stage lacks, with at most 100,000 jobs waiting.
     pub fn new(stage: Stage) -> Self {
-        Self { stage, model: None, namespace: None, since: None, forced: false, max_queued: 100_000 }
+        Self {
+            stage,
+            model: None,
+            namespace: None,
+            since: None,
+            forced: false,
+            prompt_version: None,
+            max_queued: 100_000,
+        }
     }
 }
 
@@ -82,7 +93,8 @@ impl Htm {
     /// Starts a run, or goes on with the unfinished one about the same.
     ///
     /// # Errors
-    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), or a database error.
+    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings have no
+    /// prompt), or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
         if subject.stage == Stage::Embed && !lifecycle::writers_end(self.pool(), WRITERS_PATIENCE).await? {
@@ -125,6 +137,9 @@ impl Htm {
         if let Some(namespace) = &request.namespace {
             crate::memory::validate_name("namespace", namespace, 128)?;
         }
+        if request.prompt_version.is_some() && request.stage == Stage::Embed {
+            return Err(Error::VersionUnfit { stage: request.stage });
+        }
         let (queue, model) = match request.stage {
             Stage::Tag => {
                 let model = self.settings().tag_model.to_string();
@@ -156,7 +171,8 @@ impl Htm {
             model,
             namespace: request.namespace.clone(),
             since: request.since,
-            forced: request.forced,
+            forced: request.forced || request.prompt_version.is_some(),
+            version: request.prompt_version.clone(),
         })
     }
 }

@@ -1,12 +1,12 @@
 //! What can go wrong, with a stable code and the next step for each.
 
 mod convert;
+mod who;
 
-use self::convert::is_transient;
-use crate::fault::Fault;
 use crate::groups::GroupError;
 use crate::id::NodeId;
-use crate::job::JobState;
+use crate::job::{JobState, Stage};
+use crate::ontology::TagError;
 use crate::provider::ProviderError;
 use crate::robots::RobotError;
 use crate::tag::InvalidTag;
@@ -311,6 +311,12 @@ pub enum Error {
         /// What to do about that.
         hint: String,
     },
+    /// A version of a prompt, where there is none.
+    #[error("stage `{stage}` has no prompt that could have a version")]
+    VersionUnfit {
+        /// The stage.
+        stage: Stage,
+    },
     /// No model of that label is registered.
     #[error("there is no embedding model `{label}`")]
     ModelUnknown {
@@ -381,6 +387,9 @@ pub enum Error {
     /// A call about robots that cannot be done.
     #[error(transparent)]
     Robot(#[from] RobotError),
+    /// A call about the ontology that cannot be done.
+    #[error(transparent)]
+    Tag(#[from] TagError),
     /// The provider of embeddings failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -453,6 +462,7 @@ impl Error {
             Self::ModelNotReady { .. } => "model_not_ready",
             Self::EmbedderOther { .. } => "embedder_other",
             Self::EmbedderUnusable { .. } => "embedder_unusable",
+            Self::VersionUnfit { .. } => "version_unfit",
             Self::ModelUnknown { .. } => "model_unknown",
             Self::ModelRetired { .. } => "model_retired",
             Self::ModelActive { .. } => "model_active",
@@ -463,6 +473,7 @@ impl Error {
             Self::SchemaVersion { .. } => "schema_version",
             Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
+            Self::Tag(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
@@ -546,6 +557,7 @@ impl Error {
                  `htm models list`"
             ),
             Self::EmbedderUnusable { hint, .. } => hint.clone(),
+            Self::VersionUnfit { .. } => "to embed everything again: `htm backfill embed --force`".into(),
             Self::ModelUnknown { known, .. } if known.is_empty() => {
                 "none is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into()
             }
@@ -565,6 +577,7 @@ impl Error {
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
             Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
+            Self::Tag(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
@@ -576,30 +589,6 @@ impl Error {
             Self::TimeInFuture { .. } => "give a time that has passed; the database's clock counts".into(),
             Self::Database(_) => "run `htm doctor`; the statement changed nothing".into(),
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
-        }
-    }
-
-    /// Who has to act.
-    pub fn fault(&self) -> Fault {
-        match self {
-            Self::Contended
-            | Self::WaitTimeout { .. }
-            | Self::DatabaseUnreachable(_)
-            | Self::ModelNotReady { .. }
-            | Self::ModelIncomplete { .. }
-            | Self::WriterOpen { .. } => Fault::Transient,
-            Self::EmbedderMissing
-            | Self::EmbedderOther { .. }
-            | Self::EmbedderUnusable { .. }
-            | Self::SchemaVersion { .. }
-            | Self::StageDead { .. }
-            | Self::DatabaseDenied(_) => Fault::Permanent,
-            Self::Group(error) => error.fault(),
-            Self::Robot(error) => error.fault(),
-            Self::Provider(error) => error.fault(),
-            Self::Database(error) if is_transient(error) => Fault::Transient,
-            Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,
-            _ => Fault::User,
         }
     }
 }

@@ -25,6 +25,7 @@ mod id;
 pub mod job;
 mod memory;
 mod node;
+pub mod ontology;
 mod ping;
 pub mod provider;
 mod purge;
@@ -56,6 +57,7 @@ pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
+pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
     Degraded, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores,
@@ -71,7 +73,7 @@ pub use stats::{
     WorkingMemoryUse,
 };
 pub use status::{NodeStatus, StageState, StageStatus};
-pub use tag::{InvalidTag, TagPath, TagRule, TagRules};
+pub use tag::{InvalidTag, TagPath, TagRule, TagRules, TagTree};
 pub use timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };

@@ -2,11 +2,13 @@
 
 mod rules;
 mod singular;
+mod tree;
 
 use std::fmt;
 use std::str::FromStr;
 
 pub use rules::TagRules;
+pub use tree::TagTree;
 
 /// The most levels a tag may have.
 pub const MAX_DEPTH: usize = 5;

@@ -25,6 +25,8 @@
 //! | `ollama` | [`ollama`] | an Ollama server |
 //! | `openai` | [`openai`] | an OpenAI-compatible server and, mostly, a key |
 //! | `local` | [`local`] | a directory with the model's weights |
+//!
+//! [`templates`] are ontologies to begin with: what `local` chooses tags from, and what people apply.
 
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod answer;
@@ -54,6 +56,7 @@ mod settings;
 // Without HTTP only `fake` splits, and its count is exact.
 #[cfg_attr(not(any(feature = "ollama", feature = "openai")), allow(dead_code))]
 mod split;
+pub mod templates;
 
 pub use secret::Secret;
 pub use settings::SettingsError;

@@ -48,7 +48,7 @@ impl Default for LocalSettings {
             threads: 0,
             tag_threshold: nearness::DEFAULT_THRESHOLD,
             max_tags: 5,
-            templates: ontology::built_in_names().map(str::to_owned).collect(),
+            templates: crate::templates::built_in().map(str::to_owned).collect(),
         }
     }
 }

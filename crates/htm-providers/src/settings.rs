@@ -84,8 +84,8 @@ impl SettingsError {
                 "set `tag.prompt` to a text file, as a copy of config/prompts/tags.md, or to nothing"
             }
             SettingsError::Template { .. } => {
-                "name built-in ones in tag.ontology (software, research, personal, business) or files with a \
-                 line a term below [terms], as \"pet:cat\" = \"cats at home\""
+                "name a built-in one (software, research, personal, business) or a file with a line a term below \
+                 [terms], as \"pet:cat\" = \"cats at home\"; pet is a term too then"
             }
             SettingsError::Client(_) => {
                 "check the proxy variables (HTTPS_PROXY, NO_PROXY) and the certificates"

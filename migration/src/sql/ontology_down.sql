@@ -4,5 +4,5 @@ drop function htm.register_tags(text[], text[]);
 drop function htm.canonical_tag(text, text);
 drop function htm.tag_names_lock(text);
 drop function htm.tag_lineage(text);
-drop index htm.tags_path_trigram_idx;
-alter table htm.tags drop column description;
+drop index htm.tags_path_trigram_idx, htm.tags_leaf_trigram_idx;
+alter table htm.tags drop column description, drop column split_into;

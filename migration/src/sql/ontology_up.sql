@@ -2,8 +2,11 @@
 -- be undone. Programs of schema version 3 that still run work on beside it.
 
 -- ── tags and their other names ──────────────────────────────────────────────────────────────────────────
-alter table htm.tags add column description text;
+alter table htm.tags
+    add column description text,
+    add column split_into  text[];
 comment on column htm.tags.description is 'What it is about; from a template, an import or a person.';
+comment on column htm.tags.split_into is 'The tags that take its place: a tagger is shown these, and not it.';
 
 create table htm.tag_synonyms (
     namespace  text collate "C" not null,
@@ -17,8 +20,9 @@ create index tag_synonyms_tag_idx on htm.tag_synonyms (tag_id);
 comment on table htm.tag_synonyms is
     'Former and other names: who writes or asks for one, or for something below it, means the tag.';
 
--- A fuzzy search by trigram.
+-- A fuzzy search by trigram, of the whole name and of its last level.
 create index tags_path_trigram_idx on htm.tags using gin (path gin_trgm_ops);
+create index tags_leaf_trigram_idx on htm.tags using gin (substring(path from '[^:]*$') gin_trgm_ops);
 
 -- The path and those above it, `a:b` for one: a, a:b.
 create function htm.tag_lineage(in_path text) returns setof text language sql immutable strict parallel safe as $$
@@ -26,19 +30,29 @@ create function htm.tag_lineage(in_path text) returns setof text language sql im
       from (select string_to_array(in_path, ':') as levels) l, generate_series(1, cardinality(levels)) n
 $$;
 
--- What a path is called now. The longest part of it that is a synonym gives way to its tag; what then has more than
--- five levels loses the deepest.
+-- What a path is called now. The longest part of it that is a synonym gives way to its tag, again and again; what then
+-- has more than five levels, or 255 bytes, loses the deepest.
 create function htm.canonical_tag(in_namespace text, in_path text) returns text
-    language sql stable strict parallel safe as $$
-    select coalesce(
-        (select array_to_string(
-                    (string_to_array(t.path || substr(in_path, length(s.path) + 1), ':'))[1:5], ':')
-           from htm.tag_synonyms s
-           join htm.tags t on t.id = s.tag_id
-          where s.namespace = in_namespace and s.path in (select htm.tag_lineage(in_path))
-          order by length(s.path) desc limit 1),
-        in_path)
-$$;
+    language plpgsql stable strict parallel safe as $$
+declare
+    name   text := in_path;
+    called text;
+begin
+    for step in 1..16 loop
+        select t.path || substr(name, length(s.path) + 1) into called
+          from htm.tag_synonyms s
+          join htm.tags t on t.id = s.tag_id
+         where s.namespace = in_namespace and s.path in (select htm.tag_lineage(name))
+         order by length(s.path) desc limit 1;
+        exit when called is null or called = name;
+        name := called;
+    end loop;
+    name := array_to_string((string_to_array(name, ':'))[1:5], ':');
+    while octet_length(name) > 255 and name like '%:%' loop
+        name := regexp_replace(name, ':[^:]*$', '');
+    end loop;
+    return name;
+end $$;
 
 -- Who changes the names of a namespace's tags holds this alone; who registers tags shares it, so that no tag is renamed
 -- between its registration and its assignment.
@@ -48,7 +62,7 @@ $$;
 
 -- Registers tags and those above them, and says what each is called. Two callers that bring the same new tag create it
 -- once: the second waits for the first's commit and then does nothing. Each statement sees what was committed before it:
--- the names are read after the lock is had.
+-- the names are read after the lock is had. A path that is null only holds the names of its namespace.
 create function htm.register_tags(in_namespaces text[], in_paths text[])
     returns table (namespace text, path text, tag text) language plpgsql volatile as $$
 #variable_conflict use_column
@@ -64,7 +78,7 @@ begin
     on conflict on constraint tags_namespace_path_key do nothing;
     return query
     select distinct u.namespace, u.path, htm.canonical_tag(u.namespace, u.path)
-      from unnest(in_namespaces, in_paths) u(namespace, path);
+      from unnest(in_namespaces, in_paths) u(namespace, path) where u.path is not null;
 end $$;
 
 -- Tags that were assigned before have those above them too.
@@ -81,10 +95,12 @@ create table htm.tag_changes (
     details     jsonb not null constraint tag_changes_details_object check (jsonb_typeof(details) = 'object'),
     made_by     text,
     made_at     timestamptz not null default now(),
+    nodes       bigint not null default 0,
     reverted_by bigint constraint tag_changes_reverted_by_fk references htm.tag_changes
 );
 create index tag_changes_namespace_idx on htm.tag_changes (namespace, id);
 comment on table htm.tag_changes is 'Every change of the ontology by people, the first first; details say what was asked for.';
+comment on column htm.tag_changes.nodes is 'How many have other tags by it, or tags that are called otherwise.';
 comment on column htm.tag_changes.reverted_by is 'The change that undid this one.';
 
 -- What a change took away and what it added, by path: rows of the tags may go and come.
@@ -93,18 +109,21 @@ create table htm.tag_change_nodes (
     node_id    bigint not null constraint tag_change_nodes_node_fk references htm.nodes on delete cascade,
     path       text collate "C" not null,
     added      boolean not null,
-    assignment jsonb,
+    assignment jsonb not null,
     constraint tag_change_nodes_pk primary key (change_id, node_id, path, added)
 );
 create index tag_change_nodes_node_idx on htm.tag_change_nodes (node_id);
 comment on column htm.tag_change_nodes.assignment is
-    'The assignment that was taken away or overwritten: origin, model, prompt_version, confidence, created_at.';
+    'What was taken away, overwritten or added: origin, model, prompt_version, confidence, created_at.';
 create table htm.tag_change_names (
-    change_id bigint not null constraint tag_change_names_change_fk references htm.tag_changes on delete cascade,
-    path      text collate "C" not null,
-    before    jsonb,
-    after     jsonb,
+    change_id  bigint not null constraint tag_change_names_change_fk references htm.tag_changes on delete cascade,
+    path       text collate "C" not null,
+    before     jsonb,
+    after      jsonb,
+    moved_from text collate "C",
     constraint tag_change_names_pk primary key (change_id, path)
 );
 comment on table htm.tag_change_names is
-    'What each name was before a change and after it: null nothing, {"tag": description}, or {"synonym": path}.';
+    'What each name was before a change and after it: null nothing, {"tag": {description, split_into}}, {"synonym": path}.';
+comment on column htm.tag_change_names.moved_from is
+    'What the tag was called: its row got this name, and kept its assignments, which are not in the log.';

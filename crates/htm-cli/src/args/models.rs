@@ -94,7 +94,8 @@ first.
 
 Examples:
   htm backfill embed                           whatever the active model has not embedded
-  htm backfill tag --force --since 2026-03-01  tag again, after a change of the prompt
+  htm backfill tag --prompt-version            tag again what another prompt, rules or model than the configured tagged
+  htm backfill tag --force --since 2026-03-01  tag again, whoever tagged it
   htm backfill tag --dry-run                   how many there are"
 )]
 pub(crate) struct BackfillArgs {
@@ -103,6 +104,10 @@ pub(crate) struct BackfillArgs {
     /// The embedding model, as `htm models list` calls it; the active one if left out
     #[arg(long, value_name = "LABEL")]
     pub(crate) model: Option<String>,
+    /// Only what is tagged already, by another version than this one (that of the configured tagger if left out), or by
+    /// another model; tags by hand stay
+    #[arg(long, value_name = "V", num_args = 0..=1, conflicts_with = "force")]
+    pub(crate) prompt_version: Option<Option<String>>,
     #[command(flatten)]
     pub(crate) options: BackfillOptions,
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
 use htm_core::store::workers;
-use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage};
 use htm_runtime::config::Config;
 use htm_runtime::{Session, shutdown};
 use indicatif::ProgressBar;
@@ -25,7 +25,13 @@ const LONELY: Duration = Duration::from_secs(2);
 pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
     let session = Session::open(config).await?;
-    let request = request(&args);
+    let request = match request(&args, &session) {
+        Ok(request) => request,
+        Err(error) => {
+            session.close().await;
+            return Err(error);
+        }
+    };
     let result = match args.options.dry_run {
         true => count(&session, &request, output).await,
         false => match backfill(&session, &request, &args.options, output, &stop).await {
@@ -140,11 +146,17 @@ pub(crate) async fn count(
     Ok(ExitCode::SUCCESS)
 }
 
-fn request(args: &BackfillArgs) -> BackfillRequest {
-    with_options(
-        BackfillRequest { model: args.model.clone(), ..BackfillRequest::new(args.stage) },
-        &args.options,
-    )
+fn request(args: &BackfillArgs, session: &Session) -> Result<BackfillRequest, CliError> {
+    let prompt_version = match &args.prompt_version {
+        None => None,
+        Some(Some(version)) => Some(version.clone()),
+        // An embedding has no prompt: the library says so.
+        Some(None) if args.stage == Stage::Embed => Some(String::new()),
+        Some(None) => Some(session.tagger()?.version().to_owned()),
+    };
+    let request =
+        BackfillRequest { model: args.model.clone(), prompt_version, ..BackfillRequest::new(args.stage) };
+    Ok(with_options(request, &args.options))
 }
 
 /// A request with what the options say.
@@ -244,5 +256,5 @@ impl Lonely {
 }
 
 fn program_of(queue: &str) -> &'static str {
-    if queue == htm_core::Stage::Tag.queue() { "tag-worker" } else { "embed-worker" }
+    if queue == Stage::Tag.queue() { "tag-worker" } else { "embed-worker" }
 }

@@ -23,6 +23,19 @@ pub(crate) struct Subject {
     pub(crate) namespace: Option<String>,
     pub(crate) since: Option<DateTime<Utc>>,
     pub(crate) forced: bool,
+    /// Only what was done by another version than this one, or by another model; forced as well then.
+    pub(crate) version: Option<String>,
+}
+
+impl Subject {
+    /// What tells runs apart by model and version: one column, since programs of the schema's version before name the
+    /// columns of `backfills_one_open`.
+    fn subject(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} but for version {version}", self.model),
+            None => self.model.clone(),
+        }
+    }
 }
 
 /// Where a run is.
@@ -67,7 +80,7 @@ pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> R
                 and since is not distinct from $4 and forced = $5",
         )
         .bind(&subject.queue)
-        .bind(&subject.model)
+        .bind(subject.subject())
         .bind(&subject.namespace)
         .bind(subject.since)
         .bind(subject.forced)
@@ -164,6 +177,7 @@ pub(crate) async fn chunk_in_tx(
         .bind(max_attempts as i32)
         .bind(PRIORITY)
         .bind(range.count_only)
+        .bind(&subject.version)
         .fetch_one(connection)
         .await?)
 }
@@ -212,7 +226,7 @@ async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Opti
          returning id, cursor_node, last_node, enqueued, false as finished",
     )
     .bind(&subject.queue)
-    .bind(&subject.model)
+    .bind(subject.subject())
     .bind(&subject.namespace)
     .bind(subject.since)
     .bind(subject.forced)

@@ -179,9 +179,11 @@ pub async fn ack_tagged(
 ) -> Result<usize> {
     let assignments = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
     let mut tx = pool.begin().await?;
-    let paths: Vec<(&str, &str)> =
-        assignments().map(|(result, tag)| (result.namespace.as_str(), tag.path.as_str())).collect();
-    let names = tags::register_in_tx(&mut tx, &paths).await?;
+    // Who found no tags takes some away all the same.
+    let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
+        .chain(assignments().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
+        .unzip();
+    let names = tags::hold_in_tx(&mut tx, namespaces, paths).await?;
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/ack_tag.sql"))
         .bind(&lease.worker)
         .bind(lease.claimed_at)

@@ -286,6 +286,7 @@ async fn enqueue_missing_in_tx(
         namespace: None,
         since: None,
         forced: false,
+        version: None,
     };
     let (run, is_new) = backfill::start(connection, &subject).await?;
     let range = Range { after: 0, up_to: i64::MAX, limit: i64::MAX, count_only: false };

@@ -28,7 +28,17 @@ pub(crate) async fn register_in_tx(
     if tags.is_empty() {
         return Ok(Names(HashMap::new()));
     }
-    let (namespaces, paths): (Vec<&str>, Vec<&str>) = tags.iter().copied().unzip();
+    let (namespaces, paths) = tags.iter().map(|(namespace, path)| (*namespace, Some(*path))).unzip();
+    hold_in_tx(connection, namespaces, paths).await
+}
+
+/// As [`register_in_tx`]; a path that is none only holds the names of its namespace: who changes them, and who takes
+/// assignments from many nodes, never meet on the nodes.
+pub(crate) async fn hold_in_tx(
+    connection: &mut PgConnection,
+    namespaces: Vec<&str>,
+    paths: Vec<Option<&str>>,
+) -> Result<Names, sqlx::Error> {
     let rows: Vec<(String, String, String)> =
         sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2)")
             .bind(namespaces)
@@ -80,7 +90,8 @@ pub(crate) async fn unassign_in_tx(
     Ok(taken.rows_affected())
 }
 
-/// The tags in use in a namespace, most used first; those of forgotten nodes alone are not in use.
+/// The tags in use in a namespace, most used first; those of forgotten nodes alone are not in use, nor is one that was
+/// split: those that take its place are.
 ///
 /// # Errors
 /// A database error.
@@ -90,10 +101,11 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Ta
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
-          where t.namespace = $1 and u.uses > 0
-            -- Stops at the first that is found.
-            and exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
-                         where nt.tag_id = t.id and n.deleted_at is null)
+          where t.namespace = $1 and t.split_into is null
+            -- Stops at the first that is found; what takes the place of another tag counts from the start.
+            and (exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
+                          where nt.tag_id = t.id and n.deleted_at is null)
+                 or exists (select from htm.tags split where split.namespace = $1 and t.path = any (split.split_into)))
           order by u.uses desc, t.path limit $2",
     )
     .bind(namespace)

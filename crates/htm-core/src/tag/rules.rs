@@ -56,6 +56,17 @@ impl TagRules {
         levels.join(":").parse().map_err(|error: InvalidTag| broken(error.rule))
     }
 
+    /// Whether a tag has no more levels than the rules allow.
+    ///
+    /// # Errors
+    /// [`TagRule::TooDeep`].
+    pub fn check_depth(&self, tag: &TagPath) -> Result<(), InvalidTag> {
+        match tag.depth() {
+            levels if levels <= self.max_depth => Ok(()),
+            levels => Err(InvalidTag::new(tag.as_str(), TagRule::TooDeep { levels, most: self.max_depth })),
+        }
+    }
+
     fn level(&self, text: &str) -> Result<String, TagRule> {
         let mut ascii = String::with_capacity(text.len());
         for c in text.chars() {

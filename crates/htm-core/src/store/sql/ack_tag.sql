@@ -1,7 +1,7 @@
 -- Writes tag assignments, completions and the jobs' end in one statement, for the jobs that the worker still holds.
 --
--- A node that was edited or forgotten meanwhile gets nothing. What a model said of an older revision is replaced,
--- a manual tag never is. The tags' rows are registered before.
+-- A node that was edited or forgotten meanwhile gets nothing. What a model said before, this one or another, is
+-- replaced; a manual tag never is. The tags' rows are registered before.
 --
 -- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
 -- $6 text model    $7 text prompt version   $8 text origin
@@ -37,14 +37,15 @@ with held as (
     delete from htm.node_tags nt
      using once n
      where nt.node_id = n.id and nt.origin <> 'manual'
-       and (nt.origin = $8 or nt.created_at < n.updated_at) -- of a former text, whoever found it there
+       and (nt.origin in ($8, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
 ), assigned as (
     insert into htm.node_tags as nt (node_id, tag_id, origin, model, prompt_version, confidence)
     select node_id, tag_id, $8, $6, $7, confidence from proposed
     on conflict (node_id, tag_id) do update
-       set model = excluded.model, prompt_version = excluded.prompt_version, confidence = excluded.confidence
-     where nt.origin = excluded.origin
+       set (origin, model, prompt_version, confidence)
+         = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence)
+     where nt.origin in (excluded.origin, 'llm', 'local')
 ), completed as (
     insert into htm.completions (node_id, revision, stage, model, version, outcome, worker, attempt)
     select n.id, n.revision, 'tag', $6, $7,

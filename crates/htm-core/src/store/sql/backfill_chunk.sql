@@ -1,13 +1,13 @@
 -- Enqueues the jobs that the nodes of a chunk lack, as remember.sql does, behind every live job.
 --
 -- A plain run leaves out nodes that are done, that have an open job, and dead letters; a forced one only those whose
--- job is open: that will make them again anyway. A key that an ended job still has is told apart by the run's number.
+-- job is open: that will make them again anyway; of a version, it leaves out what is not done at all as well. A key that an ended job still has is told apart by the run's number.
 --
 -- $1 text stage                    $2 text queue                          $3 text model
 -- $4 bigint the run                $5 boolean forced                      $6 bigint after this node
 -- $7 bigint up to this node        $8 bigint how many nodes               $9 text namespace or null
 -- $10 timestamptz since, or null   $11 int max attempts                   $12 int priority
--- $13 boolean count only
+-- $13 boolean count only           $14 text version or null: only what another version, or another model, has done
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with chunk as materialized (
@@ -36,6 +36,12 @@ with chunk as materialized (
                             and j.metadata -> 'revision' = c.revision::text
                           limit 1) open on true
      where done.found is null and open.found is null
+       and ($14::text is null
+            or (exists (select from htm.completions d
+                         where d.node_id = c.id and d.revision = c.revision and d.stage = $1)
+                and not exists (select from htm.completions d
+                                 where d.node_id = c.id and d.revision = c.revision and d.stage = $1
+                                   and d.model = $3 and d.version = $14)))
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
                              metadata, idempotency_key)

@@ -1,0 +1,97 @@
+//! `htm tags …`: the ontology.
+
+mod change;
+mod exchange;
+mod look;
+mod templates;
+mod tree;
+
+use std::process::ExitCode;
+
+use htm_core::ontology::{ChangeKind, OntologyDocument};
+use htm_core::{Htm, Ontology};
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::args::{Consent, InNamespace, SynonymsCommand, TagsCommand};
+use crate::error::CliError;
+use crate::output::Output;
+
+pub(crate) async fn run(
+    config: &Config,
+    command: TagsCommand,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    if matches!(command, TagsCommand::Templates) {
+        return templates::list(output).map(|()| ExitCode::SUCCESS);
+    }
+    // What is wrong with a file is said before anything is opened.
+    let document = match &command {
+        TagsCommand::Import(args) => Some(exchange::read(args)?),
+        TagsCommand::ApplyTemplate(args) => Some(templates::read(&args.template)?),
+        _ => None,
+    };
+    change::require_consent(&command)?;
+    let session = Session::open(config).await?;
+    let result = match document {
+        Some(document) => lay(&session, command, &document, output).await,
+        None => dispatch(&session, command, output).await,
+    };
+    session.close().await;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+/// Lays a document over the ontology.
+async fn lay(
+    session: &Session,
+    command: TagsCommand,
+    document: &OntologyDocument,
+    output: &Output,
+) -> Result<(), CliError> {
+    let (kind, source, how) = match command {
+        TagsCommand::Import(args) => (ChangeKind::Import, args.file.display().to_string(), args.how),
+        TagsCommand::ApplyTemplate(args) => (ChangeKind::Template, args.template, args.how),
+        _ => return Ok(()),
+    };
+    let htm = session.htm();
+    let ontology = to_change(&htm, &how.whose, &how.consent)?;
+    exchange::import(&ontology, kind, &source, document, &how, output).await
+}
+
+async fn dispatch(session: &Session, command: TagsCommand, output: &Output) -> Result<(), CliError> {
+    let htm = &session.htm();
+    match command {
+        TagsCommand::List(args) => look::list(&of(htm, &args.whose)?, args.below.as_deref(), output).await,
+        TagsCommand::Tree(args) => tree::tree(&of(htm, &args.whose)?, &args, output).await,
+        TagsCommand::Export(args) => exchange::export(&of(htm, &args.whose)?, &args, output).await,
+        TagsCommand::Show(args) => look::show(&of(htm, &args.whose)?, &args.tag, output).await,
+        TagsCommand::Orphans(args) => look::orphans(&of(htm, &args.whose)?, args.max, output).await,
+        TagsCommand::Suggest(args) => {
+            let embedder = if args.embed { Some(session.embedder()?) } else { None };
+            let ontology = of(htm, &args.top.whose)?;
+            look::suggest(&ontology, embedder.as_deref(), args.top.limit, output).await
+        }
+        TagsCommand::Similar(args) => {
+            look::similar(&of(htm, &args.top.whose)?, &args.text, args.top.limit, output).await
+        }
+        TagsCommand::Cooccur(args) => {
+            let ontology = of(htm, &args.top.whose)?;
+            look::cooccur(&ontology, args.tag.as_deref(), args.min, args.top.limit, output).await
+        }
+        TagsCommand::Popular(args) => look::popular(&of(htm, &args.whose)?, args.limit, output).await,
+        TagsCommand::Log(args) => look::log(&of(htm, &args.top.whose)?, args.top.limit, output).await,
+        TagsCommand::Synonyms(SynonymsCommand::List(whose)) => {
+            look::synonyms(&of(htm, &whose)?, output).await
+        }
+        command => change::run(htm, command, output).await,
+    }
+}
+
+fn of<'a>(htm: &'a Htm, whose: &'a InNamespace) -> Result<Ontology<'a>, CliError> {
+    Ok(htm.ontology(whose.namespace.as_deref())?)
+}
+
+fn to_change<'a>(htm: &'a Htm, whose: &'a InNamespace, consent: &Consent) -> Result<Ontology<'a>, CliError> {
+    let ontology = of(htm, whose)?;
+    Ok(if consent.dry_run { ontology.dry_run() } else { ontology })
+}

@@ -1,0 +1,147 @@
+//! What changes tags.
+
+use htm_core::Htm;
+use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
+
+use super::{of, to_change};
+use crate::args::{Consent, SynonymsCommand, TagsCommand};
+use crate::error::CliError;
+use crate::output::{Output, plain};
+
+/// How many names a list has before the rest is only counted.
+const SHOWN: usize = 10;
+
+/// What changes many nodes is asked for twice, before anything is opened.
+pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
+    let (consent, what, again): (&Consent, String, String) = match command {
+        TagsCommand::Remove(it) => (
+            &it.consent,
+            format!("removing {} and what stands below it", it.tag),
+            format!("remove {}", it.tag),
+        ),
+        TagsCommand::Rename(it) => (
+            &it.consent,
+            format!("renaming {} to {}", it.old, it.new),
+            format!("rename {} {}", it.old, it.new),
+        ),
+        TagsCommand::Merge(it) => {
+            let from = it.from.join(" ");
+            (&it.consent, format!("merging {from} into {}", it.into), format!("merge {from} {}", it.into))
+        }
+        TagsCommand::Split(it) => {
+            (&it.consent, format!("splitting {}", it.tag), format!("split {} …", it.tag))
+        }
+        TagsCommand::Revert(it) => {
+            (&it.consent, format!("reverting change {}", it.change), format!("revert {}", it.change))
+        }
+        TagsCommand::Import(it) => {
+            let file = it.file.display();
+            (&it.how.consent, format!("importing {file}"), format!("import {file}"))
+        }
+        TagsCommand::ApplyTemplate(it) => {
+            let template = &it.template;
+            (&it.how.consent, format!("applying {template}"), format!("apply-template {template}"))
+        }
+        _ => return Ok(()),
+    };
+    if consent.yes || consent.dry_run {
+        return Ok(());
+    }
+    Err(CliError::Usage {
+        code: "not_confirmed",
+        what: format!("{} was not confirmed", plain(&what)),
+        hint: format!(
+            "see what it would do (`htm tags {} --dry-run`), then say so with `--yes`",
+            plain(&again)
+        ),
+    })
+}
+
+pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Result<(), CliError> {
+    let changed = match command {
+        TagsCommand::Add(it) => {
+            let term = Term { tag: it.tag, description: it.description, synonyms: it.synonyms };
+            of(htm, &it.whose)?.define(ChangeKind::Add, &[term]).await?
+        }
+        TagsCommand::Remove(it) => {
+            let removal = if it.assigned { Removal::Assigned } else { Removal::Unused };
+            to_change(htm, &it.whose, &it.consent)?.remove(&it.tag, removal).await?
+        }
+        TagsCommand::Rename(it) => to_change(htm, &it.whose, &it.consent)?.rename(&it.old, &it.new).await?,
+        TagsCommand::Merge(it) => {
+            let from: Vec<&str> = it.from.iter().map(String::as_str).collect();
+            to_change(htm, &it.whose, &it.consent)?.merge(&from, &it.into).await?
+        }
+        TagsCommand::Split(it) => {
+            let into: Vec<Term> = it.into.iter().map(|text| term(text)).collect();
+            to_change(htm, &it.whose, &it.consent)?.split(&it.tag, &into).await?
+        }
+        TagsCommand::Revert(it) => to_change(htm, &it.whose, &it.consent)?.revert(it.change).await?,
+        TagsCommand::Synonyms(SynonymsCommand::Add { name, tag, whose }) => {
+            of(htm, &whose)?.add_synonym(&name, &tag).await?
+        }
+        TagsCommand::Synonyms(SynonymsCommand::Remove { name, whose }) => {
+            of(htm, &whose)?.remove_synonym(&name).await?
+        }
+        // The rest changes nothing.
+        _ => return Ok(()),
+    };
+    output.value(&changed, || describe(&changed));
+    Ok(())
+}
+
+/// `TAG`, or `TAG=what it is about`.
+fn term(text: &str) -> Term {
+    let (tag, description) = match text.split_once('=') {
+        Some((tag, description)) => (tag, Some(description.trim().to_owned())),
+        None => (text, None),
+    };
+    Term { tag: tag.to_owned(), description, synonyms: Vec::new() }
+}
+
+/// What a change did, for people; also for other commands that change tags.
+pub(crate) fn describe(it: &Changed) -> String {
+    let mut lines = Vec::new();
+    let moved = it.moved.iter().map(|moved| {
+        let how = if moved.merged { "went into" } else { "is called" };
+        format!("{} {how} {}", moved.from, moved.to)
+    });
+    lines.extend(listed(moved.collect()));
+    let synonyms = it.synonyms.iter().map(|it| format!("{} means {}", it.name, it.tag));
+    lines.extend(listed(synonyms.collect()));
+    let described = match it.kind {
+        ChangeKind::Split => "its nodes are tagged again, by those in its place",
+        _ => "described",
+    };
+    for (what, names) in [
+        ("new", &it.added),
+        (described, &it.described),
+        ("removed", &it.removed),
+        ("no other name any more", &it.freed),
+        ("stays, it is used", &it.kept),
+    ] {
+        lines.extend(listed(names.iter().map(|name| format!("{name}: {what}")).collect()));
+    }
+    let many = |n: i64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let tags = it.moved.len() + it.added.len() + it.described.len() + it.removed.len();
+    let about = format!("{} on {}", many(tags as i64, "tag"), many(it.nodes, "node"));
+    let mut last = match it.change {
+        Some(change) => format!("change {change}: {about}"),
+        None if it.dry_run => format!("nothing was changed; it would be {about}"),
+        None => "nothing was to be changed".into(),
+    };
+    if it.jobs > 0 {
+        last.push_str(&format!(", {} to tag them again", many(it.jobs, "job")));
+    }
+    lines.push(last);
+    plain(&lines.join("\n"))
+}
+
+fn listed(mut lines: Vec<String>) -> Vec<String> {
+    let rest = lines.len().saturating_sub(SHOWN);
+    if rest > 1 {
+        lines.truncate(SHOWN);
+        lines.push(format!("… and {rest} more"));
+    }
+    lines
+}

@@ -1,0 +1,421 @@
+//! Changes of names: each one transaction, logged.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sqlx::{PgConnection, Postgres, Transaction};
+
+use super::Ontology;
+use super::error::TagError;
+use super::names::{Draft, Meaning, NameChange};
+use crate::error::Result;
+use crate::memory::refuse_nul;
+use crate::store::tag_changes as store;
+use crate::store::{jobs, ontology as reads};
+use crate::tag::TagPath;
+
+/// The most bytes that a description may have.
+pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
+
+/// What a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Tags were added or described.
+    Add,
+    /// Tags came from a file.
+    Import,
+    /// Tags came from a template.
+    Template,
+    /// A tag was removed with those below it.
+    Remove,
+    /// A tag got another name.
+    Rename,
+    /// Several tags became one.
+    Merge,
+    /// The nodes of a tag are tagged again.
+    Split,
+    /// A tag got another name beside its own.
+    AddSynonym,
+    /// It lost one.
+    RemoveSynonym,
+    /// A change was undone.
+    Revert,
+}
+
+impl ChangeKind {
+    /// As the log holds it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Import => "import",
+            Self::Template => "template",
+            Self::Remove => "remove",
+            Self::Rename => "rename",
+            Self::Merge => "merge",
+            Self::Split => "split",
+            Self::AddSynonym => "add_synonym",
+            Self::RemoveSynonym => "remove_synonym",
+            Self::Revert => "revert",
+        }
+    }
+}
+
+/// A tag that is to be there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// The tag, as somebody writes it.
+    pub tag: String,
+    /// What it is about; none leaves what it says, an empty one takes that away.
+    pub description: Option<String>,
+    /// Its other names.
+    pub synonyms: Vec<String>,
+}
+
+/// What becomes of the nodes of a tag that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// The tag stays when nodes have it.
+    Unused,
+    /// They lose it.
+    Assigned,
+}
+
+/// What a change did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// Its number in the log; none when there was nothing to change, or nothing was to be changed.
+    pub change: Option<i64>,
+    /// What it is.
+    pub kind: ChangeKind,
+    /// Whose tags.
+    pub namespace: String,
+    /// Whether it only says what it would do.
+    pub dry_run: bool,
+    /// Tags that are called otherwise, or went into another.
+    pub moved: Vec<Moved>,
+    /// New tags.
+    pub added: Vec<String>,
+    /// Tags whose description, or what they are split into, is another.
+    pub described: Vec<String>,
+    /// Tags that are no more.
+    pub removed: Vec<String>,
+    /// New other names.
+    pub synonyms: Vec<Synonym>,
+    /// Names that mean nothing any more.
+    pub freed: Vec<String>,
+    /// Tags that the undone change had made, and that stay because they are used.
+    pub kept: Vec<String>,
+    /// Nodes whose tags are others, or are called otherwise; forgotten ones too.
+    pub nodes: i64,
+    /// Jobs that will tag nodes again.
+    pub jobs: i64,
+}
+
+/// A tag that went somewhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// What it was called.
+    pub from: String,
+    /// What it is called, or what it went into.
+    pub to: String,
+    /// Whether that was there before.
+    pub merged: bool,
+}
+
+/// Another name of a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::FromRow)]
+pub struct Synonym {
+    /// The other name.
+    pub name: String,
+    /// The tag.
+    pub tag: String,
+}
+
+/// A transaction that holds the namespace's names, and what they are to become.
+pub(super) struct Open {
+    pub(super) tx: Transaction<'static, Postgres>,
+    pub(super) draft: Draft,
+}
+
+impl Ontology<'_> {
+    /// Adds tags with those above them, all or none; those that are there get the descriptions and the other names. `kind`
+    /// says where they come from.
+    ///
+    /// # Errors
+    /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, or a database error.
+    pub async fn define(&self, kind: ChangeKind, terms: &[Term]) -> Result<Changed> {
+        for term in terms {
+            check_description(&term.tag, term.description.as_deref())?;
+        }
+        let mut open = self.open().await?;
+        let rules = self.htm.tag_rules();
+        for term in terms {
+            let tag = open.draft.define(rules, &rules.normalise(&term.tag)?, term.description.as_deref())?;
+            for name in &term.synonyms {
+                open.draft.add_synonym(&rules.normalise(name)?, &tag)?;
+            }
+        }
+        let details = json!({ "tags": terms.iter().map(|term| &term.tag).collect::<Vec<_>>() });
+        self.finish(open, kind, details, &[]).await
+    }
+
+    /// Removes a tag with those below it and all their other names.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_in_use`, `tag_invalid`, or a database error.
+    pub async fn remove(&self, tag: &str, removal: Removal) -> Result<Changed> {
+        let mut open = self.open().await?;
+        let tag = self.known(&mut open, tag).await?;
+        let gone = open.draft.remove(&tag);
+        if removal == Removal::Unused {
+            let nodes = store::count_nodes(&mut open.tx, self.namespace, &gone).await?;
+            if nodes > 0 {
+                return Err(TagError::InUse { tag: tag.to_string(), nodes }.into());
+            }
+        }
+        self.finish(open, ChangeKind::Remove, json!({ "tag": tag }), &gone).await
+    }
+
+    /// Gives a tag, and with it those below it, another name. The old name goes on to mean it.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more than
+    /// 5 levels), `tag_invalid`, or a database error.
+    pub async fn rename(&self, old: &str, new: &str) -> Result<Changed> {
+        let mut open = self.open().await?;
+        let rules = self.htm.tag_rules();
+        let from = self.known(&mut open, old).await?;
+        let to = open.draft.rename(rules, &from, &rules.normalise(new)?)?;
+        self.finish(open, ChangeKind::Rename, json!({ "from": from, "to": to }), &[]).await
+    }
+
+    /// Makes one tag of several: nodes that have one of `from` have `into`, what stood below those stands below it, and
+    /// their names mean it. Of two assignments of a node, the one by hand stays.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `nothing_to_merge`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable`, `tag_invalid`, or a
+    /// database error.
+    pub async fn merge(&self, from: &[&str], into: &str) -> Result<Changed> {
+        let mut open = self.open().await?;
+        let mut tags = Vec::new();
+        for tag in from {
+            tags.push(self.known(&mut open, tag).await?);
+        }
+        let into = self.known(&mut open, into).await?;
+        open.draft.merge(self.htm.tag_rules(), &tags, &into)?;
+        self.finish(open, ChangeKind::Merge, json!({ "from": tags, "into": into }), &[]).await
+    }
+
+    /// Lets the nodes of a tag be tagged again, by `into` rather than by it: those are added with their descriptions, and
+    /// a job is enqueued for each node, behind every live job. Until it is done the node has the tag; an assignment by
+    /// hand stays for ever.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`, or a
+    /// database error.
+    pub async fn split(&self, tag: &str, into: &[Term]) -> Result<Changed> {
+        for term in into {
+            check_description(&term.tag, term.description.as_deref())?;
+        }
+        let mut open = self.open().await?;
+        let rules = self.htm.tag_rules();
+        let tag = self.known(&mut open, tag).await?;
+        let mut targets: Vec<String> = Vec::new();
+        for term in into {
+            let target = match open.draft.after.find(rules, &term.tag)? {
+                Some(known) => known,
+                None => rules.normalise(&term.tag)?,
+            };
+            let target = open.draft.define(rules, &target, term.description.as_deref())?;
+            if target == tag {
+                return Err(TagError::IntoItself { tag: tag.to_string() }.into());
+            }
+            if !targets.iter().any(|it| it == target.as_str()) {
+                targets.push(target.into());
+            }
+        }
+        if targets.len() < 2 {
+            return Err(TagError::NothingToSplit { count: targets.len() }.into());
+        }
+        open.draft.after.tags.entry(tag.to_string()).or_default().split_into.clone_from(&targets);
+        open.draft.touched.insert(tag.to_string());
+        let model = self.htm.settings().tag_model.to_string();
+        let details = json!({ "tag": tag, "into": targets, "model": model });
+        let mut changed = self.write(&mut open, ChangeKind::Split, &details, &[]).await?;
+        if let Some(change) = changed.change {
+            store::lock_nodes_in_tx(&mut open.tx, self.namespace, &[tag.to_string()], None).await?;
+            let attempts = self.htm.settings().max_attempts;
+            changed.jobs =
+                store::split_in_tx(&mut open.tx, change, self.namespace, tag.as_str(), &model, attempts)
+                    .await?;
+        }
+        let changed = self.end(open, changed).await?;
+        if changed.jobs > 0 && !self.dry_run {
+            jobs::ping(self.htm.pool()).await;
+        }
+        Ok(changed)
+    }
+
+    /// Gives a tag another name beside its own: who tags or asks by it means the tag.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `synonym_is_tag`, `tag_is_synonym` (of another tag), `tag_into_itself`, `tag_invalid`, or a
+    /// database error.
+    pub async fn add_synonym(&self, name: &str, tag: &str) -> Result<Changed> {
+        let mut open = self.open().await?;
+        let tag = self.known(&mut open, tag).await?;
+        let name = self.htm.tag_rules().normalise(name)?;
+        open.draft.add_synonym(&name, &tag)?;
+        self.finish(open, ChangeKind::AddSynonym, json!({ "name": name, "tag": tag }), &[]).await
+    }
+
+    /// Takes another name from a tag.
+    ///
+    /// # Errors
+    /// `synonym_unknown`, `tag_invalid`, or a database error.
+    pub async fn remove_synonym(&self, name: &str) -> Result<Changed> {
+        let mut open = self.open().await?;
+        let stored = self.htm.tag_rules().normalise(name)?.to_string();
+        let name = if open.draft.after.synonyms.contains_key(name) { name.to_owned() } else { stored };
+        let Some(tag) = open.draft.after.synonyms.remove(&name) else {
+            return Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into());
+        };
+        self.finish(open, ChangeKind::RemoveSynonym, json!({ "name": name, "tag": tag }), &[]).await
+    }
+
+    pub(super) async fn open(&self) -> Result<Open> {
+        let mut tx = store::begin(self.htm.pool(), self.namespace).await?;
+        let draft = Draft::new(store::names(&mut tx, self.namespace).await?);
+        Ok(Open { tx, draft })
+    }
+
+    async fn known(&self, open: &mut Open, tag: &str) -> Result<TagPath> {
+        self.find(&mut open.tx, open.draft.after.find(self.htm.tag_rules(), tag)?, tag).await
+    }
+
+    /// What was found, or an error that names the nearest.
+    pub(super) async fn find(
+        &self,
+        connection: &mut PgConnection,
+        found: Option<TagPath>,
+        tag: &str,
+    ) -> Result<TagPath> {
+        match found {
+            Some(tag) => Ok(tag),
+            None => {
+                let stored = self.htm.tag_rules().normalise(tag)?;
+                let nearest = reads::similar(connection, self.namespace, stored.as_str(), 3).await?;
+                let nearest = nearest.into_iter().map(|it| it.tag).collect();
+                Err(TagError::Unknown { tag: stored.into(), namespace: self.namespace.into(), nearest }
+                    .into())
+            }
+        }
+    }
+
+    /// Writes the change and ends the transaction.
+    pub(super) async fn finish(
+        &self,
+        mut open: Open,
+        kind: ChangeKind,
+        details: Value,
+        taken: &[String],
+    ) -> Result<Changed> {
+        let changed = self.write(&mut open, kind, &details, taken).await?;
+        self.end(open, changed).await
+    }
+
+    /// Counts the nodes, and commits; a dry run is taken back.
+    pub(super) async fn end(&self, mut open: Open, mut changed: Changed) -> Result<Changed> {
+        if let Some(change) = changed.change {
+            let renamed = &open.draft.renamed;
+            changed.nodes = store::close_in_tx(&mut open.tx, self.namespace, change, renamed).await?;
+        }
+        if self.dry_run || changed.change.is_none() {
+            changed.change = None;
+            open.tx.rollback().await?;
+        } else {
+            open.tx.commit().await?;
+        }
+        Ok(changed)
+    }
+
+    async fn write(
+        &self,
+        open: &mut Open,
+        kind: ChangeKind,
+        details: &Value,
+        taken: &[String],
+    ) -> Result<Changed> {
+        let Open { tx, draft } = open;
+        let namespace = self.namespace;
+        let names = draft.changes();
+        let mut changed = self.describe(kind, draft, &names);
+        if names.is_empty() {
+            return Ok(changed);
+        }
+        let change = store::open_in_tx(tx, namespace, kind.as_str(), details, self.made_by).await?;
+        let losing: Vec<String> = draft.merged.keys().chain(taken).cloned().collect();
+        store::lock_nodes_in_tx(tx, namespace, &losing, None).await?;
+        store::rename_in_tx(tx, namespace, &draft.renamed).await?;
+        store::define_in_tx(tx, namespace, &names).await?;
+        store::move_assignments_in_tx(tx, change, namespace, &draft.merged).await?;
+        store::take_assignments_in_tx(tx, change, namespace, taken).await?;
+        store::settle_in_tx(tx, namespace, &names).await?;
+        store::log_names_in_tx(tx, change, &names).await?;
+        changed.change = Some(change);
+        Ok(changed)
+    }
+
+    /// What a change makes of names.
+    pub(super) fn describe(&self, kind: ChangeKind, draft: &Draft, names: &[NameChange]) -> Changed {
+        let went = |path: &str| draft.renamed.contains_key(path) || draft.merged.contains_key(path);
+        let mut changed = Changed {
+            change: None,
+            kind,
+            namespace: self.namespace.into(),
+            dry_run: self.dry_run,
+            moved: Vec::new(),
+            added: Vec::new(),
+            described: Vec::new(),
+            removed: Vec::new(),
+            synonyms: Vec::new(),
+            freed: Vec::new(),
+            kept: Vec::new(),
+            nodes: 0,
+            jobs: 0,
+        };
+        for (moves, merged) in [(&draft.renamed, false), (&draft.merged, true)] {
+            changed.moved.extend(moves.iter().map(|(from, to)| Moved {
+                from: from.clone(),
+                to: to.clone(),
+                merged,
+            }));
+        }
+        changed.moved.sort_by(|a, b| a.from.cmp(&b.from));
+        for name in names.iter().filter(|it| it.before != it.after) {
+            let path = name.path.clone();
+            match (&name.before, &name.after) {
+                (Some(Meaning::Tag(_)), Some(Meaning::Tag(_))) => changed.described.push(path.clone()),
+                (_, Some(Meaning::Tag(_))) if name.moved_from.is_none() => changed.added.push(path.clone()),
+                (Some(Meaning::Tag(_)), _) if !went(&path) => changed.removed.push(path.clone()),
+                (Some(Meaning::Synonym(_)), None) => changed.freed.push(path.clone()),
+                _ => {}
+            }
+            if let Some(Meaning::Synonym(tag)) = &name.after {
+                changed.synonyms.push(Synonym { name: path, tag: tag.clone() });
+            }
+        }
+        changed
+    }
+}
+
+pub(super) fn check_description(tag: &str, description: Option<&str>) -> Result<()> {
+    let Some(description) = description else { return Ok(()) };
+    refuse_nul("description", description)?;
+    if description.len() > MAX_DESCRIPTION_BYTES {
+        let (bytes, limit) = (description.len(), MAX_DESCRIPTION_BYTES);
+        let tag = tag.chars().take(80).collect();
+        return Err(TagError::DescriptionTooLong { tag, bytes, limit }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! What the tags are.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Ontology;
+use super::change::Synonym;
+use crate::error::Result;
+use crate::id::NodeId;
+use crate::store::ontology as store;
+use crate::tag::TagPath;
+
+/// How many nodes [`Ontology::show`] names.
+const NODES_SHOWN: u32 = 5;
+
+/// A tag and who has it.
+#[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
+pub struct TagUse {
+    /// The tag.
+    #[sqlx(try_from = "String")]
+    pub tag: TagPath,
+    /// What it is about.
+    pub description: Option<String>,
+    /// The tags that take its place.
+    pub split_into: Vec<String>,
+    /// When it was registered.
+    pub created_at: DateTime<Utc>,
+    /// Live nodes that have it.
+    pub nodes: i64,
+    /// Live nodes that have it or one below it, each counted once.
+    pub total: i64,
+    /// When it was assigned last.
+    pub last_used: Option<DateTime<Utc>>,
+}
+
+/// All about a tag.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TagDetails {
+    /// The tag with its counts.
+    #[serde(flatten)]
+    pub tag: TagUse,
+    /// Its other names.
+    pub synonyms: Vec<String>,
+    /// The tags above it, the root first.
+    pub parents: Vec<TagPath>,
+    /// The tags directly below it.
+    pub children: Vec<TagUse>,
+    /// The tags beside it, below the same parent.
+    pub siblings: Vec<TagPath>,
+    /// By whom it was assigned.
+    pub origins: Vec<OriginCount>,
+    /// The newest nodes that have it or one below it.
+    pub newest: Vec<TaggedNode>,
+}
+
+/// How many nodes have a tag by the same evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
+pub struct OriginCount {
+    /// `manual`, `llm`, `local` or `rule`.
+    pub origin: String,
+    /// The model, none when assigned by hand.
+    pub model: Option<String>,
+    /// The version of its prompt or rules.
+    pub prompt_version: Option<String>,
+    /// How many live nodes.
+    pub nodes: i64,
+    /// The mean of their confidence, none when nothing was said.
+    pub mean_confidence: Option<f32>,
+}
+
+/// A node that has a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::FromRow)]
+pub struct TaggedNode {
+    /// The node.
+    pub node: NodeId,
+    /// Its text.
+    pub content: String,
+}
+
+/// A tag that is written nearly so.
+#[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
+pub struct SimilarTag {
+    /// The tag.
+    pub tag: String,
+    /// The share of trigrams that both have, 0.3 to 1; of its name, its last level or another name of it.
+    pub similarity: f32,
+}
+
+/// Two tags that stand on the same nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
+pub struct CoOccurrence {
+    /// One tag.
+    pub tag: String,
+    /// The other.
+    pub other: String,
+    /// Live nodes that have both.
+    pub nodes: i64,
+    /// Live nodes that have the one.
+    pub tag_nodes: i64,
+    /// Live nodes that have the other.
+    pub other_nodes: i64,
+    /// The share of nodes with either that have both, 0 to 1.
+    pub jaccard: f32,
+}
+
+/// A change in the log.
+#[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
+pub struct LoggedChange {
+    /// Its number.
+    pub change: i64,
+    /// What it was, as `merge`.
+    pub kind: String,
+    /// What was asked for.
+    pub details: Value,
+    /// Who asked.
+    pub made_by: Option<String>,
+    /// When.
+    pub made_at: DateTime<Utc>,
+    /// The change that undid it.
+    pub reverted_by: Option<i64>,
+    /// How many names it is about.
+    pub names: i64,
+    /// How many nodes had other tags by it, or tags that are called otherwise.
+    pub nodes: i64,
+}
+
+impl Ontology<'_> {
+    /// The tags with their counts, each followed by those below it; `below`: only that one and those below it. Reads all
+    /// assignments: a second for a million.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_invalid`, or a database error.
+    pub async fn list(&self, below: Option<&str>) -> Result<Vec<TagUse>> {
+        let below = match below {
+            Some(tag) => Some(self.resolve(tag).await?),
+            None => None,
+        };
+        store::uses(self.htm.pool(), self.namespace, below.as_ref().map(TagPath::as_str)).await
+    }
+
+    /// What a tag is called, by any of its names.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_invalid`, or a database error.
+    pub async fn resolve(&self, tag: &str) -> Result<TagPath> {
+        let mut connection = self.htm.pool().acquire().await?;
+        // A tag of before the rules may be written in a way that is not stored any more.
+        let (written, stored) = (tag.trim(), self.htm.tag_rules().normalise(tag));
+        let written = if written.contains('\0') { "" } else { written };
+        let name = stored.as_ref().ok().map(TagPath::as_str);
+        match store::resolve(&mut connection, self.namespace, written, name).await? {
+            Some(found) => Ok(found.parse()?),
+            None => self.find(&mut connection, None, tag).await,
+        }
+    }
+
+    /// All about a tag.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_invalid`, or a database error.
+    pub async fn show(&self, tag: &str) -> Result<TagDetails> {
+        let (pool, namespace) = (self.htm.pool(), self.namespace);
+        let path = self.resolve(tag).await?;
+        let parent = path.parent();
+        let mut below = store::uses(pool, namespace, Some(path.as_str())).await?;
+        let siblings = store::children(pool, namespace, parent.as_ref().map(TagPath::as_str)).await?;
+        let siblings = siblings.iter().filter_map(|it| it.parse().ok()).filter(|it| *it != path).collect();
+        if below.is_empty() {
+            // It went away at this moment.
+            self.find(&mut *pool.acquire().await?, None, tag).await?;
+        }
+        let tag = below.remove(0);
+        Ok(TagDetails {
+            synonyms: store::synonyms(pool, namespace, Some(path.as_str()))
+                .await?
+                .into_iter()
+                .map(|it| it.name)
+                .collect(),
+            parents: path.ancestors(),
+            children: below.into_iter().filter(|it| it.tag.parent().as_ref() == Some(&path)).collect(),
+            siblings,
+            origins: store::origins(pool, namespace, path.as_str()).await?,
+            newest: store::nodes_below(pool, namespace, path.as_str(), None, NODES_SHOWN).await?,
+            tag,
+        })
+    }
+
+    /// Live nodes that have a tag or one below it, the newest first: those before `before`, a page.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_invalid`, or a database error.
+    pub async fn nodes(&self, tag: &str, before: Option<NodeId>, limit: u32) -> Result<Vec<TaggedNode>> {
+        let tag = self.resolve(tag).await?;
+        store::nodes_below(self.htm.pool(), self.namespace, tag.as_str(), before, limit).await
+    }
+
+    /// The other names of all tags, by tag.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn synonyms(&self) -> Result<Vec<Synonym>> {
+        store::synonyms(self.htm.pool(), self.namespace, None).await
+    }
+
+    /// The tags of most live nodes, the most used first; those that no node has are left out.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn popular(&self, limit: u32) -> Result<Vec<TagUse>> {
+        let mut uses = store::uses(self.htm.pool(), self.namespace, None).await?;
+        uses.retain(|it| it.nodes > 0);
+        uses.sort_by(|a, b| b.nodes.cmp(&a.nodes).then_with(|| a.tag.cmp(&b.tag)));
+        uses.truncate(limit as usize);
+        Ok(uses)
+    }
+
+    /// Tags that are written nearly as `text`: the share of common trigrams is 0.3 or more, the nearest first.
+    ///
+    /// # Errors
+    /// `tag_invalid` for a text that could be no tag, or a database error.
+    pub async fn similar(&self, text: &str, limit: u32) -> Result<Vec<SimilarTag>> {
+        let text = self.htm.tag_rules().normalise(text)?;
+        store::similar(&mut *self.htm.pool().acquire().await?, self.namespace, text.as_str(), limit).await
+    }
+
+    /// Pairs of tags that at least `min_nodes` live nodes have together, the most first; `tag`: only pairs with that one. A
+    /// tag and one below it are no pair.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_invalid`, or a database error.
+    pub async fn cooccurring(
+        &self,
+        tag: Option<&str>,
+        min_nodes: u32,
+        limit: u32,
+    ) -> Result<Vec<CoOccurrence>> {
+        let tag = match tag {
+            Some(tag) => Some(self.resolve(tag).await?),
+            None => None,
+        };
+        let tag = tag.as_ref().map(TagPath::as_str);
+        store::cooccurring(self.htm.pool(), self.namespace, tag, min_nodes, None, limit).await
+    }
+
+    /// The last changes, the newest first.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn log(&self, limit: u32) -> Result<Vec<LoggedChange>> {
+        store::log(self.htm.pool(), self.namespace, limit).await
+    }
+}

@@ -1,0 +1,52 @@
+-- Gives the nodes of tags other tags instead, and writes down what was taken away, overwritten and added. A node that
+-- has both keeps the assignment by hand, else the one of the tag that stays; of several that come, the surest.
+--
+-- The nodes are locked before (lock_tagged_nodes.sql), in a statement of its own: this one sees what they have now.
+--
+-- $1 bigint change   $2 text namespace   $3 text[] tags that go   $4 text[] where the nodes of each go
+--
+-- Index: tags_namespace_path_key, node_tags_tag_idx, node_tags_pk
+with move as (
+    select f.id as from_id, f.path as from_path, t.id as to_id, t.path as to_path
+      from unnest($3::text[], $4::text[]) m(from_path, to_path)
+      join htm.tags f on f.namespace = $2 and f.path = m.from_path
+      join htm.tags t on t.namespace = $2 and t.path = m.to_path
+), gone as (
+    delete from htm.node_tags a
+     using move m
+     where a.tag_id = m.from_id
+    returning a.*, m.from_path, m.to_id, m.to_path
+), best as (
+    select distinct on (node_id, to_id) *
+      from gone
+     order by node_id, to_id, origin = 'manual' desc, confidence desc nulls last, from_path
+), there as (
+    select a.*
+      from best b
+      join htm.node_tags a on a.node_id = b.node_id and a.tag_id = b.to_id
+), put as (
+    insert into htm.node_tags as nt (node_id, tag_id, origin, model, prompt_version, confidence, created_at)
+    select node_id, to_id, origin, model, prompt_version, confidence, created_at from best
+     order by node_id, to_id
+    on conflict (node_id, tag_id) do update
+       set (origin, model, prompt_version, confidence, created_at)
+         = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence, excluded.created_at)
+     where nt.origin <> 'manual' and excluded.origin = 'manual'
+    returning nt.*
+), logged as (
+    insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
+    select $1, g.node_id, g.from_path, false,
+           jsonb_build_object('origin', g.origin, 'model', g.model, 'prompt_version', g.prompt_version,
+                              'confidence', g.confidence, 'created_at', g.created_at)
+      from gone g
+    union all
+    select $1, p.node_id, b.to_path, true, to_jsonb(p) - '{node_id,tag_id}'::text[]
+      from put p
+      join best b on b.node_id = p.node_id and b.to_id = p.tag_id
+    union all
+    select $1, p.node_id, b.to_path, false, to_jsonb(t) - '{node_id,tag_id}'::text[]
+      from put p
+      join best b on b.node_id = p.node_id and b.to_id = p.tag_id
+      join there t on t.node_id = p.node_id and t.tag_id = p.tag_id
+)
+select count(distinct node_id) from gone

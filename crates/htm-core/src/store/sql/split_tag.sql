@@ -1,0 +1,36 @@
+-- Enqueues the nodes of a tag to be tagged again, behind every live job, and writes down that they have it. A job that
+-- waits will do that anyway; one that runs may have read the tags before.
+--
+-- $1 bigint change   $2 text namespace   $3 text the tag   $4 text model   $5 int max attempts   $6 int priority
+--
+-- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
+with tagged as materialized (
+    select a.*, n.namespace, n.revision, n.deleted_at
+      from htm.tags t
+      join htm.node_tags a on a.tag_id = t.id
+      join htm.nodes n on n.id = a.node_id
+     where t.namespace = $2 and t.path = $3
+), logged as (
+    insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
+    select $1, t.node_id, $3, false,
+           to_jsonb(t) - '{node_id,tag_id,namespace,revision,deleted_at}'::text[]
+      from tagged t
+), job as (
+    insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
+                             metadata, idempotency_key)
+    select apalis.generate_ulid(), 'htm.tag',
+           convert_to(json_build_object('v', 1, 'node', t.node_id, 'revision', t.revision)::text, 'UTF8'),
+           'Pending', 0, $5, now(), $6,
+           hstore(array['namespace', t.namespace, 'node', t.node_id::text, 'revision', t.revision::text]),
+           concat_ws('/', t.node_id, t.revision, 'split-' || $1, $4)
+      from tagged t
+     where t.deleted_at is null
+       and not exists (select from apalis.jobs j
+                        where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
+                          and j.metadata -> 'namespace' = t.namespace collate "default" -- the index's
+                          and j.metadata -> 'node' = t.node_id::text
+                          and j.metadata -> 'revision' = t.revision::text)
+    on conflict (job_type, idempotency_key) do nothing
+    returning 1
+)
+select count(*) from job

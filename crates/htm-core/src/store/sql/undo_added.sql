@@ -1,0 +1,21 @@
+-- Takes back the assignments that a change made, those that are still as it made them, and writes that down.
+--
+-- What a model said gives way only on nodes that no model has tagged since.
+--
+-- $1 bigint change that undoes   $2 text namespace   $3 bigint change that is undone
+--
+-- Index: tag_change_nodes_pk, tags_namespace_path_key, node_tags_pk, completions_pk
+with gone as (
+    delete from htm.node_tags a
+     using htm.tag_change_nodes c
+      join htm.tags t on t.namespace = $2 and t.path = c.path
+     where c.change_id = $3 and c.added and a.node_id = c.node_id and a.tag_id = t.id
+       and to_jsonb(a) - '{node_id,tag_id}'::text[] = c.assignment
+       and (a.origin = 'manual'
+            or not exists (select from htm.completions d
+                             join htm.tag_changes made on made.id = $3
+                            where d.node_id = a.node_id and d.stage = 'tag' and d.done_at > made.made_at))
+    returning a.*, t.path
+)
+insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
+select $1, node_id, path, false, to_jsonb(g) - '{node_id,tag_id,path}'::text[] from gone g

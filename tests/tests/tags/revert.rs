@@ -1,0 +1,125 @@
+//! Changes undone.
+
+use super::*;
+
+async fn revert(htm: &Htm, change: Changed) -> Changed {
+    htm.ontology(None).unwrap().revert(change.change.unwrap()).await.unwrap()
+}
+
+/// Two trees whose nodes have tags by hand, by a model, and by both.
+async fn filled(db: &TestDatabase) -> Htm {
+    let htm = db.htm();
+    remember(&htm, 200, "one", &["db:index"]).await;
+    remember(&htm, 200, "two", &["database", "psql"]).await;
+    let says = |node: NodeId| {
+        let sure = (node.0 % 7) as f32 / 10.0;
+        vec![
+            ("db".to_owned(), sure),
+            ("db:index:btree".to_owned(), 0.1),
+            ("database".to_owned(), sure + 0.05),
+        ]
+    };
+    assert_eq!(Says::llm("v7").of(db, "w", says).await, 400);
+    add(&htm, "db", "short").await;
+    htm
+}
+
+#[tokio::test]
+async fn what_was_changed_is_as_it_was_after_the_revert_and_again_after_the_reverts_revert() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let ontology = htm.ontology(None).unwrap();
+    let before = (names(&db).await, assignments(&db).await);
+    for step in 0..5 {
+        let change = match step {
+            0 => merge(&htm, &["db", "psql"], "database").await,
+            1 => ontology.rename("db", "store:db").await.unwrap(),
+            2 => remove(&htm, "db").await,
+            3 => ontology.split("db", &[term("v", "the one"), term("w", "")]).await.unwrap(),
+            _ => ontology.add_synonym("data", "database").await.unwrap(),
+        };
+        let after = (names(&db).await, assignments(&db).await);
+        assert_ne!(after, before);
+        let back = revert(&htm, change).await;
+        let kept = names(&db).await;
+        // Those above a new name were registered by the change, and go with it.
+        assert_eq!((kept, assignments(&db).await), before, "step {step}");
+        revert(&htm, back).await;
+        assert_eq!((names(&db).await, assignments(&db).await), after, "step {step}");
+        let last = ontology.log(1).await.unwrap()[0].change;
+        ontology.revert(last).await.unwrap();
+        assert_eq!((names(&db).await, assignments(&db).await), before, "step {step}");
+        assert_eq!(db.count("select count(*) from apalis.jobs where priority < 0").await, 0);
+    }
+    let described: Option<String> = sqlx::query_scalar("select description from htm.tags where path = 'db'")
+        .fetch_one(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(described.as_deref(), Some("short"));
+}
+
+#[tokio::test]
+async fn what_came_since_stays() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let merged = merge(&htm, &["db"], "database").await;
+    // Tagged since by the other name, made a manual one since, tagged again since; a new tag below.
+    let new = remember(&htm, 1, "new", &["db:index:gin"]).await[0];
+    let (manual, again) = (NodeId(1), NodeId(2));
+    let edit = htm_core::Edit::new().tag("database".parse().unwrap());
+    htm.update(manual, &edit).await.unwrap();
+    htm.update(again, &htm_core::Edit::new().content("another text")).await.unwrap();
+    Says::llm("v8").of(&db, "w", |_| vec![("database:fresh".into(), 0.5)]).await;
+    assert_eq!(tags_of(&db, again).await, ["database:fresh llm", "database:index manual"]);
+    let back = revert(&htm, merged).await;
+    assert!(back.kept.is_empty());
+    assert!(tags_of(&db, new).await.contains(&"db:index:gin manual".into()));
+    let tags = tags_of(&db, manual).await;
+    assert!(tags.contains(&"database manual".into()) && tags.contains(&"db llm".into()), "{tags:?}");
+    assert_eq!(tags_of(&db, again).await, ["database:fresh llm", "db:index manual"]);
+    // A tag that a change made and that is used by now stays.
+    let added = add(&htm, "soon:used", "").await;
+    remember(&htm, 1, "uses it", &["soon:used"]).await;
+    assert_eq!(revert(&htm, added).await.kept, ["soon", "soon:used"]);
+}
+
+#[tokio::test]
+async fn a_split_that_is_reverted_gives_the_tag_back() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let before = assignments(&db).await;
+    let ontology = htm.ontology(None).unwrap();
+    let split = ontology.split("db", &[term("v", ""), term("w", "")]).await.unwrap();
+    assert_eq!(split.jobs, 400);
+    Says::llm("v8").of(&db, "w", |node| vec![(if node.0 % 2 == 0 { "v" } else { "w" }.into(), 0.5)]).await;
+    let back = revert(&htm, split).await;
+    assert_eq!(back.kept, ["v", "w"]);
+    let now = assignments(&db).await;
+    let had: Vec<_> = before.iter().filter(|row| row.contains(" db llm")).collect();
+    assert_eq!(had.len(), 400);
+    assert!(had.into_iter().all(|row| now.contains(row)));
+    assert_eq!(db.count("select count(*) from htm.tags where split_into is not null").await, 0);
+}
+
+#[tokio::test]
+async fn what_cannot_be_undone_says_why() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let ontology = htm.ontology(None).unwrap();
+    let first = ontology.rename("db", "store").await.unwrap().change.unwrap();
+    let second = ontology.rename("store", "storage").await.unwrap().change.unwrap();
+    let state = (names(&db).await, assignments(&db).await);
+    let refused = ontology.revert(first).await.unwrap_err();
+    assert_eq!(refused.code(), "changed_since");
+    assert!(refused.hint().contains(&format!("htm tags revert {second}")), "{}", refused.hint());
+    assert_eq!(ontology.revert(999).await.unwrap_err().code(), "change_unknown");
+    let elsewhere = htm.ontology(Some("elsewhere")).unwrap();
+    assert_eq!(elsewhere.revert(first).await.unwrap_err().code(), "change_unknown");
+    assert_eq!((names(&db).await, assignments(&db).await), state);
+    ontology.revert(second).await.unwrap();
+    assert_eq!(ontology.revert(second).await.unwrap_err().code(), "change_reverted");
+    let would = ontology.clone().dry_run().revert(first).await.unwrap();
+    assert_eq!((would.change, would.nodes), (None, 400));
+    ontology.revert(first).await.unwrap();
+    assert!(names(&db).await.contains(&"db:index:btree".into()));
+}
