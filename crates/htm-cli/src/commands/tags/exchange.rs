@@ -186,7 +186,7 @@ mod tests {
             ("{\"version\": 1}", "missing field `tags`"),
             (
                 "{\"version\": 1, \"tags\": [\n {\"tag\": \"No Tag\"}]}",
-                "line 2, column 17: `No Tag` is not a tag",
+                "line 2, column 18: `No Tag` is not a tag",
             ),
             ("{\"version\": 1, \"tags\": [{\"tag\": \"a:b:c:d:e:f\"}]}", "it has 6 levels, 5 are the most"),
             ("{\"version\": 1, \"tags\": [{\"tag\": \"🦀\"}]}", "only a-z, 0-9 and -"),
