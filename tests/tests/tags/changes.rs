@@ -227,3 +227,32 @@ async fn a_change_that_fails_half_way_leaves_nothing() {
     assert_eq!(db.count("select count(*) from htm.tag_change_nodes").await, 0);
     assert_eq!(db.count("select count(*) from apalis.jobs where priority < 0").await, 0);
 }
+
+#[tokio::test]
+async fn a_name_leads_to_the_tag_by_whatever_it_was_called_since_in_its_own_namespace() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, 1, "text", &["a:x"]).await;
+    htm.remember(Memory::new("elsewhere").namespace("other").tag("a:x".parse().unwrap())).await.unwrap();
+    let ontology = htm.ontology(None).unwrap();
+    ontology.rename("a", "b").await.unwrap();
+    ontology.rename("a:x", "b:y").await.unwrap();
+    ontology.rename("b", "c:d").await.unwrap();
+    let node = remember(&htm, 1, "later", &["a:x:new", "b:y:k:l:m"]).await[0];
+    // What has too many levels by its new name loses the deepest.
+    assert_eq!(tags_of(&db, node).await, ["c:d:y:k:l manual", "c:d:y:new manual"]);
+    assert_eq!(ontology.resolve("A: x").await.unwrap().as_str(), "c:d:y");
+    let long = "l".repeat(240);
+    ontology.rename("c", &long).await.unwrap();
+    let node = remember(&htm, 1, "long", &["a:abcdefghijklmnop"]).await[0];
+    assert_eq!(tags_of(&db, node).await, [format!("{long}:d manual")]);
+    let other = htm.ontology(Some("other")).unwrap();
+    assert_eq!(other.list(None).await.unwrap().len(), 2, "another namespace has its own names");
+    assert!(other.log(10).await.unwrap().is_empty());
+    // A handle may allow fewer levels.
+    let rules = htm_core::TagRules { max_depth: 2, ..htm_core::TagRules::default() };
+    let settings = htm_core::Settings { tag_rules: rules, ..htm.settings().clone() };
+    let shallow = Htm::with_pool(db.pool.clone(), settings, None);
+    let refused = shallow.ontology(Some("other")).unwrap().rename("a", "up:a").await.unwrap_err();
+    assert_eq!(refused.code(), "tag_unmovable");
+}

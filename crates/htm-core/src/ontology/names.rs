@@ -268,6 +268,7 @@ impl Draft {
                 self.after.synonyms.insert(name, called);
             }
         }
+        self.take_names_along(from, to);
         let split: Vec<(String, Vec<String>)> = (self.after.tags.iter())
             .filter(|(_, tag)| tag.split_into.iter().any(|into| leaves(into)))
             .map(|(path, tag)| {
@@ -278,6 +279,28 @@ impl Draft {
             self.after.tags.entry(path).or_default().split_into = into;
         }
         Ok(())
+    }
+
+    /// Other names that stand below a name that leaves mean the same below the new one: who comes by a name that meant the
+    /// old one still arrives.
+    fn take_names_along(&mut self, from: &[TagPath], to: &TagPath) {
+        let below: Vec<(String, String)> = (self.after.synonyms.iter())
+            .filter_map(|(name, tag)| {
+                let top = from
+                    .iter()
+                    .filter(|top| name.starts_with(&format!("{top}:")))
+                    .max_by_key(|it| it.depth())?;
+                Some((format!("{to}{}", &name[top.as_str().len()..]), tag.clone()))
+            })
+            .collect();
+        for (name, tag) in below {
+            let is_free = name.parse::<TagPath>().is_ok()
+                && self.after.subtree(&name).is_empty()
+                && !self.after.synonyms.contains_key(&name);
+            if is_free && name != tag {
+                self.after.synonyms.insert(name, tag);
+            }
+        }
     }
 
     /// The names that mean something else after the change, and those that it is about.
@@ -352,6 +375,10 @@ mod tests {
         assert_eq!(tags(&draft.after), ["b", "b:y"]);
         assert_eq!(draft.after.canonical("a:x:new"), "b:y:new");
         assert_eq!(draft.after.canonical("ab"), "ab");
+        // And again, from above.
+        rename(&mut draft, "b", "c:d").unwrap();
+        assert_eq!(draft.after.canonical("a:x:new"), "c:d:y:new");
+        assert_eq!(draft.after.canonical("b:x"), "c:d:y");
     }
 
     #[test]
@@ -396,7 +423,7 @@ mod tests {
         assert_eq!(rename(&mut draft, "a", "x").unwrap_err().code(), "tag_taken");
         assert_eq!(rename(&mut draft, "a", "o").unwrap_err().code(), "tag_is_synonym");
         assert_eq!(rename(&mut draft, "a", "a:c").unwrap_err().code(), "tag_into_own_child");
-        assert_eq!(rename(&mut draft, "p", "n:p").unwrap_err().code(), "tag_unmovable");
         assert_eq!(draft.add_synonym(&path("p"), &path("x")).unwrap_err().code(), "synonym_is_tag");
+        assert_eq!(rename(&mut draft, "p", "n:p").unwrap_err().code(), "tag_unmovable");
     }
 }
