@@ -25,10 +25,11 @@ asked as materialized (
       left join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme = q.lexeme
 ),
 unknown as materialized (
-    -- Words as typed that no node has; the first few of them.
+    -- Words as typed that no node has, a few of them; a query that is a long text has words enough.
     select distinct lower(w.word) as word
       from regexp_split_to_table($8::text, '[^[:alnum:]]+') w(word)
-     where length(w.word) between 4 and 40 and exists (select from asked where nodes = 0)
+     where (select count(*) <= 64 and bool_or(nodes = 0) from asked)
+       and length(w.word) between 4 and 40
        and exists (select from unnest(to_tsvector($10::text::regconfig, w.word)))
        and not exists (select from unnest(to_tsvector($10::text::regconfig, w.word)) l
                          join asked a on a.lexeme = l.lexeme and a.nodes > 0)
