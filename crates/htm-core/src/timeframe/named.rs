@@ -140,7 +140,8 @@ mod tests {
             const NAMES: [&str; 12] = ["January", "February", "March", "April", "May", "June", "July", "August",
                 "September", "October", "November", "December"];
             let query = format!("{before} in {} {year} {after}", NAMES[month as usize - 1]);
-            prop_assert!(named_months(&query).contains(&NamedMonth { year: Some(year), month }));
+            let expected = NamedMonth { year: Some(year), month };
+            prop_assert!(named_months(&query).contains(&expected));
         }
     }
 }

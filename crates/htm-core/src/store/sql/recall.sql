@@ -148,7 +148,8 @@ member as materialized (
              union all
             select id, null, null from (select id from link except select id from candidate) beside) c
       join htm.nodes m on m.id = c.id
-      left join {{store}} e on e.node_id = c.id
+      -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
+      left join lateral (select s.embedding, s.revision from {{store}} s where s.node_id = c.id offset 0) e on true
      where c.vector_rank is not null or c.text_rank is not null
         or (($2::timestamptz is null or m.created_at >= $2)
             and ($3::timestamptz is null or m.created_at < $3)
