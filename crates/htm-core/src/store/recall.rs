@@ -1,26 +1,26 @@
 //! Recall's statement: its template, filled in once a model, and its rows.
 //!
-//! What each step of `recall.sql` gained, as recall of relevant nodes among the first ten hits and nDCG at ten, hybrid with
-//! all-MiniLM-L6-v2. The steps were measured one upon the other, on 786 questions about conversations in short turns and
-//! 150 claims to be found in abstracts; each constant stands on a plateau, not on a peak.
+//! What each step of `recall.sql` gained, as recall of relevant nodes among the first ten hits and nDCG at ten, hybrid
+//! with all-MiniLM-L6-v2. The steps were measured one upon the other, on 786 questions about conversations in short
+//! turns and 150 claims to be found in abstracts; each constant stands on a plateau, not on a peak.
 //!
 //! | step | short turns | abstracts |
 //! |---|---|---|
 //! | both legs, both scores for each candidate, convex sum | .672 .503 | .858 .705 |
-//! | neighbouring turns, weight .3 (.2 to .4 give the same) | .741 .533 | (none has any) |
+//! | neighbouring turns, weight .3 (.2 to .4 give the same) | .741 .533 | no conversations |
 //! | BM25 with 30 lexemes added to each length (15 to 100) | .747 .560 | .858 .702 |
-//! | a month named (98 of 786 questions name one), .3 (.2 to .5) | .769 .580 | .858 .702 |
-//! | a speaker named, .15 (.1 to .3) | .785 .601 | .858 .702 |
-//! | a word in a long text's opening counts two more (1 to 3) | the same | .878 .710 |
-//! | letters swapped (claims have misspellings of their own) | the same | .884 .710 |
-//! | words together as in the query, .3 of the rarer one's weight | .786 .611 | .891 .717 |
+//! | a month named (98 of 786 questions name one), .3 (.2 to .5) | .769 .580 | – |
+//! | a speaker named, .15 (.1 to .3) | .784 .609 | – |
+//! | a word in a long text's opening counts two more (1 to 3) | no long texts | .878 .710 |
+//! | letters swapped (claims have misspellings of their own) | – | .884 .710 |
+//! | words together as in the query, .3 of the rarer one's weight | .786 .611 | .891 .716 |
 //!
-//! One pair of letters swapped in each query's rarest word costs .04 and .03 of recall (.13 and .09 without the steps for
-//! words that no node has). The time is about half of what it was before these steps: the words' frequencies come from `ts_rank`
-//! instead of an unpacked `tsvector`, and nodes are looked up in the order of their distance until enough are visible.
+//! One pair of letters swapped in each query's rarest word costs .04 and .03 of recall (.13 and .08 without the steps for
+//! words that no node has). The time is about half of what it was before all of this: the words' frequencies come from
+//! `ts_rank` instead of an unpacked `tsvector`, and nodes are looked up by distance until enough are visible.
 //!
-//! What gained nothing on either, or lost on one what it gained on the other: rank fusion, other normalisations, weighting by
-//! the share of the query's words, larger pools, feedback from the first hits, a vector a sentence.
+//! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
+//! of the query's words, larger pools, feedback from the first hits, a vector a sentence.
 
 use std::cmp::Ordering;
 
