@@ -20,8 +20,15 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// SQL that is spliced into other SQL, whose head speaks for it.
-const FRAGMENTS: &[&str] =
-    &["in_timeline.sql", "tags_named.sql", "chosen_jobs.sql", "node.sql", "visible.sql"];
+const FRAGMENTS: &[&str] = &[
+    "in_timeline.sql",
+    "recall_bm25.sql",
+    "recall_words.sql",
+    "tags_named.sql",
+    "chosen_jobs.sql",
+    "node.sql",
+    "visible.sql",
+];
 
 const MAX_LINES: usize = 600;
 

@@ -61,3 +61,42 @@ async fn constraints_have_names() {
         .await;
     assert_eq!(unnamed, 0);
 }
+
+#[tokio::test]
+async fn texts_that_were_there_have_their_openings_and_lengths_afterwards() {
+    let db = TestDatabase::empty().await;
+    migration::up_to(&db.options(), 4).await.unwrap();
+    sqlx::raw_sql(
+        "insert into htm.robots (namespace, name) values ('default', 'htm');
+         insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+         select 'default', 1, 'A zeppelin ' || repeat('is late, ', 40) || 'at the harbour', sha256('1'), 90, 'none';
+         select htm.refresh_statistics('default')",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    migration::up(&db.options()).await.unwrap();
+    for (query, matches) in [("zeppelin:A", 1), ("harbour:A", 0), ("harbour", 1), ("zeppelin", 1)] {
+        let found: i64 =
+            sqlx::query_scalar("select count(*) from htm.nodes where tsv @@ to_tsquery('english', $1)")
+                .bind(query)
+                .fetch_one(&db.pool)
+                .await
+                .unwrap();
+        assert_eq!(found, matches, "{query}");
+    }
+    // zeppelin, late, harbour.
+    assert_eq!(db.count("select average_lexemes::bigint from htm.namespace_statistics").await, 3);
+    // Counted anew: what is the same stays, what is gone goes.
+    sqlx::raw_sql(
+        "update htm.nodes set content = 'a balloon is late'; select htm.refresh_statistics('default')",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let lexemes: Vec<String> = sqlx::query_scalar("select lexeme from htm.lexeme_statistics order by 1")
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(lexemes, ["balloon", "late"]);
+}

@@ -1,5 +1,8 @@
 //! Recall on nodes that real workers have embedded with the fake provider.
 
+#[path = "recall/ranking.rs"]
+mod ranking;
+
 use std::time::Duration;
 
 use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, TimeExpression};

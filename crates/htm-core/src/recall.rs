@@ -210,6 +210,15 @@ pub struct RecallSettings {
     pub bm25_k1: f64,
     /// BM25's normalisation by length, 0 to 1.
     pub bm25_b: f64,
+    /// What BM25 adds to each length and to the average, in lexemes: a turn of three words is hardly more about them
+    /// than one of ten.
+    pub bm25_smoothing: f64,
+    /// Hybrid: the share of a neighbouring turn's score that a turn of a conversation has besides its own; 0: none.
+    pub weight_neighbours: f64,
+    /// Hybrid: what a node has more when the query names its speaker.
+    pub weight_speaker: f64,
+    /// Hybrid: what a node has more when the query names the month that it is of.
+    pub weight_time: f64,
     /// What relevance is made of.
     pub relevance: RelevanceWeights,
 }
@@ -224,6 +233,10 @@ impl Default for RecallSettings {
             exact_scope: 10_000,
             bm25_k1: 1.2,
             bm25_b: 0.75,
+            bm25_smoothing: 30.0,
+            weight_neighbours: 0.3,
+            weight_speaker: 0.15,
+            weight_time: 0.3,
             relevance: RelevanceWeights::default(),
         }
     }
@@ -283,20 +296,21 @@ pub struct Hit {
     pub node: Node,
     /// Why it stands where it stands.
     pub scores: Scores,
-    /// Which leg brought it.
+    /// What brought it.
     pub matched_by: MatchedBy,
 }
 
 /// The scores of a hit; larger is better, ranks count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Scores {
-    /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1).
+    /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
+    /// and a month that the query names add to it (with default weights 0.95 at most).
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
     /// The similarity is that of a former text: the node was edited, and its new embedding is pending.
     pub stale: bool,
-    /// BM25, from 0.
+    /// BM25, from 0, with what words add that stand together as in the query.
     pub text: Option<f64>,
     /// Its place among the vector leg's candidates.
     pub vector_rank: Option<i64>,
@@ -308,7 +322,7 @@ pub struct Scores {
     pub relevance: Option<f64>,
 }
 
-/// Which leg brought a hit.
+/// What brought a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchedBy {
@@ -318,6 +332,8 @@ pub enum MatchedBy {
     Text,
     /// Both.
     Both,
+    /// It was said beside what one of both found.
+    Neighbour,
 }
 
 impl fmt::Display for MatchedBy {
@@ -326,6 +342,7 @@ impl fmt::Display for MatchedBy {
             MatchedBy::Vector => "vector",
             MatchedBy::Text => "text",
             MatchedBy::Both => "both",
+            MatchedBy::Neighbour => "neighbour",
         })
     }
 }

@@ -7,6 +7,7 @@ mod applied;
 mod calendar;
 mod expression;
 mod grammar;
+mod named;
 mod phrase;
 mod tokens;
 mod zone;
@@ -18,6 +19,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 pub(crate) use self::applied::Applied;
 pub use self::applied::{TimeFilter, TimePhrase};
 pub use self::expression::TimeExpression;
+pub(crate) use self::named::{NamedMonth, named_months};
 pub use self::zone::{TimeSettings, WeekStart, Zone};
 use crate::error::{Error, Result};
 

@@ -297,6 +297,10 @@ fn settings(config: &Config) -> Settings {
             exact_scope: config.recall.exact_scope as usize,
             bm25_k1: config.recall.bm25_k1,
             bm25_b: config.recall.bm25_b,
+            bm25_smoothing: config.recall.bm25_smoothing,
+            weight_neighbours: config.recall.weight_neighbours,
+            weight_speaker: config.recall.weight_speaker,
+            weight_time: config.recall.weight_time,
             relevance: RelevanceWeights {
                 similarity: config.relevance.similarity,
                 tags: config.relevance.tags,

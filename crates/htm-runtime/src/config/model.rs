@@ -245,6 +245,10 @@ pub struct Recall {
     pub exact_scope: u64,
     pub bm25_k1: f64,
     pub bm25_b: f64,
+    pub bm25_smoothing: f64,
+    pub weight_neighbours: f64,
+    pub weight_speaker: f64,
+    pub weight_time: f64,
 }
 
 /// `[relevance]`.

@@ -1,8 +1,9 @@
--- Recall: both legs, both scores for every candidate, one round trip.
+-- Recall: both legs, both scores for every candidate and for the turns beside it, one round trip.
 --
 -- A leg whose input is null does not run: $9 null is text alone, $8 null is vectors alone. The score is the cosine
--- similarity (vectors alone), BM25 (text alone), or the fusion of both.
--- {{store}} is the table of the active model, htm.embeddings_<id>.
+-- similarity (vectors alone), BM25 (text alone), or the fusion of both; neighbours, a speaker and a time that the query
+-- names add to it. What each step gained is said in store/recall.rs.
+-- {{store}} is the table of the active model, htm.embeddings_<id>. The words are in recall_words.sql, BM25 in recall_bm25.sql.
 --
 -- $1 text namespace            $2 timestamptz from, inclusive, or null   $3 timestamptz until, exclusive, or null
 -- $18 timestamptz[] where each of several ranges starts, or null: there is one, from $2 until $3   $19 where each ends
@@ -13,8 +14,12 @@
 -- $15 double weight of the vectors, 0 to 1                               $16 double BM25's k1   $17 double BM25's b
 -- $20 text session or null
 -- $21 text[] tags that hits had better have, or null   $22 boolean[] each as a prefix
+-- $23 double weight of the neighbouring turns, 0: none                   $24 double BM25's smoothing, in lexemes
+-- $25 double for a node of a speaker whom the query names                $26 double for a node of a time that it names
+-- $27 int[] the years of the months that the query names, null: of any   $28 int[] the months, 1 to 12
 --
--- Index: nodes_tsv_idx; embeddings_<id>_scope_idx (exact) or embeddings_<id>_hnsw_idx; nodes_pk
+-- Index: nodes_tsv_idx; embeddings_<id>_scope_idx (exact) or embeddings_<id>_hnsw_idx; nodes_pk; nodes_session_seq_idx or
+-- nodes_session_idx; lexeme_statistics_pk; lexeme_statistics_trigram_idx (a word that no node has)
 with several as materialized (
     -- The indexes are walked from the first start ($2) to the last end ($3); this leaves out what lies between.
     select range_agg(tstzrange(r.since, r.until)) as ranges
@@ -26,37 +31,7 @@ tag_scope as materialized (
 boost as materialized (
     {{tags:$21,$22}}
 ),
-corpus as materialized (
-    -- The namespace's statistics; without any yet, a count of at most 2,000 nodes.
-    select node_count::float8 as n, average_length::float8 as average_length
-      from htm.namespace_statistics
-     where namespace = $1 and refreshed_at is not null
-    union all
-    select count(*), greatest(coalesce(avg(htm.document_length(tsv)), 1), 1)
-      from (select tsv from htm.nodes where namespace = $1 and deleted_at is null limit 2000) sample
-     where $8::text is not null
-       and not exists (select from htm.namespace_statistics where namespace = $1 and refreshed_at is not null)
-),
-word as materialized (
-    -- A lexeme that the statistics have not seen is counted live: it is new, therefore rare.
-    select w.*, ln(1 + greatest(n - nodes + 0.5, 0.5) / (nodes + 0.5)) as idf
-      from (select q.lexeme, c.n, c.average_length,
-                   '''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''' as quoted,
-                   coalesce(s.node_count,
-                            (select count(*) from (select from htm.nodes m
-                                                    where m.namespace = $1 and m.deleted_at is null
-                                                      and m.tsv @@ ('''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
-                                                    limit 1000) seen))::float8 as nodes
-              from unnest(to_tsvector($10::text::regconfig, $8::text)) q
-             cross join corpus c
-              left join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme = q.lexeme) w
-),
-any_word as materialized (
-    -- Words in more than 2 % (and 2,000) of the nodes choose nothing; the three rarest are always kept.
-    select string_agg(quoted, ' | ')::tsquery as query
-      from (select *, row_number() over (order by nodes) as rarity from word) w
-     where nodes <= greatest(2000, 0.02 * n) or rarity <= 3
-),
+{{words}},
 scope as materialized (
     select count(*) as size
       from (select from {{store}} e
@@ -67,17 +42,19 @@ scope as materialized (
              limit $13 + 1) counted
 ),
 exact_leg as materialized (
-    -- "+ 0" keeps the planner from the HNSW index: a small scope is sorted whole and loses nothing.
-    select e.node_id as id, e.embedding <=> $9 as distance
-      from {{store}} e
-      join htm.nodes m on m.id = e.node_id
-     where $9::halfvec is not null and (select size from scope) <= $13
-       and e.namespace = $1
-       and ($2::timestamptz is null or e.created_at >= $2)
-       and ($3::timestamptz is null or e.created_at < $3)
-       and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
-       and {{visible}}
-     order by (e.embedding <=> $9) + 0
+    -- "+ 0" keeps the planner from the HNSW index: a small scope is sorted whole and loses nothing. Nodes are looked at
+    -- in that order until enough are visible; a join would read all of them.
+    select id, distance
+      from (select e.node_id as id, e.embedding <=> $9 as distance
+              from {{store}} e
+             where $9::halfvec is not null and (select size from scope) <= $13
+               and e.namespace = $1
+               and ($2::timestamptz is null or e.created_at >= $2)
+               and ($3::timestamptz is null or e.created_at < $3)
+               and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
+             order by (e.embedding <=> $9) + 0
+            offset 0) near
+     where coalesce((select {{visible}} from htm.nodes m where m.id = near.id), false)
      limit $11
 ),
 hnsw_leg as materialized (
@@ -98,7 +75,7 @@ vector_leg as materialized (
 ),
 text_leg as materialized (
     select id, row_number() over (order by rank desc, id desc) as rank
-      from (select m.id, ts_rank(m.tsv, q.query) as rank
+      from (select m.id, ts_rank('{1,1,1,1}', m.tsv, q.query) as rank
               from any_word q
               join htm.nodes m on m.tsv @@ q.query
              where m.namespace = $1
@@ -109,43 +86,113 @@ text_leg as materialized (
              order by 2 desc, 1 desc
              limit $11) leg
 ),
-scored as (
-    -- Both scores for every candidate of the union: a missing score taken as 0 costs recall.
-    select c.id, c.vector_rank, c.text_rank,
-           1 - (e.embedding <=> $9) as similarity, e.revision < m.revision as stale,
-           case when $8::text is not null then
-               (select coalesce(sum(w.idf * d.tf * ($16 + 1)
-                        / (d.tf + $16 * (1 - $17 + $17 * d.length / w.average_length)))
-                        filter (where w.lexeme is not null), 0)
-                  from (select u.lexeme, coalesce(array_length(u.positions, 1), 1)::float8 as tf,
-                               sum(coalesce(array_length(u.positions, 1), 1)) over ()::float8 as length
-                          from unnest(m.tsv) u) d
-                  left join word w on w.lexeme = d.lexeme)
-           end as bm25
-      from (select id, v.rank as vector_rank, t.rank as text_rank
-              from vector_leg v full join text_leg t using (id)) c
+candidate as materialized (
+    select id, v.rank as vector_rank, t.rank as text_rank
+      from vector_leg v full join text_leg t using (id)
+),
+turn as materialized (
+    -- A candidate that is a short turn of a conversation has neighbours; a long text stands for itself.
+    select c.id, m.session, m.seq, m.created_at
+      from candidate c
       join htm.nodes m on m.id = c.id
-      left join {{store}} e on e.node_id = c.id
+     where $23 > 0 and m.session is not null and length(m.tsv) <= 64
 ),
-normalised as (
-    select *,
-           (similarity - min(similarity) over ()) / nullif(max(similarity) over () - min(similarity) over (), 0)
-               as similarity_share,
-           bm25 / nullif(max(bm25) over (), 0) as bm25_share
+link as materialized (
+    -- Up to two turns before and after: by their places, or by time where those are not known. Places may be any integer.
+    select t.id as turn, m.id, abs(m.seq::bigint - t.seq) as steps
+      from turn t
+      join htm.nodes m on m.namespace = $1 and md5(m.session) = md5(t.session) and m.session = t.session
+       and m.seq between t.seq::bigint - 2 and t.seq::bigint + 2 and m.seq <> t.seq
+     where m.deleted_at is null
+    union all
+    select t.id, near.id, near.steps
+      from turn t
+     cross join lateral (
+           (select m.id, row_number() over (order by m.created_at desc, m.id desc) as steps
+              from htm.nodes m
+             where t.seq is null and m.namespace = $1 and md5(m.session) = md5(t.session) and m.session = t.session
+               and m.deleted_at is null and (m.created_at, m.id) < (t.created_at, t.id)
+             order by m.created_at desc, m.id desc limit 2)
+           union all
+           (select m.id, row_number() over (order by m.created_at, m.id)
+              from htm.nodes m
+             where t.seq is null and m.namespace = $1 and md5(m.session) = md5(t.session) and m.session = t.session
+               and m.deleted_at is null and (m.created_at, m.id) > (t.created_at, t.id)
+             order by m.created_at, m.id limit 2)) near
+),
+named_speaker as materialized (
+    select array_agg(distinct lower(name)) as names
+      from regexp_split_to_table($8::text, '[^[:alnum:]]+') name
+     where length(name) > 1
+),
+named_time as materialized (
+    select year, month from unnest($27::int[], $28::int[]) t(year, month)
+),
+member as materialized (
+    -- Both scores for every candidate and for its neighbours: a missing score taken as 0 costs recall.
+    select c.id, c.vector_rank, c.text_rank, m.tsv, length(m.tsv) as length,
+           1 - (e.embedding <=> $9) as similarity, e.revision < m.revision as stale,
+           case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0 else
+               case when lower(m.speaker) = any ((select names from named_speaker)::text[])
+                      or lower(split_part(m.speaker, ' ', 1)) = any ((select names from named_speaker)::text[])
+                    then $25 else 0 end
+               + case when exists (
+                      -- What happens in a month is spoken of until some days after it: the month of ten days before.
+                      select from named_time t
+                       cross join (values (m.created_at), (greatest(m.created_at, '0001-02-01') - interval '10 days')) d(at)
+                       where extract(month from d.at at time zone 'UTC') = t.month
+                         and coalesce(extract(year from d.at at time zone 'UTC') = t.year, true))
+                      then $26 else 0 end
+           end as prior
+      from (select id, vector_rank, text_rank from candidate
+             union all
+            select id, null, null from (select id from link except select id from candidate) beside) c
+      join htm.nodes m on m.id = c.id
+      -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
+      left join lateral (select s.embedding, s.revision from {{store}} s where s.node_id = c.id offset 0) e on true
+     where c.vector_rank is not null or c.text_rank is not null
+        or (($2::timestamptz is null or m.created_at >= $2)
+            and ($3::timestamptz is null or m.created_at < $3)
+            and ($18::timestamptz[] is null or (select ranges from several) @> m.created_at)
+            and {{visible}})
+),
+{{bm25}},
+scored as materialized (
+    select m.id, m.vector_rank, m.text_rank, m.similarity, m.stale, m.prior,
+           case when $8::text is not null then coalesce(b.bm25, 0) end as bm25
+      from member m
+      left join bm25 b using (id)
+),
+bound as materialized (
+    select min(similarity) as low, max(similarity) as high, max(bm25) as bm25
       from scored
+     where vector_rank is not null or text_rank is not null
 ),
-fused as (
-    select *,
-           case when $9::halfvec is null then bm25
-                when $8::text is null then similarity
+fused as materialized (
+    select s.*,
+           case when $9::halfvec is null then s.bm25
+                when $8::text is null then s.similarity
                 when $14 = 'rrf' then coalesce(1.0 / (60 + vector_rank), 0) + coalesce(1.0 / (60 + text_rank), 0)
-                else $15 * coalesce(similarity_share, 0) + (1 - $15) * coalesce(bm25_share, 0)
-           end as score
-      from normalised
+                else $15 * coalesce((s.similarity - b.low) / nullif(b.high - b.low, 0), 0)
+                     + (1 - $15) * coalesce(s.bm25 / nullif(b.bm25, 0), 0)
+           end as base
+      from scored s cross join bound b
+),
+beside as (
+    -- A turn has a share of the better of both turns next to it, and two thirds of it of the better of those one further.
+    select id,
+           $23 * coalesce(max(base) filter (where steps = 1), 0)
+           + $23 * 2 / 3 * coalesce(max(base) filter (where steps = 2), 0) as share
+      from (select l.turn as id, f.base, l.steps from link l join fused f on f.id = l.id
+             union all
+            select l.id, f.base, l.steps from link l join fused f on f.id = l.turn) pair
+     group by id
 ),
 hit as (
-    select id, vector_rank, text_rank, similarity, stale, bm25, score
-      from fused
+    select f.id, vector_rank, text_rank, similarity, stale, bm25,
+           base + greatest(coalesce(n.share, 0), 0) + prior as score
+      from fused f
+      left join beside n using (id)
      order by score desc nulls last, id desc
      limit $12
 )

@@ -266,7 +266,7 @@ fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
-fn month(word: &str) -> Option<i8> {
+pub(in super::super) fn month(word: &str) -> Option<i8> {
     const MONTHS: [(&str, &str); 12] = [
         ("january", "jan"),
         ("february", "feb"),
@@ -287,12 +287,12 @@ fn month(word: &str) -> Option<i8> {
 }
 
 /// Four digits.
-fn year(word: &str) -> Option<i16> {
+pub(in super::super) fn year(word: &str) -> Option<i16> {
     (word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.parse().ok()).flatten()
 }
 
 /// `3`, `3rd`; and whether it was an ordinal.
-fn day_of_month(word: &str) -> Option<(i8, bool)> {
+pub(in super::super) fn day_of_month(word: &str) -> Option<(i8, bool)> {
     let digits = word.trim_end_matches(|it: char| it.is_ascii_alphabetic());
     let is_ordinal = matches!(&word[digits.len()..], "st" | "nd" | "rd" | "th");
     let is_number = matches!(digits.len(), 1 | 2) && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -301,7 +301,7 @@ fn day_of_month(word: &str) -> Option<(i8, bool)> {
 }
 
 /// What is written with digits alone.
-fn numeric(word: &str) -> Option<Period> {
+pub(in super::super) fn numeric(word: &str) -> Option<Period> {
     if let Some(year) = year(word) {
         return Some(Period::Year(year));
     }
