@@ -127,7 +127,7 @@ pub struct LoggedChange {
 
 impl Ontology<'_> {
     /// The tags with their counts, each followed by those below it; `below`: only that one and those below it. Reads all
-    /// assignments: a second for a million.
+    /// assignments: seconds for a million.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.

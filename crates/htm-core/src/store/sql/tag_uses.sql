@@ -1,5 +1,5 @@
 -- The tags of a namespace with how many live nodes have each, and how many have it or one below it, each node once. Two
--- seconds for a million assignments.
+-- seconds for a million assignments (3.9 s on two loaded cores).
 --
 -- $1 text namespace   $2 text only this tag and those below it, or null
 --
