@@ -19,6 +19,9 @@
 //! words that no node has). The time is about half of what it was before all of this: the words' frequencies come from
 //! `ts_rank` instead of an unpacked `tsvector`, and nodes are looked up by distance until enough are visible.
 //!
+//! Rank fusion in place of the sum has .829 .681 on the abstracts, and .593 .431 on a quarter of the questions, of which the
+//! sum has .751 .599.
+//!
 //! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
 //! of the query's words, larger pools, feedback from the first hits, a vector a sentence.
 
