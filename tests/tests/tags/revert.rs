@@ -123,3 +123,70 @@ async fn what_cannot_be_undone_says_why() {
     ontology.revert(first).await.unwrap();
     assert!(names(&db).await.contains(&"db:index:btree".into()));
 }
+
+#[tokio::test]
+async fn a_name_that_a_later_change_took_is_not_mixed_with_what_comes_back() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    add(&htm, "pg", "postgres").await;
+    add(&htm, "x", "paying guests").await;
+    let removed = ontology.remove("pg", Removal::Assigned).await.unwrap().change.unwrap();
+    let renamed = ontology.rename("x", "pg").await.unwrap().change.unwrap();
+    let error = ontology.revert(removed).await.unwrap_err();
+    assert_eq!(
+        (error.code(), error.hint().contains(&format!("revert {renamed}"))),
+        ("changed_since", true),
+        "{error}; {}",
+        error.hint()
+    );
+    ontology.revert(renamed).await.unwrap();
+    ontology.revert(removed).await.unwrap();
+    assert_eq!(names(&db).await, ["pg", "x"]);
+}
+
+#[tokio::test]
+async fn the_way_back_to_a_name_that_somebody_uses_is_refused_with_its_name() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    remember(&htm, 1, "one", &["pg:k"]).await;
+    let renamed = ontology.rename("pg", "db:pg").await.unwrap().change.unwrap();
+    let back = ontology.revert(renamed).await.unwrap().change.unwrap();
+    remember(&htm, 1, "two", &["db:pg:k"]).await;
+    let before = names(&db).await;
+    let error = ontology.revert(back).await.unwrap_err();
+    assert_eq!((error.code(), error.to_string().contains("db:pg")), ("changed_since", true));
+    assert_eq!(names(&db).await, before);
+}
+
+#[tokio::test]
+async fn what_stands_above_comes_back_with_what_was_below() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    add(&htm, "a:b", "below").await;
+    let child = ontology.remove("a:b", Removal::Assigned).await.unwrap().change.unwrap();
+    ontology.remove("a", Removal::Assigned).await.unwrap();
+    ontology.revert(child).await.unwrap();
+    assert_eq!(names(&db).await, ["a", "a:b"]);
+}
+
+#[tokio::test]
+async fn a_tag_is_not_split_into_what_was_split_from_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    let term = |tag: &str| Term { tag: tag.into(), description: None, synonyms: Vec::new() };
+    add(&htm, "x", "all").await;
+    ontology.split("x", &[term("x:one"), term("x:two")]).await.unwrap();
+    let error = ontology.split("x:one", &[term("x"), term("x:three")]).await.unwrap_err();
+    assert_eq!(error.code(), "tag_into_itself");
+    // What is removed takes nobody's place, so that an export can be read again.
+    ontology.remove("x:two", Removal::Assigned).await.unwrap();
+    let left: Vec<String> = sqlx::query_scalar("select unnest(split_into) from htm.tags where path = 'x'")
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(left, ["x:one"]);
+}

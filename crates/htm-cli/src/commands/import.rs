@@ -217,7 +217,7 @@ mod tests {
             (&b"not json"[..], "line_invalid"),
             (b"\xff", "line_invalid"),
             (br#"{"id":"a","ns":"n"}"#, "line_invalid"),
-            (br#"{"id":"a","ns":"n","text":"t","tags":["No Tag"]}"#, "tag_invalid"),
+            (br#"{"id":"a","ns":"n","text":"t","tags":["c++"]}"#, "tag_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","created_at":"yesterday"}"#, "line_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","importance":"high"}"#, "line_invalid"),
             (br#"{"id":"a","ns":"n","text":"t","type":7}"#, "line_invalid"),

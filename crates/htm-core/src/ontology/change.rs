@@ -227,7 +227,7 @@ impl Ontology<'_> {
                 None => rules.normalise(&term.tag)?,
             };
             let target = open.draft.define(rules, &target, term.description.as_deref())?;
-            if target == tag {
+            if target == tag || open.draft.after.leads_to(target.as_str(), tag.as_str()) {
                 return Err(TagError::IntoItself { tag: tag.to_string() }.into());
             }
             if !targets.iter().any(|it| it == target.as_str()) {

@@ -86,9 +86,23 @@ impl Names {
         self.tags.keys().filter(|path| is_within(path, top)).cloned().collect()
     }
 
-    fn add_ancestors(&mut self, path: &str) {
+    /// Whether what was split into others, and those again, is at last `tag`.
+    pub(super) fn leads_to(&self, from: &str, tag: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(path) = open.pop() {
+            let into = self.tags.get(path).map_or(&[][..], |it| &it.split_into);
+            if into.iter().any(|it| it == tag) {
+                return true;
+            }
+            open.extend(into.iter().map(String::as_str).filter(|it| seen.insert(*it)));
+        }
+        false
+    }
+
+    pub(super) fn add_ancestors(&mut self, path: &str) {
         for above in lineage(path).skip(1) {
-            if !self.tags.contains_key(above) {
+            if self.meaning(above).is_none() {
                 self.tags.insert(above.to_owned(), Tag::default());
             }
         }
@@ -175,6 +189,9 @@ impl Draft {
         let gone = self.after.subtree(tag.as_str());
         self.after.tags.retain(|path, _| !is_within(path, tag.as_str()));
         self.after.synonyms.retain(|_, means| !is_within(means, tag.as_str()));
+        for split in self.after.tags.values_mut() {
+            split.split_into.retain(|into| !is_within(into, tag.as_str()));
+        }
         gone
     }
 

@@ -38,7 +38,16 @@ impl Ontology<'_> {
             let by = store::touched_since(&mut open.tx, change, &name.path).await?;
             return Err(TagError::ChangedSince { change, name: name.path.clone(), by }.into());
         }
-        go_back(&mut open.draft, self.htm.tag_rules(), &log)?;
+        // A name that it freed may be a tag again because somebody has used it, not because a later change made it one.
+        for name in
+            log.iter().filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
+        {
+            let by = store::touched_since(&mut open.tx, change, &name.path).await?;
+            if by.is_some() {
+                return Err(TagError::ChangedSince { change, name: name.path.clone(), by }.into());
+            }
+        }
+        go_back(&mut open.draft, self.htm.tag_rules(), change, &log)?;
 
         let namespace = self.namespace;
         let (tx, draft) = (&mut open.tx, &mut open.draft);
@@ -102,7 +111,7 @@ fn is_as_left(now: &names::Names, change: &NameChange) -> bool {
 }
 
 /// Plans the way back. Tags that the change made stay until it is known who uses them.
-fn go_back(draft: &mut Draft, rules: &TagRules, log: &[NameChange]) -> Result<(), TagError> {
+fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange]) -> Result<(), TagError> {
     let back: BTreeMap<&str, &str> =
         log.iter().filter_map(|it| Some((it.path.as_str(), it.moved_from.as_deref()?))).collect();
     let logged = |path: &str| log.iter().any(|it| it.path == path);
@@ -112,6 +121,9 @@ fn go_back(draft: &mut Draft, rules: &TagRules, log: &[NameChange]) -> Result<()
         let Some(top) = above else { continue };
         if path == **top || !logged(&path) {
             let to = parse(rules, &path, &format!("{}{}", back[top], &path[top.len()..]))?.to_string();
+            if draft.before.tags.contains_key(&to) && !back.keys().any(|top| names::is_within(&to, top)) {
+                return Err(TagError::ChangedSince { change, name: to, by: None });
+            }
             let tag = draft.after.tags.remove(&path).unwrap_or_default();
             draft.after.tags.insert(to.clone(), tag);
             draft.renamed.insert(path, to);
@@ -130,5 +142,8 @@ fn go_back(draft: &mut Draft, rules: &TagRules, log: &[NameChange]) -> Result<()
         }
         draft.after.set(&name.path, name.before.clone());
     }
+    // What stands above one that comes back may be gone since.
+    let tags: Vec<String> = draft.after.tags.keys().cloned().collect();
+    tags.iter().for_each(|path| draft.after.add_ancestors(path));
     Ok(())
 }

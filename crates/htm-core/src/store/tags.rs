@@ -90,8 +90,8 @@ pub(crate) async fn unassign_in_tx(
     Ok(taken.rows_affected())
 }
 
-/// The tags in use in a namespace, most used first; those of forgotten nodes alone are not in use, nor is one that was
-/// split: those that take its place are.
+/// The tags in use in a namespace, most used first, and those that somebody described; those of forgotten nodes alone are
+/// not in use, nor is one that was split: those that take its place are.
 ///
 /// # Errors
 /// A database error.
@@ -102,8 +102,9 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Ta
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
           where t.namespace = $1 and t.split_into is null
-            -- Stops at the first that is found; what takes the place of another tag counts from the start.
-            and (exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
+            -- Stops at the first that is found; what is described, or takes the place of another tag, counts from the start.
+            and (t.description is not null
+                 or exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
                           where nt.tag_id = t.id and n.deleted_at is null)
                  or exists (select from htm.tags split where split.namespace = $1 and t.path = any (split.split_into)))
           order by u.uses desc, t.path limit $2",

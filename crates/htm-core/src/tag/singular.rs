@@ -63,27 +63,42 @@ const IRREGULAR: &[(&str, &str)] = &[
 
 /// Words that end like a plural and are none, or that have no other form.
 const UNCHANGED: &[&str] = &[
+    "aas",
     "aiops",
+    "alias",
     "always",
     "angeles",
     "athens",
+    "atlas",
+    "baas",
+    "bias",
     "biceps",
     "brussels",
+    "canvas",
+    "caracas",
+    "christmas",
     "chromeos",
     "clothes",
+    "daas",
+    "dallas",
     "dataops",
     "devops",
     "devsecops",
     "diabetes",
     "earnings",
+    "faas",
     "finops",
     "gitops",
     "goods",
     "gps",
     "gymnastics",
     "headquarters",
+    "honduras",
     "https",
+    "iaas",
     "jenkins",
+    "judas",
+    "kansas",
     "keras",
     "kubernetes",
     "lens",
@@ -91,15 +106,21 @@ const UNCHANGED: &[&str] = &[
     "llmops",
     "logistics",
     "macos",
+    "madras",
     "mars",
     "maths",
     "means",
     "mercedes",
+    "midas",
     "mlops",
     "naples",
+    "nas",
     "netherlands",
     "news",
     "nodejs",
+    "overseas",
+    "paas",
+    "pancreas",
     "pandas",
     "perhaps",
     "postgres",
@@ -113,11 +134,15 @@ const UNCHANGED: &[&str] = &[
     "species",
     "states",
     "sysops",
+    "texas",
     "thanks",
     "times",
+    "vegas",
     "vps",
     "wales",
+    "whereas",
     "windows",
+    "xaas",
     "xcodes",
     "yes",
 ];
@@ -141,7 +166,7 @@ pub(super) fn of(word: &str) -> String {
     let ends = |ending: &str| word.ends_with(ending) && word.len() > ending.len() + 1;
     let stays = word.len() <= 3
         || !word.ends_with('s')
-        || ["ss", "us", "is", "as", "os", "js"].iter().any(|ending| word.ends_with(ending))
+        || ["ss", "us", "is", "os", "js"].iter().any(|ending| word.ends_with(ending))
         || (ends("ics") && !COUNTED_ICS.contains(&word))
         || word.bytes().any(|byte| byte.is_ascii_digit())
         || UNCHANGED.binary_search(&word).is_ok();
@@ -188,6 +213,9 @@ mod tests {
             ("ties", "tie"),
             ("keys", "key"),
             ("metrics", "metric"),
+            ("schemas", "schema"),
+            ("replicas", "replica"),
+            ("ideas", "idea"),
         ] {
             assert_eq!(of(word), singular);
         }

@@ -47,12 +47,13 @@ with held as (
          = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence)
      where nt.origin in (excluded.origin, 'llm', 'local')
 ), completed as (
-    insert into htm.completions (node_id, revision, stage, model, version, outcome, worker, attempt)
+    -- Done now, not when the transaction began: it may have waited for a change of the names, which asks what came after it.
+    insert into htm.completions (node_id, revision, stage, model, version, outcome, worker, attempt, done_at)
     select n.id, n.revision, 'tag', $6, $7,
-           (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts
+           (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts, clock_timestamp()
       from once n
     on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
-       set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, now())
+       set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
