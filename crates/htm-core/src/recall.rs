@@ -234,7 +234,7 @@ impl Default for RecallSettings {
             bm25_k1: 1.2,
             bm25_b: 0.75,
             bm25_smoothing: 30.0,
-            weight_neighbours: 0.3,
+            weight_neighbours: 0.15,
             weight_speaker: 0.15,
             weight_time: 0.3,
             relevance: RelevanceWeights::default(),
@@ -304,7 +304,7 @@ pub struct Hit {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
-    /// and a month that the query names add to it (with default weights 0.95 at most).
+    /// and a month that the query names add to it (with default weights 0.7 at most).
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
