@@ -69,16 +69,21 @@ create function htm.register_tags(in_namespaces text[], in_paths text[])
 begin
     perform pg_advisory_xact_lock_shared(htm.tag_names_lock(n.name))
        from (select distinct u.name from unnest(in_namespaces) u(name) order by 1) n;
-    insert into htm.tags as t (namespace, path)
-    select distinct u.namespace, l.path
-      from unnest(in_namespaces, in_paths) u(namespace, path)
-     cross join lateral htm.tag_lineage(htm.canonical_tag(u.namespace, u.path)) l(path)
-     where not exists (select from htm.tags k where k.namespace = u.namespace and k.path = l.path)
-     order by 1, 2
-    on conflict on constraint tags_namespace_path_key do nothing;
     return query
-    select distinct u.namespace, u.path, htm.canonical_tag(u.namespace, u.path)
-      from unnest(in_namespaces, in_paths) u(namespace, path) where u.path is not null;
+    with named as materialized (
+        select u.namespace, u.path, htm.canonical_tag(u.namespace, u.path) as tag
+          from (select distinct g.namespace, g.path from unnest(in_namespaces, in_paths) g(namespace, path)) u
+         where u.path is not null
+    ), made as (
+        insert into htm.tags as t (namespace, path)
+        select distinct n.namespace, l.path
+          from named n
+         cross join lateral htm.tag_lineage(n.tag) l(path)
+         where not exists (select from htm.tags k where k.namespace = n.namespace and k.path = l.path)
+         order by 1, 2
+        on conflict on constraint tags_namespace_path_key do nothing
+    )
+    select n.namespace, n.path, n.tag from named n;
 end $$;
 
 -- Tags that were assigned before have those above them too.
