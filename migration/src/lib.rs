@@ -8,6 +8,7 @@ mod m20261121_000002_operations;
 mod m20261121_000003_tiers;
 mod m20261121_000004_ontology;
 mod m20261121_000005_recall;
+mod m20261121_000006_access;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
@@ -15,7 +16,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 
 /// The schema version that this binary was built for: how many of HTM's migrations are applied.
-pub const LATEST: u32 = 5;
+pub const LATEST: u32 = 6;
 
 /// Applies what is missing of apalis' migrations and of HTM's.
 ///
@@ -179,6 +180,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261121_000003_tiers::Migration),
             Box::new(m20261121_000004_ontology::Migration),
             Box::new(m20261121_000005_recall::Migration),
+            Box::new(m20261121_000006_access::Migration),
         ]
     }
 }

@@ -111,6 +111,7 @@ fn template_name() -> String {
         include_str!("../../migration/src/sql/tiers_up.sql"),
         include_str!("../../migration/src/sql/ontology_up.sql"),
         include_str!("../../migration/src/sql/recall_up.sql"),
+        include_str!("../../migration/src/sql/access_up.sql"),
     ];
     for byte in schema.concat().bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
