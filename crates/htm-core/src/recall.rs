@@ -6,13 +6,17 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Instant;
 
+use serde_json::{Map, Value};
+
 use crate::error::{Error, Result};
 use crate::htm::Htm;
+use crate::memory::refuse_nul_in_json;
 use crate::node::Node;
 use crate::relevance::RelevanceWeights;
 use crate::store::recall;
 use crate::tag::TagPath;
 use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe};
+use crate::timeline::TimelineQuery;
 
 /// The most hits that one recall gives.
 pub const MAX_LIMIT: usize = 10_000;
@@ -95,6 +99,8 @@ pub struct RecallQuery {
     pub robot: Option<String>,
     /// Only what was said in this conversation.
     pub session: Option<String>,
+    /// What a hit's metadata must contain: the same values under the same names, at any depth, and others besides.
+    pub metadata: Map<String, Value>,
     /// How many hits, 1 to 10,000.
     pub limit: usize,
 }
@@ -112,6 +118,7 @@ impl RecallQuery {
             boost_tags: Vec::new(),
             robot: None,
             session: None,
+            metadata: Map::new(),
             limit: 20,
         }
     }
@@ -147,6 +154,12 @@ impl RecallQuery {
         self
     }
 
+    /// Asks for an entry of the metadata.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
     /// Sets how many hits.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -160,6 +173,7 @@ impl RecallQuery {
         if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
             return Err(Error::NulByte { field: "query", position });
         }
+        refuse_nul_in_json(&self.metadata)?;
         validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
     }
 }
@@ -300,8 +314,8 @@ pub struct Hit {
     pub matched_by: MatchedBy,
 }
 
-/// The scores of a hit; larger is better, ranks count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+/// The scores of a hit; larger is better, ranks count from 1. Of a query that is a time and no more there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
     /// and a month that the query names add to it (with default weights 0.7 at most).
@@ -332,6 +346,8 @@ pub enum MatchedBy {
     Text,
     /// Both.
     Both,
+    /// The query was a time and no more; this is of it.
+    Time,
     /// It was said beside what one of both found.
     Neighbour,
 }
@@ -342,6 +358,7 @@ impl fmt::Display for MatchedBy {
             MatchedBy::Vector => "vector",
             MatchedBy::Text => "text",
             MatchedBy::Both => "both",
+            MatchedBy::Time => "time",
             MatchedBy::Neighbour => "neighbour",
         })
     }
@@ -363,7 +380,11 @@ impl Htm {
         }
         let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
         self.saw_robot(namespace, &self.settings().robot);
-        let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
+        let applied = self.apply_time(&query.timeframe, &query.text).await?;
+        if applied.is_all_of(&query.text) {
+            return self.recall_time(query, applied).await;
+        }
+        let Applied { timeframe, phrase } = applied;
         let words = phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query);
         let started = Instant::now();
         let mut degraded = Vec::new();
@@ -377,7 +398,7 @@ impl Htm {
                 // A database that fails here fails the text's leg as well.
                 Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
                 Err(error) => {
-                    tracing::warn!(code = error.code(), %error, "recall without vectors");
+                    tracing::info!(code = error.code(), %error, "recall without vectors");
                     let reason = format!("{error}; {}", error.hint());
                     degraded.push(Degraded { leg: "vector", code: error.code(), reason });
                     None
@@ -411,6 +432,32 @@ impl Htm {
             model: embedding.map(|(model, _)| model.label),
             degraded,
             embed_ms,
+            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        })
+    }
+}
+
+impl Htm {
+    /// What a query that is a time and no more asks for: the latest of that time.
+    async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
+        let started = Instant::now();
+        let nodes = self.latest(&TimelineQuery::of(query), &applied.timeframe).await?;
+        let hits = nodes.into_iter().map(|node| Hit {
+            node,
+            scores: Scores::default(),
+            matched_by: MatchedBy::Time,
+        });
+        let hits: Vec<Hit> = hits.collect();
+        Ok(Recalled {
+            facets: facets(&hits),
+            hits,
+            strategy: query.strategy,
+            timeframe: applied.timeframe,
+            time_phrase: applied.phrase,
+            unembedded: 0,
+            model: None,
+            degraded: Vec::new(),
+            embed_ms: 0.0,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
         })
     }

@@ -11,6 +11,7 @@ use htm_core::{
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::edit::parse_object;
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
@@ -51,6 +52,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         any_tag: args.any_tag,
         robot: args.robot.clone(),
         session: args.session.clone(),
+        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
         ..RecallQuery::new(args.query.join(" "))
     })

@@ -33,6 +33,8 @@ use std::cmp::Ordering;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
+use serde_json::{Map, Value};
+use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, PgPool};
 
 use super::embeddings::RegisteredModel;
@@ -123,6 +125,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(settings.weight_time)
         .bind(years)
         .bind(months)
+        .bind(wanted_metadata(&query.metadata))
         .fetch_all(&mut *tx)
         .await?;
     let unembedded = match query.strategy.wants_vectors() {
@@ -172,6 +175,11 @@ pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
 /// The tags that a list of names means, to be put into a statement.
 pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
     include_str!("sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
+}
+
+/// What metadata must contain; none when nothing is asked for.
+pub(crate) fn wanted_metadata(metadata: &Map<String, Value>) -> Option<Json<&Map<String, Value>>> {
+    (!metadata.is_empty()).then_some(Json(metadata))
 }
 
 /// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.

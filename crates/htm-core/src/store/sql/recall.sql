@@ -16,6 +16,7 @@
 -- $21 text[] tags that hits had better have, or null   $22 boolean[] each as a prefix
 -- $23 double weight of the neighbouring turns, 0: none                   $24 double BM25's smoothing, in lexemes
 -- $25 double for a node of a speaker whom the query names                $26 double for a node of a time that it names
+-- $29 jsonb object that a node's metadata must contain, or null
 -- $27 int[] the years of the months that the query names, null: of any   $28 int[] the months, 1 to 12
 --
 -- Index: nodes_tsv_idx; embeddings_<id>_scope_idx (exact) or embeddings_<id>_hnsw_idx; nodes_pk; nodes_session_seq_idx or
