@@ -1,5 +1,7 @@
 //! Recall on nodes that real workers have embedded with the fake provider.
 
+#[path = "recall/exactness.rs"]
+mod exactness;
 #[path = "recall/ranking.rs"]
 mod ranking;
 

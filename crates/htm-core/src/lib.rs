@@ -65,7 +65,7 @@ pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
     Degraded, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores,
-    Strategy, TagFilter,
+    Strategy, TagFilter, VectorSearch,
 };
 pub use relevance::{RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};

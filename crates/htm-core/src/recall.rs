@@ -218,7 +218,8 @@ pub struct RecallSettings {
     pub fusion: Fusion,
     /// Candidates that the HNSW index looks at before it is asked for more.
     pub ef_search: u32,
-    /// Scopes of up to this many nodes are searched exactly.
+    /// Scopes of up to this many nodes are searched exactly; so are larger ones of which the filters by tag, robot, session
+    /// and metadata leave no more.
     pub exact_scope: usize,
     /// BM25's saturation of a word that comes often.
     pub bm25_k1: f64,
@@ -243,7 +244,7 @@ impl Default for RecallSettings {
             pool: 100,
             weight_vector: 0.5,
             fusion: Fusion::Convex,
-            ef_search: 100,
+            ef_search: 200,
             exact_scope: 10_000,
             bm25_k1: 1.2,
             bm25_b: 0.75,
@@ -274,12 +275,34 @@ pub struct Recalled {
     pub unembedded: i64,
     /// The label of the model whose vectors were searched; none when no vectors were.
     pub model: Option<String>,
+    /// How the vectors were searched; none when no vectors were, or nothing was found.
+    pub vector_search: Option<VectorSearch>,
     /// The legs that did not run although the strategy has them, and why.
     pub degraded: Vec<Degraded>,
     /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
     pub embed_ms: f64,
     /// Milliseconds that the database took, with both ways.
     pub search_ms: f64,
+}
+
+/// How vectors are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VectorSearch {
+    /// Every vector in scope was compared: the scope, or what the filters leave of it, is small
+    /// ([`RecallSettings::exact_scope`]).
+    Exact,
+    /// By the HNSW index, which was asked on until enough of what it gave passed the filters: nearly the nearest.
+    Approximate,
+}
+
+impl fmt::Display for VectorSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            VectorSearch::Exact => "exact",
+            VectorSearch::Approximate => "approximate",
+        })
+    }
 }
 
 /// A tag of hits.
@@ -429,6 +452,7 @@ impl Htm {
             timeframe,
             time_phrase: phrase,
             unembedded: found.unembedded,
+            vector_search: found.vector_search,
             model: embedding.map(|(model, _)| model.label),
             degraded,
             embed_ms,
@@ -456,6 +480,7 @@ impl Htm {
             time_phrase: applied.phrase,
             unembedded: 0,
             model: None,
+            vector_search: None,
             degraded: Vec::new(),
             embed_ms: 0.0,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,

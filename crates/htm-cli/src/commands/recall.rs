@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe, Zone,
+    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe,
+    VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -147,6 +148,9 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         recalled.embed_ms + recalled.search_ms,
         recalled.embed_ms
     ));
+    if recalled.vector_search == Some(VectorSearch::Approximate) {
+        text.push_str("; vectors by the index, nearly the nearest");
+    }
     if recalled.unembedded > 0 {
         let count = if recalled.unembedded > 10_000 {
             "more than 10,000".into()

@@ -43,7 +43,7 @@ use crate::error::Result;
 use crate::id::NodeId;
 use crate::job::Stage;
 use crate::node::Node;
-use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy, TagFilter};
+use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy, TagFilter, VectorSearch};
 use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::{NamedMonth, Timeframe, named_months};
 
@@ -65,6 +65,7 @@ pub(crate) struct Search<'a> {
 pub(crate) struct Found {
     pub(crate) hits: Vec<Hit>,
     pub(crate) unembedded: i64,
+    pub(crate) vector_search: Option<VectorSearch>,
 }
 
 pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> {
@@ -88,6 +89,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter.
         "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
          set local pg_trgm.similarity_threshold = 0.3; set local hnsw.iterative_scan = relaxed_order;
+         set local hnsw.max_scan_tuples = 200000;
          set local hnsw.ef_search = {}",
         settings.ef_search.clamp(1, 1_000)
     );
@@ -145,6 +147,10 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         }
     };
     tx.commit().await?;
+    let vector_search = rows.first().and_then(|row| match row.search.as_deref()? {
+        "index" => Some(VectorSearch::Approximate),
+        _ => Some(VectorSearch::Exact),
+    });
     let weights = query.boost_tags.first().map(|_| &settings.relevance);
     let mut hits = rows.into_iter().map(|row| row.into_hit(weights)).collect::<Result<Vec<_>>>()?;
     if weights.is_some() {
@@ -152,7 +158,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
         hits.truncate(query.limit);
     }
-    Ok(Found { hits, unembedded })
+    Ok(Found { hits, unembedded, vector_search })
 }
 
 /// The names of tags and which are prefixes; no names when there are no tags.
@@ -207,8 +213,14 @@ fn statement(model: Option<&RegisteredModel>) -> String {
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
         .replace("{{tags:$4,$5}}", &tags_named("$4", "$5"))
         .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
+        .replace("{{within:m}}", &within("m"))
+        .replace("{{within:e}}", &within("e"))
         .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
         .replace("{{node}}", node_columns())
+}
+
+fn within(row: &str) -> String {
+    include_str!("sql/within.sql").replace("{{row}}", row).trim_end().into()
 }
 
 /// What a [`NodeRow`] is read from.
@@ -227,6 +239,7 @@ struct Row {
     bm25: Option<f64>,
     score: Option<f64>,
     tag_share: Option<f64>,
+    search: Option<String>,
     hours: f64,
 }
 
