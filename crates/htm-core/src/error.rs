@@ -8,6 +8,7 @@ use crate::id::NodeId;
 use crate::job::{JobState, Stage};
 use crate::ontology::TagError;
 use crate::provider::ProviderError;
+use crate::relevance::RelevanceError;
 use crate::robots::RobotError;
 use crate::tag::InvalidTag;
 
@@ -41,12 +42,9 @@ pub enum Error {
     /// A tag breaks a rule.
     #[error(transparent)]
     TagInvalid(#[from] InvalidTag),
-    /// The weights of relevance are not 1 together.
-    #[error("the weights of relevance are {sum} together")]
-    RelevanceWeights {
-        /// Their sum.
-        sum: f64,
-    },
+    /// Weights of relevance that are none.
+    #[error(transparent)]
+    Relevance(#[from] RelevanceError),
     /// Importance is not within 1 to 10.
     #[error("importance {value} is outside 1 to 10")]
     ImportanceOutOfRange {
@@ -424,7 +422,7 @@ impl Error {
             Self::ContentTooLarge { .. } => "content_too_large",
             Self::NulByte { .. } => "nul_byte",
             Self::TagInvalid(_) => "tag_invalid",
-            Self::RelevanceWeights { .. } => "relevance_weights_invalid",
+            Self::Relevance(error) => error.code(),
             Self::ImportanceOutOfRange { .. } => "importance_out_of_range",
             Self::NameInvalid { field: "namespace", .. } => "namespace_invalid",
             Self::NameInvalid { field: "robot", .. } => "robot_invalid",
@@ -490,9 +488,7 @@ impl Error {
             Self::ContentEmpty => "give a text with at least one character that is not white space".into(),
             Self::ContentTooLarge { .. } => "split the text and remember its parts".into(),
             Self::NulByte { .. } => "remove the NUL byte; PostgreSQL's text cannot hold one".into(),
-            Self::RelevanceWeights { .. } => {
-                "give relevance.similarity, tags, recency and access, none below 0 and 1 together".into()
-            }
+            Self::Relevance(error) => error.hint(),
             Self::TagInvalid(_) => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels".into(),
             Self::ImportanceOutOfRange { .. } => "1–3 is transient, 7–10 a decision or a preference; default 1".into(),
             Self::NameInvalid { .. } => "use a short name without control characters".into(),

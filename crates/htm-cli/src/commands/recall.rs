@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe,
-    VectorSearch, Zone,
+    Degraded, Htm, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter, TimePhrase,
+    Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -51,11 +51,23 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         tags: tag_filters(config, &args.tags, &args.exact_tags)?,
         boost_tags: tag_filters(config, &args.boost_tags, &[])?,
         any_tag: args.any_tag,
+        rerank: rerank(config, args.rerank.as_deref())?,
+        // Questions of a file measure; they are not asked.
+        count_accesses: args.batch.is_none(),
         robot: args.robot.clone(),
         session: args.session.clone(),
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
         ..RecallQuery::new(args.query.join(" "))
+    })
+}
+
+/// The weights of the command line; `relevance` are those of the configuration.
+fn rerank(config: &Config, text: Option<&str>) -> Result<Option<RelevanceWeights>, CliError> {
+    Ok(match text.map(str::trim) {
+        None => None,
+        Some("relevance") => Some(config.relevance.weights()),
+        Some(text) => Some(text.parse()?),
     })
 }
 
