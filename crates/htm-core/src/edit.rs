@@ -182,6 +182,7 @@ impl Htm {
     /// (another node has this content where it may stand once), or a database error. Nothing has changed then.
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
+        self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;

@@ -31,6 +31,14 @@ pub enum Error {
         /// The most.
         limit: usize,
     },
+    /// The handle does not see this namespace.
+    #[error("namespace `{namespace}` is outside of what this handle sees: {seen}")]
+    NamespaceForbidden {
+        /// The one that was asked for.
+        namespace: String,
+        /// Those that it sees.
+        seen: String,
+    },
     /// PostgreSQL cannot store a NUL byte in text.
     #[error("{field} has a NUL byte at byte {position}")]
     NulByte {
@@ -421,6 +429,7 @@ impl Error {
             Self::ContentEmpty => "content_empty",
             Self::ContentTooLarge { .. } => "content_too_large",
             Self::NulByte { .. } => "nul_byte",
+            Self::NamespaceForbidden { .. } => "namespace_forbidden",
             Self::TagInvalid(_) => "tag_invalid",
             Self::Relevance(error) => error.code(),
             Self::ImportanceOutOfRange { .. } => "importance_out_of_range",
@@ -489,6 +498,7 @@ impl Error {
             Self::ContentTooLarge { .. } => "split the text and remember its parts".into(),
             Self::NulByte { .. } => "remove the NUL byte; PostgreSQL's text cannot hold one".into(),
             Self::Relevance(error) => error.hint(),
+            Self::NamespaceForbidden { .. } => "name one of those that it sees".into(),
             Self::TagInvalid(_) => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels".into(),
             Self::ImportanceOutOfRange { .. } => "1–3 is transient, 7–10 a decision or a preference; default 1".into(),
             Self::NameInvalid { .. } => "use a short name without control characters".into(),

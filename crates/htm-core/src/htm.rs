@@ -22,11 +22,13 @@ use crate::store::embeddings::RegisteredModel;
 use crate::tag::TagRules;
 use crate::timeframe::TimeSettings;
 use crate::tokens::TokenEncoding;
+use crate::wall::Wall;
 
 /// The memory. Cheap to clone; clones share the pool and the caches.
 #[derive(Clone)]
 pub struct Htm {
     inner: Arc<Inner>,
+    wall: Option<Arc<Wall>>,
 }
 
 /// What a handle does unless a call says otherwise.
@@ -159,7 +161,7 @@ impl Htm {
             settings,
             embedders,
         };
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(inner), wall: None }
     }
 
     /// The pool that the handle works on.
@@ -169,7 +171,15 @@ impl Htm {
 
     /// The handle's settings.
     pub fn settings(&self) -> &Settings {
-        &self.inner.settings
+        self.wall.as_deref().map_or(&self.inner.settings, |wall| &wall.settings)
+    }
+
+    pub(crate) fn wall(&self) -> Option<&Wall> {
+        self.wall.as_deref()
+    }
+
+    pub(crate) fn with_wall(&self, wall: Wall) -> Self {
+        Self { wall: Some(Arc::new(wall)), ..self.clone() }
     }
 
     /// Sends the ping that may still be waiting, writes when robots were active and nodes were recalled last, and closes the

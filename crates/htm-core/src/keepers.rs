@@ -39,6 +39,7 @@ impl Htm {
     /// # Errors
     /// `node_not_found`, or a database error.
     pub async fn keepers(&self, node: NodeId) -> Result<Keepers> {
+        self.admit_nodes(&[node]).await?;
         nodes::keepers(self.pool(), node).await
     }
 }

@@ -44,6 +44,7 @@ pub mod tag;
 mod timeframe;
 mod timeline;
 mod tokens;
+mod wall;
 pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};

@@ -419,7 +419,7 @@ impl Htm {
         let weights =
             query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
-        let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
+        let namespace = self.namespace_or_own(query.namespace.as_deref())?;
         self.saw_robot(namespace, &self.settings().robot);
         let applied = self.apply_time(&query.timeframe, &query.text).await?;
         if applied.is_all_of(&query.text) {

@@ -193,7 +193,7 @@ impl Htm {
         for tag in &memory.tags {
             settings.tag_rules.normalise(tag.as_str())?;
         }
-        let namespace = memory.namespace.as_deref().unwrap_or(&settings.namespace);
+        let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
         self.saw_robot(namespace, robot);
         Ok(NewNode {

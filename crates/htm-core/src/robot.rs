@@ -122,7 +122,7 @@ impl Htm {
     /// # Errors
     /// `namespace_invalid`, `robot_invalid`, or a database error.
     pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
-        validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+        self.admit(namespace)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
         let (memory, gone) = self.restored(id, now).await?;
@@ -146,7 +146,7 @@ impl Htm {
         let max_tokens = self.settings().working_memory_tokens;
         let mut memory = WorkingMemory::new(usize::MAX);
         let mut gone = Vec::new();
-        for row in store::restore(self.pool(), id).await? {
+        for row in store::restore(self.pool(), id, self.namespaces()).await? {
             let entry = Entry {
                 added_at: row.added_at,
                 accessed_at: row.accessed_at,
@@ -274,6 +274,7 @@ impl Robot {
     /// # Errors
     /// `node_not_found` (then none was taken in), or a database error.
     pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
+        self.mind.htm.admit_nodes(nodes).await?;
         // Revision 0: the texts are wanted.
         let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
         let live = store::live_nodes(self.mind.htm.pool(), &known).await?;
