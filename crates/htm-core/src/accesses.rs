@@ -82,10 +82,11 @@ async fn write(counts: &Mutex<Counts>, pool: &PgPool) -> bool {
         .iter()
         .map(|(node, (times, at))| Accessed { node: *node, times: *times, ago: at.elapsed() })
         .collect();
-    for batch in accessed.chunks(BATCH) {
+    for (number, batch) in accessed.chunks(BATCH).enumerate() {
         if let Err(error) = store::add(pool, batch).await {
             tracing::debug!(%error, "how often nodes were recalled is not written yet");
-            add(counts, batch.iter().filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
+            let unwritten = accessed.iter().skip(number * BATCH);
+            add(counts, unwritten.filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
             return false;
         }
     }

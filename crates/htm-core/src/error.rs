@@ -525,7 +525,7 @@ impl Error {
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
             Self::TimeframeInvalid { .. } => {
                 "give a day (2026-03-01, 3 March 2026), a range (2026-03-01..2026-04-01, either side may be left out), \
-                 several (A, B or C), or words: today, yesterday, tonight, last night, this morning, last week, this \
+                 several (A, B or C), or words: today, yesterday, tomorrow, tonight, last night, this morning, last week, this \
                  month, next year, last weekend, weekend before last, Monday, last Friday, in March, last 3 days, past \
                  2 hours, 5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from \
                  A to B"

@@ -19,6 +19,8 @@ pub struct Keepers {
 /// A robot that keeps a memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, sqlx::FromRow)]
 pub struct KeptBy {
+    /// Its namespace; a robot may have a memory of another one in mind.
+    pub namespace: String,
     /// Its name.
     pub robot: String,
     /// Whether it made the memory.

@@ -422,7 +422,7 @@ impl Htm {
         let namespace = self.namespace_or_own(query.namespace.as_deref())?;
         self.saw_robot(namespace, &self.settings().robot);
         let applied = self.apply_time(&query.timeframe, &query.text).await?;
-        if applied.is_all_of(&query.text) {
+        if applied.is_only_time() {
             return self.recall_time(query, applied).await;
         }
         let Applied { timeframe, phrase } = applied;

@@ -44,7 +44,7 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Robot {
     mind: Arc<Mind>,
     keeper: Arc<Keeper>,
-    evicted: Arc<[NodeId]>,
+    left_behind: Arc<[NodeId]>,
 }
 
 /// What taking nodes into a working memory brought about.
@@ -127,8 +127,7 @@ impl Htm {
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
         let (memory, gone) = self.restored(id, now).await?;
         let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
-        mind.note_changed(gone.iter().copied());
-        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, evicted: gone.into() })
+        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
     }
 
     /// What a robot had in mind when it was last seen, without opening it: nothing is written.
@@ -324,10 +323,11 @@ impl Robot {
         self.mind.lock().memory.in_eviction_order().cloned().collect()
     }
 
-    /// The nodes that it had in mind when it was last seen and that left when it was opened: the working memory holds fewer
-    /// tokens now, or their texts grew.
-    pub fn evicted_when_opened(&self) -> &[NodeId] {
-        &self.evicted
+    /// The nodes that it had in mind when it was last seen and that do not fit any more: the working memory holds fewer
+    /// tokens now, or their texts grew. They are put out of mind by the next node that is taken in; a robot that is only
+    /// looked into with a smaller working memory loses nothing.
+    pub fn left_behind(&self) -> &[NodeId] {
+        &self.left_behind
     }
 
     /// How full its working memory is.
@@ -392,6 +392,9 @@ impl Robot {
             }
         }
         drop(state);
+        if !changed.is_empty() {
+            changed.extend(self.left_behind.iter().copied());
+        }
         self.mind.note_changed(changed);
         intake
     }

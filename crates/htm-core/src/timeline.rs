@@ -206,7 +206,7 @@ impl Htm {
         let only_time = match &query.topic {
             Some(topic) => {
                 let applied = self.apply_time(&query.timeframe, topic).await?;
-                applied.is_all_of(topic).then_some(applied)
+                applied.is_only_time().then_some(applied)
             }
             None => Some(self.apply_time(&query.timeframe, "").await?),
         };

@@ -108,6 +108,9 @@ pub(crate) fn describe_time(
 ) -> Option<String> {
     let meant = format!("{} ({zone})", timeframe.describe(zone));
     match phrase {
+        Some(taken) if taken.query.is_empty() => {
+            Some(format!("`{}` is {meant}; all of it was looked through", one_line(&taken.phrase, 80)))
+        }
         Some(taken) => Some(format!(
             "`{}` is {meant}; searched for `{}`",
             one_line(&taken.phrase, 80),
