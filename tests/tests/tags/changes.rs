@@ -101,8 +101,10 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     );
     // The tagger is shown what takes its place.
     let shown = htm_core::store::tags::in_use(&db.pool, "default", 10).await.unwrap();
-    let shown: Vec<&str> = shown.iter().map(|tag| tag.as_str()).collect();
+    let shown_about: Vec<&str> = shown.iter().filter_map(|tag| tag.description.as_deref()).collect();
+    let shown: Vec<&str> = shown.iter().map(|tag| tag.path.as_str()).collect();
     assert_eq!(shown, ["task", "work:meeting"]);
+    assert_eq!(shown_about, ["What is to be done", "What was said"]);
     // Jobs that wait are not doubled.
     assert_eq!(htm.ontology(None).unwrap().split("work", &into).await.unwrap().jobs, 0);
     let says = |node: NodeId| vec![(if node.0 % 2 == 0 { "task" } else { "work:meeting" }.to_owned(), 0.5)];
@@ -113,6 +115,44 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     }
     assert!(tags_of(&db, by_hand).await.contains(&"work manual".into()));
     assert_eq!(htm_core::store::queues::count_stranded(&db.pool).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_tagger_is_told_what_became_of_names() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    for tag in ["db:index", "pet:cat", "work", "food:meal", "home"] {
+        add(&htm, tag, "").await;
+    }
+    remember(&htm, 1, "text", &["sport"]).await;
+    merge(&htm, &["db"], "home").await;
+    ontology.split("work", &[term("task", ""), term("meeting", "")]).await.unwrap();
+    for tag in ["pet", "food", "sport"] {
+        remove(&htm, tag).await;
+    }
+    let removed_then_reverted = remove(&htm, "meeting").await.change.unwrap();
+    ontology.revert(removed_then_reverted).await.unwrap();
+    // Somebody has used it since.
+    remember(&htm, 1, "later", &["food"]).await;
+    let laid = ontology.define(ChangeKind::Template, &[term("template", "Words")]).await.unwrap();
+    ontology.revert(laid.change.unwrap()).await.unwrap();
+    let known = htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(known.former.synonyms, [("db".to_owned(), "home".to_owned())].into());
+    assert_eq!(known.former.split, names(&["work"]));
+    assert_eq!(known.former.removed, names(&["food:meal", "pet", "pet:cat", "sport"]));
+    let elsewhere = htm_core::store::tags::known(&db.pool, "other", 100).await.unwrap();
+    assert_eq!(elsewhere, htm_core::tag::KnownTags::default());
+    // And again, when the removal is done once more.
+    let undone = ontology.log(50).await.unwrap();
+    let change = undone.iter().find(|it| it.details["tag"] == "sport").unwrap().change;
+    let reverted = ontology.revert(change).await.unwrap().change.unwrap();
+    let removed =
+        async || htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap().former.removed;
+    assert!(!removed().await.contains("sport"));
+    ontology.revert(reverted).await.unwrap();
+    assert!(removed().await.contains("sport"));
 }
 
 #[tokio::test]

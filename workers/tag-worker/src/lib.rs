@@ -13,7 +13,7 @@ use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, 
 use htm_core::store::governor::Breaker;
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
-use htm_core::tag::TagPath;
+use htm_core::tag::KnownTags;
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
@@ -46,17 +46,19 @@ impl TagHandler {
     }
 
     /// What the extractor is shown. Without the ontology it still works, only less consistently.
-    async fn ontology(&self, namespace: &str, texts: &[String]) -> Vec<TagPath> {
+    async fn ontology(&self, namespace: &str, texts: &[String]) -> KnownTags {
         let unread = |error: &htm_core::Error| {
             tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
-            Vec::new()
+            KnownTags::default()
         };
         match &self.shown {
             Some((ontologies, relevance)) => match ontologies.of(namespace).await {
-                Ok(ontology) => relevance.choose(&ontology, texts).await,
+                Ok(ontology) => {
+                    KnownTags { tags: relevance.choose(&ontology, texts).await, ..KnownTags::default() }
+                }
                 Err(error) => unread(&error),
             },
-            None => tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN)
+            None => tags::known(&self.pool, namespace, ONTOLOGY_SHOWN)
                 .await
                 .unwrap_or_else(|error| unread(&error)),
         }
@@ -69,7 +71,8 @@ impl TagHandler {
 /// # Errors
 /// Settings of the provider that cannot work.
 pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
-    let handler = TagHandler::new(session.pool().clone(), session.tagger()?);
+    let handler =
+        TagHandler::new(session.pool().clone(), session.tagger()?);
     if handler.extractor.origin() != TagOrigin::Llm {
         return Ok(handler);
     }

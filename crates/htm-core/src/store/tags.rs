@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 use super::nodes::read_tag;
 use crate::error::Result;
 use crate::id::NodeId;
-use crate::tag::TagPath;
+use crate::tag::{FormerNames, KnownTag, KnownTags};
 
 /// What tags are called now, by the namespace and the path that were given.
 pub(crate) struct Names(HashMap<(String, String), String>);
@@ -95,9 +95,9 @@ pub(crate) async fn unassign_in_tx(
 ///
 /// # Errors
 /// A database error.
-pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<TagPath>> {
-    let paths: Vec<String> = sqlx::query_scalar(
-        "select t.path
+pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
+    let tags: Vec<(String, Option<String>)> = sqlx::query_as(
+        "select t.path, t.description
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
@@ -113,5 +113,31 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Ta
     .bind(i64::from(limit))
     .fetch_all(pool)
     .await?;
-    paths.into_iter().map(read_tag).collect()
+    let known = |(path, description)| Ok(KnownTag { path: read_tag(path)?, description });
+    tags.into_iter().map(known).collect()
+}
+
+/// What a tagger is told of a namespace that chooses by itself: the tags [`in_use`], and what became of others.
+///
+/// # Errors
+/// A database error.
+pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTags> {
+    let tags = in_use(pool, namespace, limit).await?;
+    let names: Vec<(String, Option<String>, bool)> =
+        sqlx::query_as(include_str!("sql/former_names.sql")).bind(namespace).fetch_all(pool).await?;
+    let mut former = FormerNames::default();
+    for (name, tag, is_split) in names {
+        match tag {
+            Some(tag) => {
+                former.synonyms.insert(name, tag);
+            }
+            None if is_split => {
+                former.split.insert(name);
+            }
+            None => {
+                former.removed.insert(name);
+            }
+        }
+    }
+    Ok(KnownTags { tags, former })
 }
