@@ -27,7 +27,9 @@ mod suggest;
 pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Synonym, Term};
 pub use error::TagError;
 pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
-pub use look::{CoOccurrence, LoggedChange, OriginCount, SimilarTag, TagDetails, TagUse, TaggedNode};
+pub use look::{
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, TagDetails, TagUse, TaggedNode, UnmatchedTag,
+};
 pub use suggest::{Orphan, Suggestion};
 
 use crate::error::Result;
@@ -61,7 +63,7 @@ impl<'a> Ontology<'a> {
         self
     }
 
-    /// Changes only say what they would do: each is made and taken back.
+    /// Changes only say what they would do: they are planned and counted, as of one moment, and nobody waits for that.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;

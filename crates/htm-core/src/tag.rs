@@ -182,6 +182,12 @@ pub enum TagRule {
         /// The level.
         level: String,
     },
+    /// It is written in the one form that is stored.
+    #[error("it is written `{stored}`")]
+    Written {
+        /// That form.
+        stored: String,
+    },
 }
 
 #[cfg(test)]

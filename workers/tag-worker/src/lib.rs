@@ -13,7 +13,7 @@ use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, 
 use htm_core::store::governor::Breaker;
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
-use htm_core::tag::KnownTags;
+use htm_core::tag::{KnownTags, MAX_DEPTH};
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
@@ -30,18 +30,26 @@ pub struct TagHandler {
     pool: PgPool,
     extractor: Arc<dyn TagExtractor>,
     shown: Option<(Ontologies, Relevance)>,
+    max_depth: usize,
 }
 
 impl TagHandler {
     /// Works with an extractor; the pool is for reading the ontology.
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
-        Self { pool, extractor, shown: None }
+        Self { pool, extractor, shown: None, max_depth: MAX_DEPTH }
     }
 
     /// This one, whose extractor is shown the relevant part of the ontology, whatever its size.
     #[must_use]
     pub fn showing(mut self, relevance: Relevance) -> Self {
         self.shown = Some((Ontologies::new(self.pool.clone()), relevance));
+        self
+    }
+
+    /// This one, which gives tags of fewer levels than there may be.
+    #[must_use]
+    pub fn max_depth(mut self, levels: usize) -> Self {
+        self.max_depth = levels;
         self
     }
 
@@ -72,7 +80,7 @@ impl TagHandler {
 /// Settings of the provider that cannot work.
 pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
     let handler =
-        TagHandler::new(session.pool().clone(), session.tagger()?);
+        TagHandler::new(session.pool().clone(), session.tagger()?).max_depth(session.config().tag.max_depth);
     if handler.extractor.origin() != TagOrigin::Llm {
         return Ok(handler);
     }
@@ -149,6 +157,7 @@ impl Handler for TagHandler {
             model: self.extractor.model(),
             version: self.extractor.version(),
             origin: self.extractor.origin(),
+            max_depth: self.max_depth,
         };
         jobs::ack_tagged(pool, lease, tagger, &results).await
     }

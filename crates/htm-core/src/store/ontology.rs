@@ -36,7 +36,7 @@ pub(crate) async fn resolve(
 ) -> Result<Option<String>> {
     Ok(sqlx::query_scalar(
         "select t.path
-           from unnest(array[$2, $3, htm.canonical_tag($1, $3)]) with ordinality n(path, ord)
+           from unnest(array[$2, $3, htm.tag_meant($1, $3)]) with ordinality n(path, ord)
            join htm.tags t on t.namespace = $1 and t.path = n.path
           order by n.ord limit 1",
     )
