@@ -2,6 +2,9 @@
 drop table htm.node_accesses;
 drop index htm.nodes_metadata_idx;
 
+drop index htm.node_tags_tag_idx;
+create index node_tags_tag_idx on htm.node_tags (tag_id, node_id);
+
 -- The names of tags as ontology_up.sql had them.
 create or replace function htm.canonical_tag(in_namespace text, in_path text) returns text
     language plpgsql stable strict parallel safe as $$

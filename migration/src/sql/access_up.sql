@@ -15,6 +15,11 @@ create table htm.node_accesses (
 ) with (fillfactor = 70);
 comment on table htm.node_accesses is 'How often a node was among the hits of a recall, and when last. Written behind the recalls, in batches.';
 
+-- ── assignments of tags ─────────────────────────────────────────────────────────────────────────────────
+-- With the time, so that how many nodes have a tag, and since when, is read from the index alone.
+drop index htm.node_tags_tag_idx;
+create index node_tags_tag_idx on htm.node_tags (tag_id, node_id) include (created_at);
+
 -- ── names of tags ───────────────────────────────────────────────────────────────────────────────────────
 -- What a path means, for who asks: the longest part of it that is a synonym gives way to its tag, again and again; a
 -- level that only repeats the one above it is left out. The name may be none that a tag can have.
