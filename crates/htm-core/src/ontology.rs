@@ -12,9 +12,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A change is one transaction over any number of nodes. It holds the namespace's names: who registers a tag meanwhile
-//! waits, and gets the new name. What it made of names and assignments stands in a log, from which
-//! [`Ontology::revert`] undoes it.
+//! A change is one transaction over any number of nodes. It holds the names that it is about: who registers a tag by one of
+//! them meanwhile waits, a few seconds at most (`contended`), and gets the new name; who tags by others does not wait. What
+//! it made of names and assignments stands in a log, from which [`Ontology::revert`] undoes it.
 
 mod change;
 mod error;

@@ -73,7 +73,7 @@ pub enum TagError {
         namespace: String,
     },
     /// Nodes have the tag that was to be removed, or one below it.
-    #[error("{nodes} nodes have `{tag}` or a tag below it")]
+    #[error("`{tag}`, or a tag below it, is on {nodes} {}", if *.nodes == 1 { "node" } else { "nodes" })]
     InUse {
         /// The tag.
         tag: String,
