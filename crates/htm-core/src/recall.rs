@@ -6,13 +6,17 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Instant;
 
+use serde_json::{Map, Value};
+
 use crate::error::{Error, Result};
 use crate::htm::Htm;
+use crate::memory::refuse_nul_in_json;
 use crate::node::Node;
 use crate::relevance::RelevanceWeights;
 use crate::store::recall;
 use crate::tag::TagPath;
 use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe};
+use crate::timeline::TimelineQuery;
 
 /// The most hits that one recall gives.
 pub const MAX_LIMIT: usize = 10_000;
@@ -95,6 +99,8 @@ pub struct RecallQuery {
     pub robot: Option<String>,
     /// Only what was said in this conversation.
     pub session: Option<String>,
+    /// What a hit's metadata must contain: the same values under the same names, at any depth, and others besides.
+    pub metadata: Map<String, Value>,
     /// How many hits, 1 to 10,000.
     pub limit: usize,
 }
@@ -112,6 +118,7 @@ impl RecallQuery {
             boost_tags: Vec::new(),
             robot: None,
             session: None,
+            metadata: Map::new(),
             limit: 20,
         }
     }
@@ -147,6 +154,12 @@ impl RecallQuery {
         self
     }
 
+    /// Asks for an entry of the metadata.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
     /// Sets how many hits.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -160,6 +173,7 @@ impl RecallQuery {
         if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
             return Err(Error::NulByte { field: "query", position });
         }
+        refuse_nul_in_json(&self.metadata)?;
         validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
     }
 }
@@ -204,7 +218,8 @@ pub struct RecallSettings {
     pub fusion: Fusion,
     /// Candidates that the HNSW index looks at before it is asked for more.
     pub ef_search: u32,
-    /// Scopes of up to this many nodes are searched exactly.
+    /// Scopes of up to this many nodes are searched exactly; so are larger ones of which the filters by tag, robot, session
+    /// and metadata leave no more.
     pub exact_scope: usize,
     /// BM25's saturation of a word that comes often.
     pub bm25_k1: f64,
@@ -229,7 +244,7 @@ impl Default for RecallSettings {
             pool: 100,
             weight_vector: 0.5,
             fusion: Fusion::Convex,
-            ef_search: 100,
+            ef_search: 200,
             exact_scope: 10_000,
             bm25_k1: 1.2,
             bm25_b: 0.75,
@@ -260,12 +275,34 @@ pub struct Recalled {
     pub unembedded: i64,
     /// The label of the model whose vectors were searched; none when no vectors were.
     pub model: Option<String>,
+    /// How the vectors were searched; none when no vectors were, or nothing was found.
+    pub vector_search: Option<VectorSearch>,
     /// The legs that did not run although the strategy has them, and why.
     pub degraded: Vec<Degraded>,
     /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
     pub embed_ms: f64,
     /// Milliseconds that the database took, with both ways.
     pub search_ms: f64,
+}
+
+/// How vectors are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VectorSearch {
+    /// Every vector in scope was compared: the scope, or what the filters leave of it, is small
+    /// ([`RecallSettings::exact_scope`]).
+    Exact,
+    /// By the HNSW index, which was asked on until enough of what it gave passed the filters: nearly the nearest.
+    Approximate,
+}
+
+impl fmt::Display for VectorSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            VectorSearch::Exact => "exact",
+            VectorSearch::Approximate => "approximate",
+        })
+    }
 }
 
 /// A tag of hits.
@@ -300,8 +337,8 @@ pub struct Hit {
     pub matched_by: MatchedBy,
 }
 
-/// The scores of a hit; larger is better, ranks count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+/// The scores of a hit; larger is better, ranks count from 1. Of a query that is a time and no more there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
     /// and a month that the query names add to it (with default weights 0.7 at most).
@@ -332,6 +369,8 @@ pub enum MatchedBy {
     Text,
     /// Both.
     Both,
+    /// The query was a time and no more; this is of it.
+    Time,
     /// It was said beside what one of both found.
     Neighbour,
 }
@@ -342,6 +381,7 @@ impl fmt::Display for MatchedBy {
             MatchedBy::Vector => "vector",
             MatchedBy::Text => "text",
             MatchedBy::Both => "both",
+            MatchedBy::Time => "time",
             MatchedBy::Neighbour => "neighbour",
         })
     }
@@ -363,7 +403,11 @@ impl Htm {
         }
         let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
         self.saw_robot(namespace, &self.settings().robot);
-        let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
+        let applied = self.apply_time(&query.timeframe, &query.text).await?;
+        if applied.is_all_of(&query.text) {
+            return self.recall_time(query, applied).await;
+        }
+        let Applied { timeframe, phrase } = applied;
         let words = phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query);
         let started = Instant::now();
         let mut degraded = Vec::new();
@@ -377,7 +421,7 @@ impl Htm {
                 // A database that fails here fails the text's leg as well.
                 Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
                 Err(error) => {
-                    tracing::warn!(code = error.code(), %error, "recall without vectors");
+                    tracing::info!(code = error.code(), %error, "recall without vectors");
                     let reason = format!("{error}; {}", error.hint());
                     degraded.push(Degraded { leg: "vector", code: error.code(), reason });
                     None
@@ -408,9 +452,37 @@ impl Htm {
             timeframe,
             time_phrase: phrase,
             unembedded: found.unembedded,
+            vector_search: found.vector_search,
             model: embedding.map(|(model, _)| model.label),
             degraded,
             embed_ms,
+            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        })
+    }
+}
+
+impl Htm {
+    /// What a query that is a time and no more asks for: the latest of that time.
+    async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
+        let started = Instant::now();
+        let nodes = self.latest(&TimelineQuery::of(query), &applied.timeframe).await?;
+        let hits = nodes.into_iter().map(|node| Hit {
+            node,
+            scores: Scores::default(),
+            matched_by: MatchedBy::Time,
+        });
+        let hits: Vec<Hit> = hits.collect();
+        Ok(Recalled {
+            facets: facets(&hits),
+            hits,
+            strategy: query.strategy,
+            timeframe: applied.timeframe,
+            time_phrase: applied.phrase,
+            unembedded: 0,
+            model: None,
+            vector_search: None,
+            degraded: Vec::new(),
+            embed_ms: 0.0,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
         })
     }

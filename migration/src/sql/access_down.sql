@@ -1,6 +1,6 @@
 -- What access_up.sql made.
 drop table htm.node_accesses;
-drop index htm.nodes_metadata_idx;
+drop index htm.nodes_metadata_idx, htm.nodes_robot_idx;
 
 drop index htm.node_tags_tag_idx;
 create index node_tags_tag_idx on htm.node_tags (tag_id, node_id);

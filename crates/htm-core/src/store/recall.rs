@@ -33,6 +33,8 @@ use std::cmp::Ordering;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
+use serde_json::{Map, Value};
+use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, PgPool};
 
 use super::embeddings::RegisteredModel;
@@ -41,7 +43,7 @@ use crate::error::Result;
 use crate::id::NodeId;
 use crate::job::Stage;
 use crate::node::Node;
-use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy, TagFilter};
+use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy, TagFilter, VectorSearch};
 use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::{NamedMonth, Timeframe, named_months};
 
@@ -63,6 +65,7 @@ pub(crate) struct Search<'a> {
 pub(crate) struct Found {
     pub(crate) hits: Vec<Hit>,
     pub(crate) unembedded: i64,
+    pub(crate) vector_search: Option<VectorSearch>,
 }
 
 pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> {
@@ -86,6 +89,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter.
         "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
          set local pg_trgm.similarity_threshold = 0.3; set local hnsw.iterative_scan = relaxed_order;
+         set local hnsw.max_scan_tuples = 200000;
          set local hnsw.ef_search = {}",
         settings.ef_search.clamp(1, 1_000)
     );
@@ -123,6 +127,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(settings.weight_time)
         .bind(years)
         .bind(months)
+        .bind(wanted_metadata(&query.metadata))
         .fetch_all(&mut *tx)
         .await?;
     let unembedded = match query.strategy.wants_vectors() {
@@ -142,6 +147,10 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         }
     };
     tx.commit().await?;
+    let vector_search = rows.first().and_then(|row| match row.search.as_deref()? {
+        "index" => Some(VectorSearch::Approximate),
+        _ => Some(VectorSearch::Exact),
+    });
     let weights = query.boost_tags.first().map(|_| &settings.relevance);
     let mut hits = rows.into_iter().map(|row| row.into_hit(weights)).collect::<Result<Vec<_>>>()?;
     if weights.is_some() {
@@ -149,7 +158,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
         hits.truncate(query.limit);
     }
-    Ok(Found { hits, unembedded })
+    Ok(Found { hits, unembedded, vector_search })
 }
 
 /// The names of tags and which are prefixes; no names when there are no tags.
@@ -172,6 +181,11 @@ pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
 /// The tags that a list of names means, to be put into a statement.
 pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
     include_str!("sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
+}
+
+/// What metadata must contain; none when nothing is asked for.
+pub(crate) fn wanted_metadata(metadata: &Map<String, Value>) -> Option<Json<&Map<String, Value>>> {
+    (!metadata.is_empty()).then_some(Json(metadata))
 }
 
 /// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.
@@ -199,8 +213,14 @@ fn statement(model: Option<&RegisteredModel>) -> String {
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
         .replace("{{tags:$4,$5}}", &tags_named("$4", "$5"))
         .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
+        .replace("{{within:m}}", &within("m"))
+        .replace("{{within:e}}", &within("e"))
         .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
         .replace("{{node}}", node_columns())
+}
+
+fn within(row: &str) -> String {
+    include_str!("sql/within.sql").replace("{{row}}", row).trim_end().into()
 }
 
 /// What a [`NodeRow`] is read from.
@@ -219,6 +239,7 @@ struct Row {
     bm25: Option<f64>,
     score: Option<f64>,
     tag_share: Option<f64>,
+    search: Option<String>,
     hours: f64,
 }
 
