@@ -9,8 +9,8 @@
 # stops after --seconds (default 1500) at the latest. Memories are remembered from --texts (a line each; default
 # texts.txt beside this file), and `tag-worker --drain` tags them with `tag.provider = "openai"` at that server.
 #
-# --model is `gemma3-270m` (the default) or `smollm2-135m`: models that come as packages of PyPI, and there are no larger
-# ones there that come whole.
+# --model is `gemma3-270m` (the default) or `smollm2-135m`: packages of PyPI that have a model. Held to the schema, both
+# answer in form and read nothing: of the 20 texts gemma tags 17 `a b c d e`, and smollm2 all `error`.
 #
 # --without-schema puts a server between that refuses `response_format` with 400, as some do: then the model writes what
 # it likes, which is where answers are read leniently, mended, and become dead letters.
