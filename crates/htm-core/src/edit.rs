@@ -238,7 +238,7 @@ impl Htm {
         let tags = self.stored_form(&edit.add_tags)?;
         let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
         let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
-        let names = tags::register_in_tx(connection, &paths).await?;
+        let names = tags::register_in_tx(connection, &paths, self.tag_rules().max_depth).await?;
         Ok(tags.iter().map(|tag| names.of(&namespace, tag.as_str()).to_owned()).collect())
     }
 

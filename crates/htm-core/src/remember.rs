@@ -280,7 +280,7 @@ impl Htm {
             .zip(&stored_tags)
             .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
             .collect();
-        let names = tags::register_in_tx(&mut tx, &paths).await?;
+        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules().max_depth).await?;
         let mut results: Vec<Result<Receipt>> = self
             .insert(&mut tx, nodes, None)
             .await?

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use htm_core::provider::{
-    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion, Ungoverned,
+    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
 };
-use htm_core::tag::TagPath;
+use htm_core::tag::KnownTags;
 use ollama_rs::generation::chat::ChatMessage;
 use ollama_rs::generation::chat::request::ChatMessageRequest;
 use ollama_rs::generation::parameters::{FormatType, JsonStructure};
@@ -87,21 +87,13 @@ impl TagExtractor for OllamaTagger {
         &self.prompt.version
     }
 
-    async fn extract(
-        &self,
-        texts: &[String],
-        ontology: &[TagPath],
-    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        self.extract_within(texts, ontology, &Ungoverned).await
-    }
-
     async fn extract_within(
         &self,
         texts: &[String],
-        ontology: &[TagPath],
+        ontology: &KnownTags,
         calls: &dyn Calls,
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        chat::extract(self, &self.prompt, texts, ontology, calls).await
+        chat::extract(self, &self.prompt, texts, &ontology.tags, calls).await
     }
 }
 
