@@ -29,19 +29,20 @@
 //! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
 //! of the query's words, larger pools, feedback from the first hits, a vector a sentence.
 
+mod filters;
+mod node_row;
+
 use std::cmp::Ordering;
 
-use chrono::{DateTime, Utc};
+pub(crate) use filters::{needed, paths_and_prefixes, several, tags_named};
+pub(crate) use node_row::{NodeRow, node_columns};
 use pgvector::HalfVector;
 use sqlx::{AssertSqlSafe, PgPool};
 
 use super::embeddings::RegisteredModel;
-use super::nodes::read_tag;
 use crate::error::Result;
-use crate::id::NodeId;
 use crate::job::Stage;
-use crate::node::Node;
-use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy, TagFilter};
+use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy};
 use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::{NamedMonth, Timeframe, named_months};
 
@@ -152,42 +153,6 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     Ok(Found { hits, unembedded })
 }
 
-/// The names of tags and which are prefixes; no names when there are no tags.
-pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<bool>) {
-    let (paths, prefixes): (Vec<&str>, Vec<bool>) = tags
-        .iter()
-        .map(|tag| match tag {
-            TagFilter::Exact(path) => (path.as_str(), false),
-            TagFilter::Prefix(path) => (path.as_str(), true),
-        })
-        .unzip();
-    ((!paths.is_empty()).then_some(paths), prefixes)
-}
-
-/// How many of the tags a node must have.
-pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
-    if any { 1 } else { tags.len() as i32 }
-}
-
-/// The tags that a list of names means, to be put into a statement.
-pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
-    include_str!("sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
-}
-
-/// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.
-pub(crate) fn several(timeframe: &Timeframe) -> (Option<Times>, Option<Times>) {
-    match timeframe.ranges() {
-        [] | [_] => (None, None),
-        ranges => (
-            Some(ranges.iter().map(|range| range.from()).collect()),
-            Some(ranges.iter().map(|range| range.until()).collect()),
-        ),
-    }
-}
-
-/// Null is an open side.
-type Times = Vec<Option<DateTime<Utc>>>;
-
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
                         0 as revision, null::halfvec as embedding where false)";
@@ -201,11 +166,6 @@ fn statement(model: Option<&RegisteredModel>) -> String {
         .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
         .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
         .replace("{{node}}", node_columns())
-}
-
-/// What a [`NodeRow`] is read from.
-pub(crate) fn node_columns() -> &'static str {
-    include_str!("sql/node.sql").trim_end()
 }
 
 #[derive(sqlx::FromRow)]
@@ -249,60 +209,6 @@ impl Row {
                 relevance: relevance.map(|weights| weights.relevance(&signals)),
             },
             matched_by,
-        })
-    }
-}
-
-/// A node as statements of our own select it.
-#[derive(sqlx::FromRow)]
-pub(crate) struct NodeRow {
-    id: NodeId,
-    namespace: String,
-    robot: String,
-    key: Option<String>,
-    content: String,
-    speaker: Option<String>,
-    session: Option<String>,
-    seq: Option<i32>,
-    source: Option<String>,
-    kind: Option<String>,
-    importance: f32,
-    token_count: i32,
-    token_encoding: String,
-    metadata: serde_json::Value,
-    revision: i32,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
-    tags: Vec<String>,
-    remember_count: i64,
-    first_remembered: Option<DateTime<Utc>>,
-    last_remembered: Option<DateTime<Utc>>,
-}
-
-impl NodeRow {
-    pub(crate) fn into_node(self) -> Result<Node> {
-        Ok(Node {
-            id: self.id,
-            namespace: self.namespace,
-            robot: self.robot,
-            key: self.key,
-            content: self.content,
-            speaker: self.speaker,
-            session: self.session,
-            seq: self.seq,
-            source: self.source,
-            kind: self.kind,
-            importance: self.importance,
-            token_count: self.token_count,
-            token_encoding: self.token_encoding,
-            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
-            metadata: self.metadata,
-            remember_count: self.remember_count,
-            first_remembered: self.first_remembered,
-            last_remembered: self.last_remembered,
-            revision: self.revision,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
         })
     }
 }

@@ -1,0 +1,127 @@
+//! What a recall found.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Strategy;
+use crate::node::Node;
+use crate::tag::TagPath;
+use crate::timeframe::{TimePhrase, Timeframe};
+
+/// What a recall found, and what it could not see.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Recalled {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// The tags of the hits, those of most hits first.
+    pub facets: Vec<Facet>,
+    /// The strategy that was asked for.
+    pub strategy: Strategy,
+    /// When the hits were made: what the query's filter meant.
+    pub timeframe: Timeframe,
+    /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
+    pub time_phrase: Option<TimePhrase>,
+    /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, or by a former text only;
+    /// text can. Counted up to 10,001; 0 for full text, which needs no embedding.
+    pub unembedded: i64,
+    /// The label of the model whose vectors were searched; none when no vectors were.
+    pub model: Option<String>,
+    /// The legs that did not run although the strategy has them, and why.
+    pub degraded: Vec<Degraded>,
+    /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
+    pub embed_ms: f64,
+    /// Milliseconds that the database took, with both ways.
+    pub search_ms: f64,
+}
+
+/// A tag of hits.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Facet {
+    /// The tag.
+    pub tag: TagPath,
+    /// How many of the hits have it.
+    pub hits: usize,
+}
+
+/// A leg that did not run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Degraded {
+    /// `vector`.
+    pub leg: &'static str,
+    /// The stable code of the reason.
+    pub code: &'static str,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// A node that was found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Hit {
+    /// The node.
+    #[serde(flatten)]
+    pub node: Node,
+    /// Why it stands where it stands.
+    pub scores: Scores,
+    /// What brought it.
+    pub matched_by: MatchedBy,
+}
+
+/// The scores of a hit; larger is better, ranks count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Scores {
+    /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
+    /// and a month that the query names add to it (with default weights 0.7 at most).
+    pub score: f64,
+    /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
+    pub similarity: Option<f64>,
+    /// The similarity is that of a former text: the node was edited, and its new embedding is pending.
+    pub stale: bool,
+    /// BM25, from 0, with what words add that stand together as in the query.
+    pub text: Option<f64>,
+    /// Its place among the vector leg's candidates.
+    pub vector_rank: Option<i64>,
+    /// Its place among the text leg's candidates.
+    pub text_rank: Option<i64>,
+    /// The share of the tags to be boosted that it has, 0 to 1; none when there were none.
+    pub tags: Option<f64>,
+    /// What the hits are ordered by when tags are boosted, 0 to 10; else none.
+    pub relevance: Option<f64>,
+}
+
+/// What brought a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatchedBy {
+    /// Its embedding is near the query's.
+    Vector,
+    /// It has words of the query.
+    Text,
+    /// Both.
+    Both,
+    /// It was said beside what one of both found.
+    Neighbour,
+}
+
+impl fmt::Display for MatchedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MatchedBy::Vector => "vector",
+            MatchedBy::Text => "text",
+            MatchedBy::Both => "both",
+            MatchedBy::Neighbour => "neighbour",
+        })
+    }
+}
+
+/// The tags of hits, those of most hits first.
+pub(super) fn facets(hits: &[Hit]) -> Vec<Facet> {
+    let mut counts: BTreeMap<&TagPath, usize> = BTreeMap::new();
+    for tag in hits.iter().flat_map(|hit| &hit.node.tags) {
+        *counts.entry(tag).or_default() += 1;
+    }
+    let mut facets: Vec<Facet> =
+        counts.into_iter().map(|(tag, hits)| Facet { tag: tag.clone(), hits }).collect();
+    facets.sort_by_key(|facet| Reverse(facet.hits));
+    facets
+}
