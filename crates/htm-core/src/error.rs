@@ -390,6 +390,9 @@ pub enum Error {
     /// A call about the ontology that cannot be done.
     #[error(transparent)]
     Tag(#[from] TagError),
+    /// A recall that cannot be done.
+    #[error(transparent)]
+    Recall(#[from] crate::recall::RecallError),
     /// The provider of embeddings failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -474,6 +477,7 @@ impl Error {
             Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
             Self::Tag(error) => error.code(),
+            Self::Recall(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
             Self::DatabaseDenied(_) => "database_denied",
@@ -513,7 +517,7 @@ impl Error {
             },
             Self::RevisionConflict { node, .. } => format!("read it again (`htm get {node}`), then edit that"),
             Self::NotForgotten { node } => format!("nothing is left to do: `htm get {node}`"),
-            Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid".into(),
+            Self::StrategyUnknown { .. } => "use one of: vector, fulltext, hybrid, auto".into(),
             Self::ContextStrategyUnknown { .. } => "use one of: recent, important, frequent, balanced".into(),
             Self::LimitOutOfRange { .. } => "give a limit from 1 to 10000".into(),
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
@@ -578,6 +582,7 @@ impl Error {
             Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
             Self::Tag(error) => error.hint(),
+            Self::Recall(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()

@@ -1,15 +1,24 @@
 //! Recall: finding by vector, by full text, and by both.
 
 mod answer;
+mod auto;
+mod error;
+mod explain;
 mod query;
 mod settings;
+mod snippet;
+pub(crate) mod words;
 
 use std::time::Instant;
 
-pub use answer::{Degraded, Facet, Hit, MatchedBy, Recalled, Scores};
+pub use answer::{Chosen, Correction, Degraded, Facet, Hit, MatchedBy, Recalled, Scores};
+pub use error::RecallError;
+pub use explain::{Explanation, Plan, ScorePart};
 pub(crate) use query::validate_scope;
 pub use query::{MAX_LIMIT, RecallQuery, Strategy, TagFilter};
 pub use settings::{Fusion, RecallSettings};
+pub use snippet::Snippet;
+use words::Words;
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
@@ -22,9 +31,9 @@ impl Htm {
     /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `limit_out_of_range`, `namespace_invalid`, `robot_invalid`, what
-    /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, `embedder_missing` (strategy `vector` without
-    /// any embedder), or a database error.
+    /// `content_empty` (a blank query), `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
+    /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
+    /// `embedder_missing` (strategy `vector` without any embedder), or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
         if !query.boost_tags.is_empty() {
@@ -33,12 +42,17 @@ impl Htm {
         let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
         self.saw_robot(namespace, &self.settings().robot);
         let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
-        let words = phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query);
+        let words = Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query));
+        if words.plain.trim().is_empty() && words.filters() {
+            return Err(RecallError::OnlyNegations { query: query.text.chars().take(80).collect() }.into());
+        }
+        let chosen = (query.strategy == Strategy::Auto).then(|| auto::choose(&words));
+        let strategy = chosen.as_ref().map_or(query.strategy, |chosen| chosen.strategy);
         let started = Instant::now();
         let mut degraded = Vec::new();
-        let embedding = match query.strategy.wants_vectors() {
+        let embedding = match strategy.wants_vectors() {
             false => None,
-            true => match self.embed_query(words).await {
+            true => match self.embed_query(&words.plain).await {
                 Ok(embedding) => Some(embedding),
                 Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
                     return Err(error);
@@ -53,7 +67,6 @@ impl Htm {
                 }
             },
         };
-        let text = (query.strategy != Strategy::Vector || embedding.is_none()).then_some(words);
         let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let started = Instant::now();
         let found = recall::search(
@@ -61,8 +74,10 @@ impl Htm {
             &recall::Search {
                 namespace,
                 query,
+                strategy,
                 timeframe: &timeframe,
-                text,
+                words: &words,
+                by_text: strategy != Strategy::Vector || embedding.is_none(),
                 embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
                 settings: &self.settings().recall,
                 language: &self.settings().language,
@@ -74,6 +89,8 @@ impl Htm {
             facets: answer::facets(&hits),
             hits,
             strategy: query.strategy,
+            chosen,
+            corrected: found.corrected,
             timeframe,
             time_phrase: phrase,
             unembedded: found.unembedded,
@@ -81,6 +98,7 @@ impl Htm {
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            plan: found.plan,
         })
     }
 }

@@ -14,3 +14,7 @@ create table htm.node_accesses (
     last_accessed timestamptz not null
 ) with (fillfactor = 70);
 comment on table htm.node_accesses is 'How often a node was among the hits of a recall, and when last. Written behind the recalls, in batches.';
+
+-- ── languages ───────────────────────────────────────────────────────────────────────────────────────────
+-- Which languages a namespace has: recall reads its query in each of them. A handful of values: a step in the index each.
+create index nodes_language_idx on htm.nodes (namespace, language);

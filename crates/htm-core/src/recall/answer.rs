@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Strategy;
+use super::{Explanation, Plan, Snippet, Strategy};
 use crate::node::Node;
 use crate::tag::TagPath;
 use crate::timeframe::{TimePhrase, Timeframe};
@@ -18,6 +18,10 @@ pub struct Recalled {
     pub facets: Vec<Facet>,
     /// The strategy that was asked for.
     pub strategy: Strategy,
+    /// What [`Strategy::Auto`] chose; none when another was asked for.
+    pub chosen: Option<Chosen>,
+    /// Words of the query that no node has, and those that were looked for in their place.
+    pub corrected: Vec<Correction>,
     /// When the hits were made: what the query's filter meant.
     pub timeframe: Timeframe,
     /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
@@ -33,6 +37,27 @@ pub struct Recalled {
     pub embed_ms: f64,
     /// Milliseconds that the database took, with both ways.
     pub search_ms: f64,
+    /// How PostgreSQL ran the statement; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+}
+
+/// A strategy that was chosen by what the query looks like.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Chosen {
+    /// The strategy.
+    pub strategy: Strategy,
+    /// Why, for people.
+    pub reason: &'static str,
+}
+
+/// A word of the query that was taken for another.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Correction {
+    /// As it was asked for.
+    pub asked: String,
+    /// What was looked for: the word with two letters swapped, or the stem that is most like it.
+    pub used: String,
 }
 
 /// A tag of hits.
@@ -65,6 +90,12 @@ pub struct Hit {
     pub scores: Scores,
     /// What brought it.
     pub matched_by: MatchedBy,
+    /// Its best passage; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<Snippet>,
+    /// What its score is made of; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }
 
 /// The scores of a hit; larger is better, ranks count from 1.
@@ -77,8 +108,11 @@ pub struct Scores {
     pub similarity: Option<f64>,
     /// The similarity is that of a former text: the node was edited, and its new embedding is pending.
     pub stale: bool,
-    /// BM25, from 0, with what words add that stand together as in the query.
+    /// BM25, from 0, with what words add that stand together as in the query, and what is there as written.
     pub text: Option<f64>,
+    /// The share that [`text`](Scores::text) is of the most that any node could have for this query, 0 to 1: comparable
+    /// between queries. 1 would be a node with nothing but the query's words, without end.
+    pub text_share: Option<f64>,
     /// Its place among the vector leg's candidates.
     pub vector_rank: Option<i64>,
     /// Its place among the text leg's candidates.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::RecallError;
 use crate::error::{Error, Result};
 use crate::tag::TagPath;
 use crate::timeframe::TimeFilter;
@@ -21,10 +22,12 @@ pub enum Strategy {
     /// By both, fused.
     #[default]
     Hybrid,
+    /// By what the query looks like: [`Recalled::chosen`](crate::Recalled::chosen) says which of the others, and why.
+    Auto,
 }
 
 impl Strategy {
-    /// All of them.
+    /// Those that search; [`Strategy::Auto`] is one of them each time.
     pub const ALL: [Strategy; 3] = [Strategy::Vector, Strategy::Fulltext, Strategy::Hybrid];
 
     /// Its name.
@@ -33,6 +36,7 @@ impl Strategy {
             Strategy::Vector => "vector",
             Strategy::Fulltext => "fulltext",
             Strategy::Hybrid => "hybrid",
+            Strategy::Auto => "auto",
         }
     }
 
@@ -53,6 +57,7 @@ impl FromStr for Strategy {
     fn from_str(name: &str) -> Result<Self> {
         Strategy::ALL
             .into_iter()
+            .chain([Strategy::Auto])
             .find(|strategy| strategy.as_str() == name)
             .ok_or_else(|| Error::StrategyUnknown { value: name.into() })
     }
@@ -70,7 +75,8 @@ pub enum TagFilter {
 /// What to find. Only the text is needed.
 #[derive(Clone, Debug)]
 pub struct RecallQuery {
-    /// The question, or the words.
+    /// The question, or the words. `"a phrase"` must be in a hit (within a question it is only preferred), `-word` must
+    /// not; `word*` is the beginning of words; `17.2`, `--flag`, `a::b` come first where they are written so.
     pub text: String,
     /// Where; none is the handle's namespace. An unknown one is empty.
     pub namespace: Option<String>,
@@ -90,6 +96,13 @@ pub struct RecallQuery {
     pub session: Option<String>,
     /// How many hits, 1 to 10,000.
     pub limit: usize,
+    /// The least cosine similarity, 0 to 1, that vectors may bring; none is the handle's. What the words bring stays.
+    pub min_similarity: Option<f64>,
+    /// Whether each hit is to have a [`Snippet`](crate::Snippet).
+    pub snippets: bool,
+    /// Whether each hit is to have an [`Explanation`](crate::Explanation), and the answer a [`Plan`](crate::Plan). The
+    /// statement runs twice then.
+    pub explain: bool,
 }
 
 impl RecallQuery {
@@ -106,6 +119,9 @@ impl RecallQuery {
             robot: None,
             session: None,
             limit: 20,
+            min_similarity: None,
+            snippets: false,
+            explain: false,
         }
     }
 
@@ -146,12 +162,21 @@ impl RecallQuery {
         self
     }
 
+    /// Sets the least similarity that vectors may bring.
+    pub fn min_similarity(mut self, least: f64) -> Self {
+        self.min_similarity = Some(least);
+        self
+    }
+
     pub(super) fn validate(&self) -> Result<()> {
         if self.text.trim().is_empty() {
             return Err(Error::ContentEmpty);
         }
         if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
             return Err(Error::NulByte { field: "query", position });
+        }
+        if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
+            return Err(RecallError::SimilarityOutOfRange { value }.into());
         }
         validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
     }

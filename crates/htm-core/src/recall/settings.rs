@@ -39,6 +39,10 @@ pub struct RecallSettings {
     pub weight_speaker: f64,
     /// Hybrid: what a node has more when the query names the month that it is of.
     pub weight_time: f64,
+    /// Hybrid: what a node has more that contains the query's exact terms as written.
+    pub weight_exact: f64,
+    /// The least cosine similarity that vectors may bring, 0 to 1; none is no threshold.
+    pub min_similarity: Option<f64>,
     /// What relevance is made of.
     pub relevance: RelevanceWeights,
 }
@@ -57,6 +61,8 @@ impl Default for RecallSettings {
             weight_neighbours: 0.15,
             weight_speaker: 0.15,
             weight_time: 0.3,
+            weight_exact: 0.5,
+            min_similarity: None,
             relevance: RelevanceWeights::default(),
         }
     }

@@ -37,12 +37,16 @@ use std::cmp::Ordering;
 pub(crate) use filters::{needed, paths_and_prefixes, several, tags_named};
 pub(crate) use node_row::{NodeRow, node_columns};
 use pgvector::HalfVector;
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::types::Json;
+use sqlx::{AssertSqlSafe, Execute, PgPool};
 
 use super::embeddings::RegisteredModel;
 use crate::error::Result;
 use crate::job::Stage;
-use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy};
+use crate::recall::words::{SignKind, Words};
+use crate::recall::{
+    Correction, Explanation, Fusion, Hit, MatchedBy, Plan, RecallQuery, Scores, Snippet, Strategy,
+};
 use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::{NamedMonth, Timeframe, named_months};
 
@@ -52,8 +56,12 @@ pub(crate) struct Search<'a> {
     pub(crate) query: &'a RecallQuery,
     /// What the query's filter means.
     pub(crate) timeframe: &'a Timeframe,
-    /// Null: no full text.
-    pub(crate) text: Option<&'a str>,
+    /// The query's, or the one that was chosen for it.
+    pub(crate) strategy: Strategy,
+    /// What the query's text asks for.
+    pub(crate) words: &'a Words,
+    /// Whether full text runs.
+    pub(crate) by_text: bool,
     /// Null: no vectors.
     pub(crate) embedding: Option<(&'a RegisteredModel, Vec<f32>)>,
     pub(crate) settings: &'a crate::recall::RecallSettings,
@@ -63,6 +71,8 @@ pub(crate) struct Search<'a> {
 /// Hits, and how many nodes in scope the vectors cannot see yet.
 pub(crate) struct Found {
     pub(crate) hits: Vec<Hit>,
+    pub(crate) corrected: Vec<Correction>,
+    pub(crate) plan: Option<Plan>,
     pub(crate) unembedded: i64,
 }
 
@@ -72,12 +82,13 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let needed = needed(&query.tags, query.any_tag);
     let (boosts, boost_prefixes) = paths_and_prefixes(&query.boost_tags);
     let (starts, ends) = several(search.timeframe);
+    let text = search.by_text.then(|| search.words.searched());
     let (years, months): (Vec<Option<i32>>, Vec<i32>) =
-        search.text.map(named_months).unwrap_or_default().into_iter().map(NamedMonth::numbers).unzip();
+        text.as_deref().map(named_months).unwrap_or_default().into_iter().map(NamedMonth::numbers).unzip();
     let settings = search.settings;
     // Also when the vectors of a hybrid query are missing.
-    let weight_neighbours = match query.strategy {
-        Strategy::Hybrid => settings.weight_neighbours,
+    let weight_neighbours = match search.strategy {
+        Strategy::Hybrid | Strategy::Auto => settings.weight_neighbours,
         Strategy::Vector | Strategy::Fulltext => 0.0,
     };
     let pool_size = settings.pool.max(query.limit);
@@ -90,9 +101,9 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
          set local hnsw.ef_search = {}",
         settings.ef_search.clamp(1, 1_000)
     );
-    let sql = statement(search.embedding.as_ref().map(|(model, _)| *model));
+    let sql = statement(search.embedding.as_ref().map(|(model, _)| *model), search.words);
     let mut tx = pool.begin_with(AssertSqlSafe(begin)).await?;
-    let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(sql))
+    let mut asked = sqlx::query(AssertSqlSafe(""))
         .bind(search.namespace)
         .bind(search.timeframe.from())
         .bind(search.timeframe.until())
@@ -100,7 +111,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(prefixes)
         .bind(needed)
         .bind(query.robot.as_deref())
-        .bind(search.text)
+        .bind(text.as_deref())
         .bind(search.embedding.as_ref().map(|(_, vector)| HalfVector::from_f32_slice(vector)))
         .bind(search.language)
         .bind(pool_size as i32)
@@ -124,9 +135,22 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(settings.weight_time)
         .bind(years)
         .bind(months)
-        .fetch_all(&mut *tx)
-        .await?;
-    let unembedded = match query.strategy.wants_vectors() {
+        .bind(Json(&search.words.signs))
+        .bind(settings.weight_exact)
+        .bind(query.min_similarity.or(settings.min_similarity))
+        .bind(query.snippets);
+    let arguments = asked.take_arguments().map_err(sqlx::Error::Encode)?.unwrap_or_default();
+    let plan = match query.explain {
+        false => None,
+        true => {
+            let sql = format!("explain (analyze, timing off, format json) {sql}");
+            let explained: serde_json::Value =
+                sqlx::query_scalar_with(AssertSqlSafe(sql), arguments.clone()).fetch_one(&mut *tx).await?;
+            Some(Plan::read(&explained))
+        }
+    };
+    let rows: Vec<Row> = sqlx::query_as_with(AssertSqlSafe(sql), arguments).fetch_all(&mut *tx).await?;
+    let unembedded = match search.strategy.wants_vectors() {
         false => 0,
         true => {
             let model = search.embedding.as_ref().map(|(model, _)| model);
@@ -144,27 +168,41 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     };
     tx.commit().await?;
     let weights = query.boost_tags.first().map(|_| &settings.relevance);
-    let mut hits = rows.into_iter().map(|row| row.into_hit(weights)).collect::<Result<Vec<_>>>()?;
+    let corrected = rows.first().and_then(|row| row.corrected.clone()).map_or_else(Vec::new, |json| json.0);
+    let mut hits =
+        rows.into_iter().map(|row| row.into_hit(weights, query.explain)).collect::<Result<Vec<_>>>()?;
     if weights.is_some() {
         // Stable: of equal relevance, the better score comes first.
         hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
         hits.truncate(query.limit);
     }
-    Ok(Found { hits, unembedded })
+    Ok(Found { hits, corrected, plan, unembedded })
 }
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
                         0 as revision, null::halfvec as embedding where false)";
 
-fn statement(model: Option<&RegisteredModel>) -> String {
+fn statement(model: Option<&RegisteredModel>, words: &Words) -> String {
+    let mut visible = include_str!("sql/visible.sql").trim_end().to_owned();
+    if words.filters() {
+        visible.push('\n');
+        visible.push_str(include_str!("sql/recall_required.sql").trim_end());
+    }
+    // What has a phrase is chosen by it, else any word chooses.
+    let chosen = match words.has(SignKind::Phrase) {
+        true => "join phrased p on true join htm.nodes m on m.id = p.id",
+        false => "join htm.nodes m on m.tsv @@ q.query",
+    };
     include_str!("sql/recall.sql")
+        .replace("{{signs}}", include_str!("sql/recall_signs.sql").trim_end())
+        .replace("{{chosen}}", chosen)
         .replace("{{words}}", include_str!("sql/recall_words.sql").trim_end())
         .replace("{{bm25}}", include_str!("sql/recall_bm25.sql").trim_end())
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
         .replace("{{tags:$4,$5}}", &tags_named("$4", "$5"))
         .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
-        .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
+        .replace("{{visible}}", &visible)
         .replace("{{node}}", node_columns())
 }
 
@@ -180,10 +218,22 @@ struct Row {
     score: Option<f64>,
     tag_share: Option<f64>,
     hours: f64,
+    text_share: Option<f64>,
+    vector_part: Option<f64>,
+    text_part: Option<f64>,
+    together_part: Option<f64>,
+    exact_part: Option<f64>,
+    neighbours_part: Option<f64>,
+    speaker_part: Option<f64>,
+    time_part: Option<f64>,
+    prior_exact: Option<f64>,
+    snippet: Option<String>,
+    corrected: Option<Json<Vec<Correction>>>,
 }
 
 impl Row {
-    fn into_hit(self, relevance: Option<&RelevanceWeights>) -> Result<Hit> {
+    fn into_hit(self, relevance: Option<&RelevanceWeights>, explain: bool) -> Result<Hit> {
+        let explanation = explain.then(|| self.explanation());
         let signals = Signals {
             similarity: self.similarity,
             tags: self.tag_share,
@@ -203,12 +253,29 @@ impl Row {
                 similarity: self.similarity,
                 stale: self.stale,
                 text: self.bm25,
+                text_share: self.text_share,
                 vector_rank: self.vector_rank,
                 text_rank: self.text_rank,
                 tags: self.tag_share,
                 relevance: relevance.map(|weights| weights.relevance(&signals)),
             },
             matched_by,
+            snippet: self.snippet.as_deref().map(Snippet::read),
+            explanation,
         })
+    }
+
+    fn explanation(&self) -> Explanation {
+        let known = |part: Option<f64>| part.unwrap_or(0.0);
+        let (together, exact) = (known(self.together_part), known(self.exact_part));
+        Explanation::of(&[
+            ("vector", known(self.vector_part)),
+            ("words", known(self.text_part) - together - exact),
+            ("together", together),
+            ("exact", exact + known(self.prior_exact)),
+            ("neighbours", known(self.neighbours_part)),
+            ("speaker", known(self.speaker_part)),
+            ("time", known(self.time_part)),
+        ])
     }
 }
