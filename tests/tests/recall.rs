@@ -1,5 +1,7 @@
 //! Recall on nodes that real workers have embedded with the fake provider.
 
+#[path = "recall/explained.rs"]
+mod explained;
 #[path = "recall/ranking.rs"]
 mod ranking;
 #[path = "recall/words.rs"]

@@ -84,7 +84,7 @@ text_leg as materialized (
                    coalesce(ts_rank('{1,1,1,1}', m.tsv, q.query), 0) as rank
               from any_word q
               {{chosen}}
-             where m.namespace = $1
+             where $8::text is not null and m.namespace = $1
                and ($2::timestamptz is null or m.created_at >= $2)
                and ($3::timestamptz is null or m.created_at < $3)
                and ($18::timestamptz[] is null or (select ranges from several) @> m.created_at)

@@ -53,15 +53,17 @@ sampled as materialized (
 ),
 swapped as materialized (
     -- The words that it becomes when two letters next to one another change places, where a node has them.
-    select u.word, x.lexeme, coalesce(s.node_count, n.node_count) as node_count, o.used
+    select u.word, x.lexeme, known.node_count, o.used
       from unknown u
      cross join lateral generate_series(1, length(u.word) - 1) i
      cross join lateral (select overlay(u.word placing reverse(substr(u.word, i, 2)) from i for 2) as used) o
      cross join language l
      cross join lateral unnest(to_tsvector(l.config, o.used)) x
-      left join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme = x.lexeme
-      left join sampled n on n.lexeme = x.lexeme
-     where coalesce(s.node_count, n.node_count) is not null
+     cross join lateral (
+           -- "limit": each is looked up; a join would read the whole table.
+           (select s.node_count from htm.lexeme_statistics s where s.namespace = $1 and s.lexeme = x.lexeme limit 1)
+           union all
+           (select n.node_count from sampled n where n.lexeme = x.lexeme limit 1)) known
 ),
 alike as materialized (
     -- Else the one word that is most like it.
