@@ -1,5 +1,7 @@
 //! Recall on nodes that real workers have embedded with the fake provider.
 
+#[path = "recall/exactness.rs"]
+mod exactness;
 #[path = "recall/explained.rs"]
 mod explained;
 #[path = "recall/ranking.rs"]
@@ -9,7 +11,10 @@ mod words;
 
 use std::time::Duration;
 
-use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, TimeExpression};
+use htm_core::{
+    Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, TimeExpression, TimeFilter,
+    TimelineQuery,
+};
 use htm_tests::{TestDatabase, drain};
 
 /// Three namespaces, dated, some tagged, all embedded and tagged.
@@ -252,4 +257,61 @@ async fn a_model_that_is_not_complete_is_not_asked() {
         assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
         assert!(degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("htm models list"));
     }
+}
+
+#[tokio::test]
+async fn metadata_filters_every_strategy_and_the_timeline() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes = htm
+        .remember_many(&[
+            Memory::new("database one")
+                .metadata("ticket", 7)
+                .metadata("who", serde_json::json!({"team": "a", "on": true})),
+            Memory::new("database two").metadata("ticket", "7"),
+            Memory::new("database three").metadata("who", serde_json::json!({"team": "b"})),
+            Memory::new("database four"),
+        ])
+        .await
+        .unwrap();
+    let nodes: Vec<_> = nodes.into_iter().map(|receipt| receipt.unwrap().node).collect();
+    drain(&db, Stage::Embed).await;
+    for strategy in Strategy::ALL {
+        let found = async |query: RecallQuery| {
+            let recalled = htm.recall(&query.strategy(strategy)).await.unwrap();
+            let mut found: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
+            found.sort_unstable();
+            found
+        };
+        let query = RecallQuery::new("database");
+        assert_eq!(found(query.clone()).await.len(), 4, "{strategy}");
+        assert_eq!(found(query.clone().metadata("ticket", 7)).await, [nodes[0]], "{strategy}");
+        let team = serde_json::json!({"team": "b"});
+        assert_eq!(found(query.clone().metadata("who", team)).await, [nodes[2]], "{strategy}");
+        assert!(found(query.metadata("ticket", 7).metadata("who", "a")).await.is_empty(), "{strategy}");
+    }
+    let mut timeline = TimelineQuery::everything();
+    timeline.metadata.insert("ticket".into(), "7".into());
+    let shown = htm.conversation_timeline(&timeline).await.unwrap();
+    assert_eq!(shown.entries.iter().map(|entry| entry.node.id).collect::<Vec<_>>(), [nodes[1]]);
+    let nul = RecallQuery::new("database").metadata("a", "\0");
+    assert_eq!(htm.recall(&nul).await.unwrap_err().code(), "nul_byte");
+}
+
+#[tokio::test]
+async fn a_query_that_is_a_time_and_no_more_finds_what_is_of_it() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let auto = RecallQuery::new("on 10 March 2026").timeframe(TimeFilter::Auto);
+    let recalled = htm.recall(&auto).await.unwrap();
+    assert_eq!(keys(&recalled), ["backup"]);
+    assert_eq!(recalled.hits[0].matched_by, MatchedBy::Time);
+    assert_eq!(recalled.time_phrase.as_ref().unwrap().phrase, "on 10 March 2026");
+    assert_eq!(recalled.facets.len(), 1);
+    // Its filters hold.
+    let mut owls = RecallQuery { text: "March 2026".into(), ..auto.clone() };
+    owls.robot = Some("owl".into());
+    assert_eq!(keys(&htm.recall(&owls).await.unwrap()), ["pg"]);
+    let none = RecallQuery { limit: 0, ..auto };
+    assert_eq!(htm.recall(&none).await.unwrap_err().code(), "limit_out_of_range");
 }

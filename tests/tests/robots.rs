@@ -310,3 +310,83 @@ async fn merges_of_the_same_robots_wait_for_one_another() {
     }
     assert_eq!(db.count("select count(*) from htm.nodes n join htm.robots r on r.id = n.robot_id").await, 3);
 }
+
+#[tokio::test]
+async fn an_open_robot_that_is_renamed_goes_on_under_its_new_name() {
+    let db = TestDatabase::new().await;
+    let (htm, other) = (db.htm(), db.htm());
+    let robot = htm.robot("ada").await.unwrap();
+    let first = robot.remember(Memory::new("one")).await.unwrap().receipt.node;
+    other.rename_robot(None, "ada", "lovelace").await.unwrap();
+    // Another one takes the name that is free.
+    let stranger = remember(&other, "ada", "two").await;
+    let tagged = Memory::new("four").tag("math:notes".parse().unwrap());
+    let mut nodes = vec![first];
+    for memory in [Memory::new("three"), tagged, Memory::new("three"), Memory::new("five").key("k")] {
+        nodes.push(robot.remember(memory).await.unwrap().receipt.node);
+    }
+    assert_eq!(nodes[1], nodes[3], "said again");
+    for node in nodes {
+        assert_eq!(other.get(node).await.unwrap().robot, "lovelace");
+    }
+    assert_eq!(other.get(stranger).await.unwrap().robot, "ada");
+    assert_eq!(robot.name(), "lovelace");
+    robot.close().await.unwrap();
+    let known = other.robot_info(None, "lovelace").await.unwrap();
+    assert_eq!((known.nodes, known.repeats, known.in_working_memory), (4, 1, 4));
+    assert_eq!(other.robot_info(None, "ada").await.unwrap().nodes, 1);
+}
+
+#[tokio::test]
+async fn of_many_that_want_one_name_one_gets_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for number in 0..8 {
+        htm.register_robot(None, Some(&format!("r{number}")), Map::new()).await.unwrap();
+    }
+    let tasks = (0..16).map(|number| {
+        let htm = htm.clone();
+        tokio::spawn(async move {
+            match number % 2 {
+                0 => htm.rename_robot(None, &format!("r{}", number / 2), "the one").await,
+                _ => htm.register_robot(None, Some("the one"), Map::new()).await,
+            }
+        })
+    });
+    let mut won = 0;
+    for task in tasks.collect::<Vec<_>>() {
+        match task.await.unwrap() {
+            Ok(robot) => {
+                assert_eq!(robot.name, "the one");
+                won += 1;
+            }
+            Err(error) => assert_eq!(error.code(), "robot_taken"),
+        }
+    }
+    assert_eq!(won, 1);
+}
+
+#[tokio::test]
+async fn who_keeps_a_memory_is_told() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.robot("ada").await.unwrap();
+    let node = ada.remember(Memory::new("one")).await.unwrap().receipt.node;
+    ada.remember(Memory::new("one")).await.unwrap();
+    ada.close().await.unwrap();
+    remember(&htm, "bob", "one").await;
+    let member = htm.group("crew").join("cyd", htm_core::JoinOptions::default()).await.unwrap();
+    member.add(node).await.unwrap();
+    let keepers = htm.keepers(node).await.unwrap();
+    let robots: Vec<_> = keepers
+        .robots
+        .iter()
+        .map(|it| (it.robot.as_str(), it.made, it.remember_count, it.in_working_memory))
+        .collect();
+    assert_eq!(robots, [("ada", true, 2, true), ("bob", false, 1, false)]);
+    assert!(keepers.robots.iter().all(|it| it.first_repeat.is_some() && it.first_repeat <= it.last_repeat));
+    assert_eq!(keepers.groups, ["crew"]);
+    member.remove(node).await.unwrap();
+    assert!(htm.keepers(node).await.unwrap().groups.is_empty());
+    assert_eq!(htm.keepers(NodeId(0)).await.unwrap_err().code(), "node_not_found");
+}

@@ -1,6 +1,7 @@
 //! The memory in numbers, compared with what was put in.
 
-use htm_core::{Caller, Confirmation, GroupCount, Memory, Scope, Stage, StatsQuery};
+use htm_core::groups::AfterShutdown;
+use htm_core::{Caller, Confirmation, GroupCount, GroupUse, JoinOptions, Memory, Scope, Stage, StatsQuery};
 use htm_tests::{TestDatabase, drain};
 
 fn named(namespace: &str, name: &str, nodes: i64, tokens: Option<i64>) -> GroupCount {
@@ -93,6 +94,34 @@ async fn nodes_are_counted_by_everything() {
     let atlas = htm.memory_stats(&atlas).await.unwrap();
     assert_eq!((atlas.totals.nodes, atlas.totals.forgotten, atlas.tags.distinct), (1, 1, 1));
     assert_eq!((atlas.enrichment[0].done, atlas.enrichment[1].pending), (1, 1));
+}
+
+#[tokio::test]
+async fn groups_that_are_open_are_counted() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let options = JoinOptions { max_tokens: 100, ..JoinOptions::default() };
+    let ada = htm.group("crew").join("ada", options).await.unwrap();
+    let _bob = htm.group("crew").join("bob", options).await.unwrap();
+    let node = ada.remember(Memory::new("The disk of db-3 is full.")).await.unwrap().node;
+    let tokens = i64::from(htm.get(node).await.unwrap().token_count);
+    let closed = htm.group("closed").join("ada", options).await.unwrap();
+    closed.shutdown(AfterShutdown::Keep).await.unwrap();
+    let _far = htm.group("far").namespace("atlas").join("ada", options).await.unwrap();
+    let groups = htm.memory_stats(&StatsQuery::default()).await.unwrap().groups;
+    let expected = GroupUse {
+        namespace: "default".into(),
+        group: "crew".into(),
+        members: 2,
+        active: 1,
+        nodes: 1,
+        tokens,
+        max_tokens: 100,
+        utilisation: tokens as f64 / 100.0,
+    };
+    assert_eq!(groups, [expected]);
+    let all = StatsQuery { scope: Scope::All, top: 1 };
+    assert_eq!(htm.memory_stats(&all).await.unwrap().groups.len(), 1);
 }
 
 #[tokio::test]

@@ -354,3 +354,25 @@ async fn a_robot_that_is_merged_into_another_while_it_is_open_keeps_what_it_has_
     let again = process(&db.pool, 1_000).robot("old").await.unwrap();
     assert_eq!(in_mind(&again), [first.0, second.0]);
 }
+
+#[tokio::test]
+async fn nodes_are_taken_into_mind_by_their_ids() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 12);
+    let elsewhere = htm.remember(Memory::new("far away").namespace("atlas")).await.unwrap().node;
+    let large = htm.remember(Memory::new("word ".repeat(40))).await.unwrap().node;
+    let robot = htm.robot("ada").await.unwrap();
+    let first = say(&robot, "one two three four five six seven eight", 1.0).await;
+    let intake = robot.add(&[large, elsewhere]).await.unwrap();
+    assert_eq!(intake.oversized.iter().map(|it| it.node).collect::<Vec<_>>(), [large]);
+    assert!(intake.evicted.is_empty(), "{intake:?}");
+    assert_eq!(robot.add(&[elsewhere, NodeId(0)]).await.unwrap_err().code(), "node_not_found");
+    assert!(
+        robot.working_memory().iter().any(|entry| entry.node == elsewhere && &*entry.content == "far away")
+    );
+    robot.close().await.unwrap();
+    // Fewer tokens: what leaves is told.
+    let small = process(&db.pool, 4).robot("ada").await.unwrap();
+    assert_eq!(small.evicted_when_opened(), [first]);
+    assert_eq!(small.working_memory().len(), 1);
+}

@@ -18,7 +18,7 @@ use clap::{Args, Parser, Subcommand};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::service::{ServiceArgs, parse_override};
 
-pub(crate) use self::context::{ContextArgs, MemoryCommand, WhoseArgs};
+pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
@@ -206,8 +206,9 @@ pub(crate) struct RecallArgs {
     /// vector, fulltext, hybrid, or auto: what the query looks like
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
-    /// A day (2026-03-01), a range (2026-03-01..2026-04-01; the end is excluded), words (yesterday, last week, past
-    /// 2 hours, since Monday), several (A, B or C); or auto: what the query says
+    /// A day (2026-03-01), a range (2026-03-01..2026-04-01; the end is excluded, that of `between A and B` and of `from
+    /// A to B` is not), words (yesterday, last week, past 2 hours, since Monday), several (A, B or C); or auto: what the
+    /// query says
     #[arg(long, value_name = "T")]
     pub(crate) timeframe: Option<String>,
     /// Only nodes with this tag or one below it (may be repeated: then with all of them)
@@ -231,6 +232,9 @@ pub(crate) struct RecallArgs {
     /// Only what was said in this conversation
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,
+    /// Only nodes whose metadata contains this, as {"ticket": 7}
+    #[arg(long, value_name = "JSON")]
+    pub(crate) metadata: Option<String>,
     /// How many hits, 1 to 10000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,

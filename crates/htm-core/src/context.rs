@@ -158,7 +158,7 @@ pub struct LeftOut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
-    /// Alone it would have more tokens than the whole context may have.
+    /// Alone, with its header, it would have more tokens than the whole context may have.
     Oversized,
     /// What came before it left too little room.
     NoRoom,
@@ -193,18 +193,22 @@ pub fn assemble<'a>(
     let (mut included, mut left_out) = (Vec::new(), Vec::new());
     let mut joint = String::new();
     for entry in entries {
+        let header = match options.header {
+            ContextHeader::AgeAndSource => header(entry, now),
+            ContextHeader::None => String::new(),
+        };
         joint.clear();
         if !joined.is_empty() {
             joint.push_str(&options.separator);
         }
-        if options.header == ContextHeader::AgeAndSource {
-            joint.push_str(&header(entry, now));
-        }
+        joint.push_str(&header);
         if joined.append(&joint, &entry.content, entry.tokens, options.max_tokens) {
             included.push(entry.node);
         } else {
-            let alone = entry.tokens > options.max_tokens || joined.is_empty();
-            let reason = if alone { LeftOutReason::Oversized } else { LeftOutReason::NoRoom };
+            let is_too_large = entry.tokens > options.max_tokens
+                || joined.is_empty()
+                || !Joined::new(encoding).append(&header, &entry.content, entry.tokens, options.max_tokens);
+            let reason = if is_too_large { LeftOutReason::Oversized } else { LeftOutReason::NoRoom };
             left_out.push(LeftOut { node: entry.node, tokens: entry.tokens, reason });
         }
     }
@@ -300,6 +304,16 @@ mod tests {
         assert_eq!((context.tokens, context.included), (3, vec![NodeId(1), NodeId(4)]));
         let reasons: Vec<_> = context.left_out.iter().map(|left| (left.node.0, left.reason)).collect();
         assert_eq!(reasons, [(2, LeftOutReason::Oversized), (3, LeftOutReason::NoRoom)]);
+        // "last" alone would fit; its header does not.
+        let headed =
+            ContextOptions::new(5).strategy(ContextStrategy::Important).header(ContextHeader::AgeAndSource);
+        let context = assemble(&entries[..1], &headed, ENCODING, now());
+        assert_eq!((context.text.as_str(), context.left_out.len()), ("[just now]\nfirst", 0));
+        let tight = ContextOptions { max_tokens: 4, ..headed };
+        let context =
+            assemble(&[entry(5, "a", 9.0, 0), entry(4, "last of all", 1.0, 0)], &tight, ENCODING, now());
+        let left: Vec<_> = context.left_out.iter().map(|left| (left.tokens, left.reason)).collect();
+        assert_eq!(left, [(1, LeftOutReason::Oversized), (3, LeftOutReason::Oversized)]);
         let nothing = assemble(&entries, &ContextOptions::new(0), ENCODING, now());
         assert_eq!((nothing.text.as_str(), nothing.tokens, nothing.left_out.len()), ("", 0, 4));
     }

@@ -22,7 +22,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 pub use self::error::GroupError;
-pub use self::member::{GroupEvent, GroupMember};
+pub use self::member::{GroupEvent, GroupMember, GroupRecalled};
 use self::mirror::Mirror;
 use crate::error::{Error, Result};
 use crate::htm::Htm;

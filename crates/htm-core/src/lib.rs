@@ -23,6 +23,7 @@ pub mod groups;
 mod htm;
 mod id;
 pub mod job;
+mod keepers;
 mod memory;
 mod node;
 pub mod ontology;
@@ -51,17 +52,20 @@ pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;
 pub use error::{Error, Result};
 pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
-pub use groups::{Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRole, JoinOptions};
+pub use groups::{
+    Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRecalled, GroupRole, JoinOptions,
+};
 pub use htm::{Htm, Settings};
 pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
+pub use keepers::{Keepers, KeptBy};
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use node::Node;
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
     Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, Plan, RecallError,
-    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter,
+    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter, VectorSearch,
 };
 pub use relevance::{RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
@@ -69,8 +73,8 @@ pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalle
 pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};
 pub use scope::Scope;
 pub use stats::{
-    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, StatsQuery, Storage, TableSize, Totals,
-    WorkingMemoryUse,
+    Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,
+    Totals, WorkingMemoryUse,
 };
 pub use status::{NodeStatus, StageState, StageStatus};
 pub use tag::{InvalidTag, TagPath, TagRule, TagRules, TagTree};

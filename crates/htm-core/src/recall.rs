@@ -11,7 +11,7 @@ pub(crate) mod words;
 
 use std::time::Instant;
 
-pub use answer::{Chosen, Correction, Degraded, Facet, Hit, MatchedBy, Recalled, Scores};
+pub use answer::{Chosen, Correction, Degraded, Facet, Hit, MatchedBy, Recalled, Scores, VectorSearch};
 pub use error::RecallError;
 pub use explain::{Explanation, Plan, ScorePart};
 pub(crate) use query::validate_scope;
@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::store::recall;
 use crate::timeframe::Applied;
+use crate::timeline::TimelineQuery;
 
 impl Htm {
     /// Finds memories.
@@ -41,7 +42,11 @@ impl Htm {
         }
         let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
         self.saw_robot(namespace, &self.settings().robot);
-        let Applied { timeframe, phrase } = self.apply_time(&query.timeframe, &query.text).await?;
+        let applied = self.apply_time(&query.timeframe, &query.text).await?;
+        if applied.is_all_of(&query.text) {
+            return self.recall_time(query, applied).await;
+        }
+        let Applied { timeframe, phrase } = applied;
         let words = Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query));
         if words.plain.trim().is_empty() && words.filters() {
             return Err(RecallError::OnlyNegations { query: query.text.chars().take(80).collect() }.into());
@@ -60,7 +65,7 @@ impl Htm {
                 // A database that fails here fails the text's leg as well.
                 Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
                 Err(error) => {
-                    tracing::warn!(code = error.code(), %error, "recall without vectors");
+                    tracing::info!(code = error.code(), %error, "recall without vectors");
                     let reason = format!("{error}; {}", error.hint());
                     degraded.push(Degraded { leg: "vector", code: error.code(), reason });
                     None
@@ -94,11 +99,44 @@ impl Htm {
             timeframe,
             time_phrase: phrase,
             unembedded: found.unembedded,
+            vector_search: found.vector_search,
             model: embedding.map(|(model, _)| model.label),
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
             plan: found.plan,
+        })
+    }
+}
+
+impl Htm {
+    /// What a query that is a time and no more asks for: the latest of that time.
+    async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
+        let started = Instant::now();
+        let nodes = self.latest(&TimelineQuery::of(query), &applied.timeframe).await?;
+        let hits = nodes.into_iter().map(|node| Hit {
+            node,
+            scores: Scores::default(),
+            matched_by: MatchedBy::Time,
+            snippet: None,
+            explanation: None,
+        });
+        let hits: Vec<Hit> = hits.collect();
+        Ok(Recalled {
+            facets: answer::facets(&hits),
+            hits,
+            strategy: query.strategy,
+            chosen: None,
+            corrected: Vec::new(),
+            timeframe: applied.timeframe,
+            time_phrase: applied.phrase,
+            unembedded: 0,
+            model: None,
+            vector_search: None,
+            degraded: Vec::new(),
+            embed_ms: 0.0,
+            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            plan: None,
         })
     }
 }

@@ -6,7 +6,7 @@ use sqlx::{Connection, PgConnection, PgTransaction};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
-use crate::id::NodeId;
+use crate::id::{NodeId, RobotId};
 use crate::memory::Memory;
 use crate::ping::Pinger;
 use crate::store::jobs;
@@ -82,6 +82,35 @@ impl Htm {
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
+        self.pinger().ping();
+        Ok(receipt)
+    }
+
+    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was renamed.
+    /// What it is called is in the memory then; one whose row is gone goes on under the name that the memory has.
+    pub(crate) async fn remember_as(&self, robot: RobotId, memory: &mut Memory) -> Result<Receipt> {
+        let node = self.prepare(memory)?;
+        if node.memory.tags.is_empty() {
+            let mut connection = self.pool().acquire().await?;
+            match self.insert(&mut connection, std::slice::from_ref(&node), Some(robot)).await {
+                Ok(ids) => {
+                    if let [Some(id)] = ids[..] {
+                        self.pinger().ping();
+                        return Ok(written(id));
+                    }
+                }
+                Err(error) if is_robot_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut tx = self.pool().begin().await?;
+        // Held: it is not renamed before the commit.
+        if let Some(name) = robots::hold_name_in_tx(&mut tx, robot).await? {
+            memory.robot = Some(name);
+        }
+        let node = self.prepare(memory)?;
+        let receipt = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?.remove(0)?;
+        tx.commit().await?;
         self.pinger().ping();
         Ok(receipt)
     }
@@ -190,7 +219,7 @@ impl Htm {
             && node.memory.tags.is_empty()
             && self.known_robots().contains_key(&robot_of(node))
         {
-            match self.insert(&mut connection, nodes).await {
+            match self.insert(&mut connection, nodes, None).await {
                 Ok(ids) => {
                     if let [Some(id)] = ids[..] {
                         return Ok(vec![Ok(written(id))]);
@@ -253,7 +282,7 @@ impl Htm {
             .collect();
         let names = tags::register_in_tx(&mut tx, &paths).await?;
         let mut results: Vec<Result<Receipt>> = self
-            .insert(&mut tx, nodes)
+            .insert(&mut tx, nodes, None)
             .await?
             .into_iter()
             .map(|id| id.map(written).ok_or(Error::Contended))
@@ -293,6 +322,7 @@ impl Htm {
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
+        robot: Option<RobotId>,
     ) -> Result<Vec<Option<NodeId>>> {
         let settings = self.settings();
         let insertion = Insertion {
@@ -301,6 +331,7 @@ impl Htm {
             tag_model: &settings.tag_model.to_string(),
             max_attempts: settings.max_attempts as i32,
             priority: jobs::LIVE,
+            robot,
         };
         Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)
     }

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 use self::keeper::{Keeper, Mind};
 use crate::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::{NodeId, RobotId};
 use crate::memory::{MAX_NAME_BYTES, Memory, validate_name};
@@ -44,6 +44,7 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Robot {
     mind: Arc<Mind>,
     keeper: Arc<Keeper>,
+    evicted: Arc<[NodeId]>,
 }
 
 /// What taking nodes into a working memory brought about.
@@ -126,8 +127,8 @@ impl Htm {
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
         let (memory, gone) = self.restored(id, now).await?;
         let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
-        mind.note_changed(gone);
-        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind })
+        mind.note_changed(gone.iter().copied());
+        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, evicted: gone.into() })
     }
 
     /// What a robot had in mind when it was last seen, without opening it: nothing is written.
@@ -136,7 +137,7 @@ impl Htm {
     /// `robot_unknown`, `robot_invalid`, `namespace_invalid`, or a database error.
     pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
         validate_name("robot", name, MAX_NAME_BYTES)?;
-        let robot = self.robot_info(namespace, name).await?.robot;
+        let robot = self.find_robot(namespace, name).await?;
         Ok(self.restored(robot.id, Utc::now()).await?.0)
     }
 
@@ -170,9 +171,9 @@ impl Robot {
         self.mind.id()
     }
 
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.mind.name
+    /// Its name, as far as it was told: one that was renamed elsewhere learns it when it remembers next.
+    pub fn name(&self) -> String {
+        self.mind.name()
     }
 
     /// Its namespace.
@@ -187,9 +188,13 @@ impl Robot {
     /// # Errors
     /// As [`Htm::remember`].
     pub async fn remember(&self, mut memory: Memory) -> Result<Remembered> {
-        memory.robot = Some(self.mind.name.clone());
-        memory.namespace.get_or_insert_with(|| self.mind.namespace.clone());
-        let receipt = self.mind.htm.remember(memory.clone()).await?;
+        memory.robot = Some(self.mind.name());
+        let namespace = memory.namespace.get_or_insert_with(|| self.mind.namespace.clone());
+        let receipt = match *namespace == self.mind.namespace {
+            true => self.mind.htm.remember_as(self.mind.id(), &mut memory).await?,
+            false => self.mind.htm.remember(memory.clone()).await?,
+        };
+        self.mind.rename(memory.robot.as_deref());
         let mut entry = self.entry_of_memory(receipt.node, &memory);
         if receipt.outcome != Outcome::Written {
             // It was there: with an importance and a time of its own. When it cannot be read, revision 0 has the next
@@ -211,7 +216,7 @@ impl Robot {
     pub async fn recall(&self, query: &RecallQuery) -> Result<RobotRecalled> {
         let mut query = query.clone();
         query.namespace.get_or_insert_with(|| self.mind.namespace.clone());
-        self.mind.htm.saw_robot(&self.mind.namespace, &self.mind.name);
+        self.mind.htm.saw_robot(&self.mind.namespace, &self.mind.name());
         let recalled = self.mind.htm.recall(&query).await?;
         let entries: Vec<Entry> = recalled
             .hits
@@ -254,7 +259,7 @@ impl Robot {
             }
         };
         if let Some(unverified) = &unverified {
-            tracing::warn!(code = unverified.code, robot = self.name(), "a context was not verified");
+            tracing::info!(code = unverified.code, robot = %self.name(), "a context was not verified");
         }
         let mut state = self.mind.lock();
         let now = state.tick();
@@ -262,6 +267,23 @@ impl Robot {
         left_out.append(&mut context.left_out);
         context.left_out = left_out;
         RobotContext { context, unverified }
+    }
+
+    /// Takes nodes of any namespace into mind, the last one to leave last; one that is there counts as used.
+    ///
+    /// # Errors
+    /// `node_not_found` (then none was taken in), or a database error.
+    pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
+        // Revision 0: the texts are wanted.
+        let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
+        let live = store::live_nodes(self.mind.htm.pool(), &known).await?;
+        let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
+        if let Some(missing) = nodes.iter().find(|node| !live.contains_key(node)) {
+            return Err(Error::NodeNotFound { node: *missing });
+        }
+        let entries = nodes.iter().filter_map(|node| live.remove(node));
+        let entries = entries.map(|node| entry_of(node, None, DateTime::UNIX_EPOCH, self.encoding()));
+        Ok(self.take_in(entries.collect::<Vec<_>>()))
     }
 
     /// Notes that a node in mind was used; false when it is not in mind.
@@ -299,6 +321,12 @@ impl Robot {
     /// What it has in mind, the next to leave first.
     pub fn working_memory(&self) -> Vec<Entry> {
         self.mind.lock().memory.in_eviction_order().cloned().collect()
+    }
+
+    /// The nodes that it had in mind when it was last seen and that left when it was opened: the working memory holds fewer
+    /// tokens now, or their texts grew.
+    pub fn evicted_when_opened(&self) -> &[NodeId] {
+        &self.evicted
     }
 
     /// How full its working memory is.

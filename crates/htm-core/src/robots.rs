@@ -159,6 +159,15 @@ impl Htm {
         found.into_iter().next().ok_or_else(|| unknown(namespace, name))
     }
 
+    /// A robot of a namespace (the handle's if none is named) as it is registered: one row is read.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `namespace_invalid`, or a database error.
+    pub async fn find_robot(&self, namespace: Option<&str>, name: &str) -> Result<RobotInfo> {
+        let namespace = self.namespace_or_own(namespace)?;
+        robots::get(self.pool(), namespace, name).await?.ok_or_else(|| unknown(namespace, name))
+    }
+
     /// Registers a robot before its first memory; without a name it is given one, as `quiet-heron-7`.
     ///
     /// # Errors

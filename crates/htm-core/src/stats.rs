@@ -47,6 +47,8 @@ pub struct MemoryStats {
     pub working_memory_tokens: usize,
     /// The working memories, as they were written last; the fullest first.
     pub working_memory: Vec<WorkingMemoryUse>,
+    /// The groups that are open, the fullest first.
+    pub groups: Vec<GroupUse>,
     /// What all namespaces take on disk.
     pub storage: Storage,
 }
@@ -132,6 +134,27 @@ pub struct WorkingMemoryUse {
     /// Their tokens.
     pub tokens: i64,
     /// The share of the limit, 0 to 1; more when the limit was lowered since.
+    pub utilisation: f64,
+}
+
+/// What a group has in mind.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, sqlx::FromRow)]
+pub struct GroupUse {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub group: String,
+    /// Its members.
+    pub members: i64,
+    /// Those of them that are active and were seen within their lease.
+    pub active: i64,
+    /// Live nodes in its working memory.
+    pub nodes: i64,
+    /// Their tokens.
+    pub tokens: i64,
+    /// The most that it may hold.
+    pub max_tokens: i64,
+    /// The share of that, 0 to 1; more when a node in it grew.
     pub utilisation: f64,
 }
 

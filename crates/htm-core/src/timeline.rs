@@ -3,10 +3,12 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
+use crate::memory::refuse_nul_in_json;
 use crate::node::Node;
 use crate::recall::{Degraded, RecallQuery, Strategy, TagFilter, validate_scope};
 use crate::store::{nodes, timeline};
@@ -32,6 +34,8 @@ pub struct TimelineQuery {
     pub robot: Option<String>,
     /// Only what was said in this conversation.
     pub session: Option<String>,
+    /// What a memory's metadata must contain, as [`RecallQuery::metadata`].
+    pub metadata: Map<String, Value>,
     /// How the topic is searched for.
     pub strategy: Strategy,
     /// How many memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
@@ -54,9 +58,18 @@ impl TimelineQuery {
             any_tag: false,
             robot: None,
             session: None,
+            metadata: Map::new(),
             strategy: Strategy::default(),
             limit: 20,
         }
+    }
+
+    /// What a recall asks for, without its text.
+    pub(crate) fn of(query: &RecallQuery) -> Self {
+        let RecallQuery { namespace, timeframe, tags, any_tag, robot, session, metadata, limit, .. } =
+            query.clone();
+        let everything = Self::everything();
+        Self { namespace, timeframe, tags, any_tag, robot, session, metadata, limit, ..everything }
     }
 
     /// Sets the namespace.
@@ -193,7 +206,7 @@ impl Htm {
         let only_time = match &query.topic {
             Some(topic) => {
                 let applied = self.apply_time(&query.timeframe, topic).await?;
-                applied.phrase.as_ref().is_some_and(|taken| taken.query == *topic).then_some(applied)
+                applied.is_all_of(topic).then_some(applied)
             }
             None => Some(self.apply_time(&query.timeframe, "").await?),
         };
@@ -207,6 +220,7 @@ impl Htm {
                         any_tag: query.any_tag,
                         robot: query.robot.clone(),
                         session: query.session.clone(),
+                        metadata: query.metadata.clone(),
                         strategy: query.strategy,
                         limit: query.limit,
                         ..RecallQuery::new(topic)
@@ -221,11 +235,8 @@ impl Htm {
                 }
             }
             (_, applied) => {
-                let (namespace, robot) = (query.namespace.as_deref(), query.robot.as_deref());
-                validate_scope(namespace, robot, query.session.as_deref(), query.limit)?;
                 let Applied { timeframe, phrase } = applied.unwrap_or_default();
-                let namespace = namespace.unwrap_or(&self.settings().namespace);
-                let nodes = timeline::latest(self.pool(), namespace, query, &timeframe).await?;
+                let nodes = self.latest(query, &timeframe).await?;
                 let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
                 Timeline { entries, timeframe, time_phrase: phrase, degraded: Vec::new() }
             }
@@ -248,10 +259,18 @@ impl Htm {
         namespace: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Node>> {
-        validate_scope(namespace, None, None, limit)?;
+        let namespace = namespace.map(Into::into);
+        let query = TimelineQuery { namespace, limit, ..TimelineQuery::everything().tag(tag) };
+        self.latest(&query, &Timeframe::default()).await
+    }
+
+    /// The latest that passes a query's filters within a time, the latest first.
+    pub(crate) async fn latest(&self, query: &TimelineQuery, timeframe: &Timeframe) -> Result<Vec<Node>> {
+        let namespace = query.namespace.as_deref();
+        validate_scope(namespace, query.robot.as_deref(), query.session.as_deref(), query.limit)?;
+        refuse_nul_in_json(&query.metadata)?;
         let namespace = namespace.unwrap_or(&self.settings().namespace);
-        let query = TimelineQuery { limit, ..TimelineQuery::everything().tag(tag) };
-        timeline::latest(self.pool(), namespace, &query, &Timeframe::default()).await
+        timeline::latest(self.pool(), namespace, query, timeframe).await
     }
 
     /// What was said around a memory, at most so many before it and after it. In a conversation by the place in it

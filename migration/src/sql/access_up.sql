@@ -1,9 +1,13 @@
--- Metadata as a filter, and how often a memory was recalled. Programs of schema version 5 that still run work on beside it.
+-- Metadata and robots as filters, and how often a memory was recalled. Programs of schema version 5 that still run work on beside it.
 
 -- ── metadata ────────────────────────────────────────────────────────────────────────────────────────────
 -- Answers `metadata @> '{"project": "apollo"}'`. What has none stays out: most writes do not touch it.
 create index nodes_metadata_idx on htm.nodes using gin (metadata jsonb_path_ops)
     where deleted_at is null and metadata <> '{}';
+
+-- ── robots ──────────────────────────────────────────────────────────────────────────────────────────────
+-- What one robot of many remembered is found without walking through what the others did.
+create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
 
 -- ── accesses ────────────────────────────────────────────────────────────────────────────────────────────
 -- Beside the nodes, and without an index on what changes: a count is a HOT update, and no index of a node is touched.

@@ -18,7 +18,7 @@ async fn a_text_that_is_said_again_is_counted() {
     assert_eq!((&got["remember_count"], &got["tags"]), (&json!(3), &json!(["editor"])));
     assert!(got["last_remembered"].as_str() > got["first_remembered"].as_str(), "{got}");
     let said = sandbox.htm(&["get", &node]).await;
-    assert!(said.succeeds().contains("remembered  3 times, the last at 20"), "{said:?}");
+    assert!(said.succeeds().contains("remembered  3 times (ada 1, htm 2), the last at 20"), "{said:?}");
     // A key, a time and the configuration make it another one.
     for arguments in [
         &["--key", "k"][..],
@@ -189,6 +189,10 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     assert_eq!(sandbox.htm(&everywhere).await.json()["nodes"], 1);
     let answer = sandbox.htm(&["purge", "--before", later]).await;
     assert!(answer.fails(2, "not_confirmed").contains("--dry-run"), "{answer:?}");
+    for time in ["2020-01-01", "2020-01-01T00:00:00Z", "3 months ago", "last year", "since yesterday"] {
+        let none = sandbox.htm(&["purge", "--before", time, "--dry-run", "--json"]).await.json();
+        assert_eq!(none["nodes"], 0, "{time}");
+    }
     let none = sandbox.htm(&["purge", "--before", "2020-01-01", "--yes", "--json"]).await.json();
     assert_eq!(none["nodes"], 0);
     let plan = sandbox.htm(&["purge", "--before", later, "--dry-run"]).await;
@@ -200,6 +204,8 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     for arguments in [
         &["purge"][..],
         &["purge", "--before", "soon", "--yes"],
+        &["purge", "--before", "before 2020", "--yes"],
+        &["purge", "--before", "next week", "--yes"],
         &["purge", "--before", later, "--all-namespaces", "--yes"],
         &["purge", "--before", later, "--yes", "--dry-run"],
         &["forget"],

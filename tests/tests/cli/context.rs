@@ -60,6 +60,28 @@ async fn a_working_memory_is_shown_and_cleared() {
     let json = sandbox.htm(&["memory", "show", "--robot", "architect", "--json"]).await.json();
     assert_eq!(json["stats"]["nodes"], 2);
     assert_eq!(json["nodes"][0]["importance"], 3.0);
+    let node = json["nodes"][0]["node"].to_string();
+    for (command, said) in [
+        ("touch", format!("node {node}: used\nnode 99: was not in mind\n")),
+        ("remove", format!("node {node}: out of mind\nnode 99: was not in mind\n")),
+        ("remove", format!("node {node}: was not in mind\nnode 99: was not in mind\n")),
+    ] {
+        let answer = sandbox.htm(&["memory", command, &node, "99", "--robot", "architect"]).await;
+        assert_eq!(answer.succeeds(), said);
+    }
+    let added = sandbox.htm(&["memory", "add", &node, "--robot", "architect"]).await;
+    assert_eq!(added.succeeds(), "1 memories are in mind\n");
+    let got = sandbox.htm(&["get", &node]).await;
+    assert!(got.succeeds().contains("in mind of  architect"), "{got:?}");
+    let narrow = ["--set", "working_memory.max_tokens=10", "context", "--robot", "architect"];
+    let answer = sandbox.htm(&narrow).await;
+    assert!(
+        answer
+            .stderr
+            .contains("1 memories left the working memory when it was opened: it holds 10 tokens now"),
+        "{answer:?}"
+    );
+    sandbox.htm(&["memory", "add", &node, "1", "--robot", "architect"]).await.succeeds();
     let cleared = sandbox.htm(&["memory", "clear", "--robot", "architect"]).await;
     assert_eq!(cleared.succeeds(), "2 memories are out of mind; they stay in long-term memory\n");
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
@@ -72,7 +94,11 @@ async fn bad_arguments_have_a_code_each() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     for (arguments, code) in [
-        (&["context", "--budget", "0", "q"][..], "budget_out_of_range"),
+        (&["context", "--robot", "marra"][..], "robot_unknown"),
+        (&["memory", "touch", "1", "--robot", "marra"], "robot_unknown"),
+        (&["memory", "remove", "1", "--robot", "marra"], "robot_unknown"),
+        (&["memory", "add", "99", "--robot", "marra"], "robot_unknown"),
+        (&["context", "--budget", "0", "q"], "budget_out_of_range"),
         (&["context", "--budget", "-5", "q"], "budget_out_of_range"),
         (&["context", "--budget", "many", "q"], "budget_out_of_range"),
         (&["context", "--limit", "0", "q"], "limit_out_of_range"),
@@ -87,5 +113,9 @@ async fn bad_arguments_have_a_code_each() {
     ] {
         sandbox.htm(arguments).await.fails(2, code);
     }
+    // A name that was mistyped is not made a robot; one that asks is, and is told.
     assert_eq!(db.count("select count(*) from htm.robots").await, 0);
+    let answer = sandbox.htm(&["context", "--robot", "mara", "what do I know?"]).await;
+    assert!(answer.stderr.contains("the robot is new"), "{answer:?}");
+    sandbox.htm(&["memory", "add", "99", "--robot", "mara"]).await.fails(2, "node_not_found");
 }

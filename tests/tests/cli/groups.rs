@@ -9,8 +9,8 @@ use super::filtered;
 #[tokio::test]
 async fn a_member_reads_lines_and_tells_what_happens() {
     let db = TestDatabase::new().await;
-    let sandbox = Sandbox::new(&db);
-    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/add 99\n/add\n/contxt 500\n/context abc\n/memory 7\n/members\n";
+    let sandbox = Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext");
+    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/add 99\n/add\n/contxt 500\n/context abc\n/memory 7\n/members\n/sync\n/recall tabs\n/recall\n";
     let answer =
         sandbox.htm_reading(&["--json", "groups", "join", "crew", "--robot", "ada"], input.as_bytes()).await;
     let events: Vec<Value> =
@@ -30,14 +30,21 @@ async fn a_member_reads_lines_and_tells_what_happens() {
         assert_eq!((&event["event"], &event["code"]), (&json!("error"), &json!("usage")));
         assert!(event["hint"].as_str().unwrap().contains("/context TOKENS"), "{event}");
     };
-    for line in
-        ["`/contxt`", "/context takes a number of tokens, not `abc`", "not `x`", "not ``", "/memory takes"]
-    {
+    for line in [
+        "`/contxt`",
+        "/context takes a number of tokens, not `abc`",
+        "not `x`",
+        "not ``",
+        "/memory takes",
+        "/recall takes",
+    ] {
         refused(line);
     }
     let remembered = events.iter().filter(|event| event["event"] == "remembered").count();
     assert_eq!(remembered, 1, "what is no command is not remembered");
     assert!(events.iter().any(|event| event["code"] == "node_not_found"));
+    assert_eq!(find("in_step")["nodes"], 1);
+    assert_eq!(find("recalled")["hits"], json!([{"node": 1, "content": "Mara prefers tabs."}]));
     assert_eq!(find("members")["members"][0]["robot"], "ada");
     let touched: Vec<_> =
         events.iter().filter(|it| it["event"] == "touched").map(|it| it["was_there"].clone()).collect();

@@ -1,6 +1,6 @@
 //! `htm robots` and `htm stats`.
 
-use htm_core::Stage;
+use htm_core::{JoinOptions, Stage};
 use htm_tests::{Sandbox, TestDatabase, drain};
 use serde_json::json;
 
@@ -54,7 +54,9 @@ async fn what_cannot_be_done_to_a_robot_is_refused() {
         (&["add", "ada"], "robot_taken"),
         (&["add", ""], "robot_invalid"),
         (&["add", "cyd", "--metadata", "[1]"], "metadata_not_object"),
-        (&["add", "cyd", "--metadata", "{"], "metadata_not_object"),
+        (&["add", "cyd", "--metadata", "{"], "usage"),
+        (&["describe", "ada", "[]"], "metadata_not_object"),
+        (&["describe", "nobody", "{}"], "robot_unknown"),
         (&["rename", "ada", "bob"], "robot_taken"),
         (&["rename", "nobody", "x"], "robot_unknown"),
         (&["merge", "bob", "ada"], "not_confirmed"),
@@ -95,12 +97,15 @@ async fn stats_for_people_and_for_programs() {
     let said = shown.succeeds();
     assert!(said.contains("\nOn disk: ") && said.contains("htm.nodes"), "{said}");
     assert_stats("stats", said);
+    let _crew = db.htm().group("crew").join("ada", JoinOptions::default()).await.unwrap();
     sandbox.remember(&["--namespace", "atlas", "--robot", "ada", "elsewhere"]).await;
     assert_stats("stats_all", sandbox.htm(&["stats", "--all", "--top", "2"]).await.succeeds());
     let json = sandbox.htm(&["stats", "--json", "--namespace", "atlas"]).await.json();
     assert_eq!((&json["namespace"], &json["totals"]["nodes"]), (&json!("atlas"), &json!(1)));
     assert_eq!(json["enrichment"][1]["stage"], "tag");
     assert!(json["storage"]["database_bytes"].as_i64().unwrap() > 0);
+    let described = sandbox.htm(&["robots", "describe", "ada", r#"{"model": "m"}"#]).await;
+    assert_eq!(described.succeeds(), "ada: {\"model\":\"m\"}\n");
     sandbox.htm(&["stats", "--namespace", ""]).await.fails(2, "namespace_invalid");
 }
 

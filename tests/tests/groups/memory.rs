@@ -2,7 +2,8 @@
 
 use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
 use htm_core::{
-    Caller, Confirmation, ContextOptions, GroupEvent, GroupRole, Htm, Memory, NodeId, Settings, TokenEncoding,
+    Caller, Confirmation, ContextOptions, GroupEvent, GroupRole, Htm, Memory, NodeId, RecallQuery, Settings,
+    Strategy, TokenEncoding,
 };
 use htm_tests::{TestDatabase, wait_until};
 
@@ -284,4 +285,29 @@ async fn who_was_away_for_too_long_reads_everything() {
     assert_eq!(held(&ada).await, [nodes[0], nodes[2]]);
     let node = ada.remember(Memory::new("goes on")).await.unwrap().node;
     assert_eq!(held(&ada).await, [nodes[0], nodes[2], node]);
+}
+
+#[tokio::test]
+async fn recall_takes_its_hits_into_the_groups_mind() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 20)).await.unwrap();
+    let bob = join(&htm, "bob", GroupRole::Passive).await;
+    let small = remember(&htm, "the zeppelin is late").await;
+    let large = remember(&htm, &format!("zeppelin {}", text(1, 40))).await;
+    let elsewhere = htm.remember(Memory::new("a zeppelin elsewhere").namespace("atlas")).await.unwrap().node;
+    let query = RecallQuery::new("zeppelin").strategy(Strategy::Fulltext);
+    let found = bob.recall(&query).await.unwrap();
+    assert_eq!((found.recalled.hits.len(), found.is_in_mind), (2, false));
+    assert!(held(&bob).await.is_empty());
+    let found = ada.recall(&query).await.unwrap();
+    assert_eq!((found.recalled.hits.len(), found.is_in_mind, found.evicted.len()), (2, true, 0));
+    assert!(found.recalled.hits.iter().any(|hit| hit.node.id == large));
+    // One is larger than the budget, one of another namespace.
+    let far = ada.recall(&query.clone().namespace("atlas")).await.unwrap();
+    assert_eq!(far.recalled.hits[0].node.id, elsewhere);
+    assert_eq!(held(&ada).await, [small]);
+    until_held(&bob, &[small]).await;
+    let nothing = ada.recall(&RecallQuery::new("balloon").strategy(Strategy::Fulltext)).await.unwrap();
+    assert!(nothing.is_in_mind && nothing.recalled.hits.is_empty());
 }

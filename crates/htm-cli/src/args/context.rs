@@ -1,6 +1,7 @@
 //! `htm context` and `htm memory`: what a robot has in mind.
 
 use clap::{Args, Subcommand};
+use htm_core::NodeId;
 
 #[derive(Args)]
 #[command(after_help = "The context goes to standard output, what was left out of it to standard error.
@@ -40,8 +41,30 @@ pub(crate) struct ContextArgs {
 pub(crate) enum MemoryCommand {
     /// Show what a robot has in mind, the next to leave first
     Show(WhoseArgs),
+    /// Take nodes into a robot's mind
+    Add(NodesArgs),
+    /// Note that nodes in a robot's mind were used
+    Touch(NodesArgs),
+    /// Put nodes out of a robot's mind; they stay in long-term memory
+    Remove(NodesArgs),
     /// Put everything out of a robot's mind; it stays in long-term memory
     Clear(WhoseArgs),
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "A program that has the robot open does not see it before it opens the robot again; stop it first.
+
+Examples:
+  htm memory add 17 20 --robot architect
+  htm memory remove 17 --robot architect"
+)]
+pub(crate) struct NodesArgs {
+    /// The nodes' ids
+    #[arg(required = true)]
+    pub(crate) nodes: Vec<NodeId>,
+    #[command(flatten)]
+    pub(crate) whose: WhoseArgs,
 }
 
 #[derive(Args)]

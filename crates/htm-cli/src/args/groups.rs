@@ -46,7 +46,7 @@ pub(crate) struct MemberArgs {
 #[command(
     after_help = "It makes the group if it is not there, and says what happens in it, with --json as a JSON object a \
 line. It reads standard input: a line is remembered and comes to all members' minds; a line that starts with / is one of \
-/add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members.
+/recall QUERY, /add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members, /sync.
 
 Examples:
   htm groups join on-call --robot ada

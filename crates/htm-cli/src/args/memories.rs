@@ -1,10 +1,7 @@
 //! What the commands that change memories take: edit, forget, restore, purge.
 
-use chrono::{DateTime, Utc};
 use clap::Args;
 use htm_core::{Caller, NodeId};
-
-use super::parse_time;
 
 /// Who asks.
 #[derive(Args)]
@@ -133,14 +130,15 @@ unless told otherwise.
 
 Examples:
   htm purge --before 2026-03-01 --dry-run
+  htm purge --before \"3 months ago\" --dry-run
   htm purge --before 2026-03-01 --yes
   htm purge --before 2026-03-01 --namespace scratch --any-robot --yes
   htm purge --before 2026-03-01 --all-namespaces --any-robot --dry-run"
 )]
 pub(crate) struct PurgeArgs {
-    /// What was forgotten before: a date or an RFC 3339 time that has passed
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) before: DateTime<Utc>,
+    /// What was forgotten before this began: a date, an RFC 3339 time, or words (3 months ago, last year); of time.zone
+    #[arg(long, value_name = "TIME")]
+    pub(crate) before: String,
     /// In every namespace
     #[arg(long, requires = "any_robot", conflicts_with = "namespace")]
     pub(crate) all_namespaces: bool,

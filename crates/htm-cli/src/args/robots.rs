@@ -11,6 +11,8 @@ pub(crate) enum RobotsCommand {
     Show(RobotArgs),
     /// Register a robot before its first memory
     Add(AddRobotArgs),
+    /// Set what is noted about a robot, all of it
+    Describe(DescribeArgs),
     /// Give a robot another name
     Rename(RenameArgs),
     /// Make one robot of several
@@ -59,6 +61,21 @@ pub(crate) struct AddRobotArgs {
     /// Anything about it, as a JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  htm robots describe architect '{\"model\": \"gpt-5\", \"team\": \"billing\"}'
+  htm robots describe architect '{}'      nothing is noted any more")]
+pub(crate) struct DescribeArgs {
+    /// Its name
+    pub(crate) name: String,
+    /// Anything about it, as a JSON object, in place of what was there
+    #[arg(value_name = "JSON")]
+    pub(crate) metadata: String,
+    /// Its namespace
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
 }
 
 #[derive(Args)]

@@ -36,6 +36,9 @@ pub(crate) struct TimelineArgs {
     /// Only what was said in this conversation
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,
+    /// Only nodes whose metadata contains this, as {"ticket": 7}
+    #[arg(long, value_name = "JSON")]
+    pub(crate) metadata: Option<String>,
     /// What belongs together: day or session
     #[arg(long, value_name = "WHAT", default_value = "day")]
     pub(crate) by: String,

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    ContextHeader, ContextOptions, Htm, MAX_LIMIT, RecallQuery, Robot, RobotContext, RobotRecalled,
-    WorkingMemoryStats,
+    ContextHeader, ContextOptions, Htm, Intake, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
+    RobotContext, RobotRecalled, WorkingMemoryStats,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use crate::args::{ContextArgs, MemoryCommand, WhoseArgs};
+use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain, table};
 
@@ -39,13 +39,28 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         }),
     };
     let whose = WhoseArgs { namespace: args.namespace, robot: args.robot };
+    let (namespace, name) = names(config, &whose);
+    let known = with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await;
+    let is_new = match known {
+        Ok(_) => false,
+        // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
+        Err(error) if error.code() == "robot_unknown" && query.is_some() => true,
+        Err(error) => return Err(error),
+    };
     let answer = with_robot(config, &whose, async |robot| {
         let recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
         };
         let context = robot.context(&options).await;
-        Ok(Answer { context, recalled, working_memory: robot.working_memory_stats() })
+        let evicted_when_opened = robot.evicted_when_opened().to_vec();
+        Ok(Answer {
+            context,
+            recalled,
+            is_new,
+            evicted_when_opened,
+            working_memory: robot.working_memory_stats(),
+        })
     })
     .await?;
     if output.is_json() {
@@ -76,10 +91,25 @@ pub(crate) async fn memory(
                 describe(name, mind.stats(), &nodes)
             });
         }
+        MemoryCommand::Add(args) => {
+            let (namespace, name) = names(config, &args.whose);
+            // One that is not there is not made for it; so below.
+            with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
+            let intake = with_robot(config, &args.whose, async |robot| robot.add(&args.nodes).await).await?;
+            output.value(&intake, || describe_intake(args.nodes.len(), &intake));
+        }
+        MemoryCommand::Touch(args) => {
+            let each = |robot: &Robot, node| robot.touch(node);
+            change(config, &args, "touched", "used", each, output).await?;
+        }
+        MemoryCommand::Remove(args) => {
+            let each = |robot: &Robot, node| robot.remove(node);
+            change(config, &args, "removed", "out of mind", each, output).await?;
+        }
         MemoryCommand::Clear(whose) => {
             let (namespace, name) = names(config, &whose);
             // One that is not there is not made to be cleared.
-            with_htm(config, async |htm| htm.robot_info(Some(namespace), name).await).await?;
+            with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
             let cleared = with_robot(config, &whose, async |robot| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
                 format!("{cleared} memories are out of mind; they stay in long-term memory")
@@ -89,6 +119,42 @@ pub(crate) async fn memory(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Does something with each of the nodes; those that are not in mind are told.
+async fn change(
+    config: &Config,
+    args: &NodesArgs,
+    done: &str,
+    said: &str,
+    each: impl Fn(&Robot, NodeId) -> bool,
+    output: &Output,
+) -> Result<(), CliError> {
+    let (namespace, name) = names(config, &args.whose);
+    with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
+    let (there, not_there): (Vec<NodeId>, Vec<NodeId>) = with_robot(config, &args.whose, async |robot| {
+        Ok(args.nodes.iter().copied().partition(|node| each(robot, *node)))
+    })
+    .await?;
+    output.value(&serde_json::json!({ done: there, "not_in_mind": not_there }), || {
+        let line = |node: &NodeId, what: &str| format!("node {node}: {what}");
+        let lines = there.iter().map(|node| line(node, said));
+        let others = not_there.iter().map(|node| line(node, "was not in mind"));
+        lines.chain(others).collect::<Vec<_>>().join("\n")
+    });
+    Ok(())
+}
+
+fn describe_intake(asked: usize, intake: &Intake) -> String {
+    let mut text = format!("{} memories are in mind", asked - intake.oversized.len());
+    for oversized in &intake.oversized {
+        let Oversized { node, tokens } = oversized;
+        text.push_str(&format!("\nnode {node} ({tokens} tokens) is larger than the working memory"));
+    }
+    if !intake.evicted.is_empty() {
+        text.push_str(&format!("\n{} memories left the working memory", intake.evicted.len()));
+    }
+    text
+}
+
 /// What `htm context` says to programs.
 #[derive(serde::Serialize)]
 struct Answer {
@@ -96,6 +162,10 @@ struct Answer {
     context: RobotContext,
     /// None when nothing was asked.
     recalled: Option<RobotRecalled>,
+    /// The robot was not registered before.
+    is_new: bool,
+    /// What left because the working memory holds fewer tokens than it did.
+    evicted_when_opened: Vec<NodeId>,
     working_memory: WorkingMemoryStats,
 }
 
@@ -112,6 +182,16 @@ impl Answer {
             context.max_tokens,
             context.strategy
         );
+        if self.is_new {
+            text.push_str("\nthe robot is new: it is registered now");
+        }
+        if !self.evicted_when_opened.is_empty() {
+            text.push_str(&format!(
+                "\n{} memories left the working memory when it was opened: it holds {} tokens now",
+                self.evicted_when_opened.len(),
+                mind.max_tokens
+            ));
+        }
         if let Some(unverified) = &self.context.unverified {
             text.push_str(&format!(
                 "\n{}: what was forgotten or edited elsewhere may be in it: {}",

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
+use chrono::{DateTime, Utc};
 use htm_core::{
     Caller, Confirmation, Error, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge,
-    Purged, Removed, Scope,
+    Purged, Removed, Scope, TimeExpression,
 };
 use htm_runtime::config::Config;
 
 use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
+use crate::commands::edit::usage;
 use crate::commands::node::with_htm;
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain, table};
@@ -62,7 +64,7 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
         Some(namespace) => Scope::Namespace(namespace),
         None => Scope::Own,
     };
-    let purge = Purge { before: args.before, scope, caller: args.caller.into() };
+    let purge = Purge { before: began(config, &args.before)?, scope, caller: args.caller.into() };
     if args.dry_run {
         let plan = with_htm(config, async |htm| htm.plan_purge(&purge).await).await?;
         output.value(&plan, || format!("would remove for good:\n{}", describe_purged(&plan)));
@@ -71,6 +73,20 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     let purged = with_htm(config, async |htm| htm.purge(&purge, confirmation(args.yes)).await).await?;
     output.value(&purged, || format!("removed for good:\n{}", describe_purged(&purged)));
     Ok(ExitCode::SUCCESS)
+}
+
+/// When a time began.
+fn began(config: &Config, text: &str) -> Result<DateTime<Utc>, CliError> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text.trim()) {
+        return Ok(time.to_utc());
+    }
+    let timeframe = text.parse::<TimeExpression>()?.resolve(Utc::now(), &config.time.settings())?;
+    timeframe.from().ok_or_else(|| {
+        usage(
+            &format!("`{text}` has no beginning"),
+            "name a time that began, as 2026-03-01 or `3 months ago`",
+        )
+    })
 }
 
 async fn forget_node(

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Node, NodeStatus, StageState, StageStatus};
+use htm_core::{Htm, Keepers, Node, NodeStatus, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -21,7 +21,8 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
         };
         let Some(node) = node else { return Ok(None) };
         let stages = htm.status(node.id).await?.stages;
-        Ok(Some(Found { node, stages }))
+        let keepers = htm.keepers(node.id).await?;
+        Ok(Some(Found { node, stages, keepers }))
     })
     .await?;
     let found = found.ok_or_else(|| key_not_found(args.key))?;
@@ -45,6 +46,7 @@ struct Found {
     #[serde(flatten)]
     node: Node,
     stages: Vec<StageStatus>,
+    keepers: Keepers,
 }
 
 pub(crate) fn key_not_found(key: Option<String>) -> CliError {
@@ -65,7 +67,7 @@ pub(crate) async fn with_htm<T>(
     Ok(result?)
 }
 
-fn describe(Found { node, stages }: &Found) -> String {
+fn describe(Found { node, stages, keepers }: &Found) -> String {
     let tags = node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<(&str, String)> = vec![
         ("node", node.id.to_string()),
@@ -73,7 +75,8 @@ fn describe(Found { node, stages }: &Found) -> String {
         ("robot", node.robot.clone()),
         ("key", node.key.clone().unwrap_or_default()),
         ("at", node.created_at.to_rfc3339()),
-        ("remembered", remembered(node)),
+        ("remembered", remembered(node, keepers)),
+        ("in mind of", in_mind_of(keepers)),
         ("importance", node.importance.to_string()),
         ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
@@ -108,12 +111,19 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     )
 }
 
-/// How often, when that is more than once.
-fn remembered(node: &Node) -> String {
-    match (node.remember_count, node.last_remembered) {
-        (count @ 2.., Some(last)) => format!("{count} times, the last at {}", last.to_rfc3339()),
-        _ => String::new(),
-    }
+/// How often and by whom, when that is more than once.
+fn remembered(node: &Node, keepers: &Keepers) -> String {
+    let (count @ 2.., Some(last)) = (node.remember_count, node.last_remembered) else { return String::new() };
+    let said = keepers.robots.iter().filter(|it| it.remember_count > 0);
+    let by: Vec<String> = said.map(|it| format!("{} {}", it.robot, it.remember_count)).collect();
+    format!("{count} times ({}), the last at {}", by.join(", "), last.to_rfc3339())
+}
+
+/// The robots and the groups that have it in their working memory.
+fn in_mind_of(keepers: &Keepers) -> String {
+    let robots = keepers.robots.iter().filter(|it| it.in_working_memory).map(|it| it.robot.clone());
+    let groups = keepers.groups.iter().map(|group| format!("group {group}"));
+    robots.chain(groups).collect::<Vec<_>>().join(", ")
 }
 
 /// How far a stage is, in one sentence.

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe, Zone,
+    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe,
+    VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::edit::parse_object;
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
@@ -51,6 +53,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         any_tag: args.any_tag,
         robot: args.robot.clone(),
         session: args.session.clone(),
+        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
         min_similarity: args.min_similarity.as_deref().map(similarity).transpose()?,
         snippets: args.snippets,
@@ -165,6 +168,9 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         recalled.embed_ms + recalled.search_ms,
         recalled.embed_ms
     ));
+    if recalled.vector_search == Some(VectorSearch::Approximate) {
+        text.push_str("; vectors by the index, nearly the nearest");
+    }
     if recalled.unembedded > 0 {
         let count = if recalled.unembedded > 10_000 {
             "more than 10,000".into()

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Error, Htm, RobotStatistics};
+use htm_core::{Htm, RobotStatistics};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
-use serde_json::{Map, Value};
 
 use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand};
+use crate::commands::edit::parse_object;
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain, table};
 
@@ -41,6 +41,12 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
             output.value(&robot, || describe(&robot));
         }
         RobotsCommand::Add(args) => add(htm, args, output).await?,
+        RobotsCommand::Describe(args) => {
+            let metadata = parse_object(&args.metadata)?;
+            let robot = htm.set_robot_metadata(args.namespace.as_deref(), &args.name, metadata).await?;
+            output
+                .value(&robot, || format!("{}: {}", plain(&robot.name), plain(&robot.metadata.to_string())));
+        }
         RobotsCommand::Rename(args) => {
             let robot = htm.rename_robot(args.namespace.as_deref(), &args.old, &args.new).await?;
             output.value(&robot, || format!("{} is called {} now", plain(&args.old), plain(&robot.name)));
@@ -66,7 +72,7 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
 }
 
 async fn add(htm: &Htm, args: AddRobotArgs, output: &Output) -> Result<(), CliError> {
-    let metadata = args.metadata.as_deref().map(object).transpose()?.unwrap_or_default();
+    let metadata = args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default();
     let robot = htm.register_robot(args.namespace.as_deref(), args.name.as_deref(), metadata).await?;
     output.value(&robot, || {
         format!(
@@ -77,18 +83,6 @@ async fn add(htm: &Htm, args: AddRobotArgs, output: &Output) -> Result<(), CliEr
         )
     });
     Ok(())
-}
-
-fn object(text: &str) -> Result<Map<String, Value>, CliError> {
-    let found = match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => return Ok(object),
-        Ok(Value::Array(_)) => "a list",
-        Ok(Value::String(_)) => "a text",
-        Ok(Value::Number(_)) => "a number",
-        Ok(_) => "true, false or null",
-        Err(_) => "something that is not JSON",
-    };
-    Err(Error::MetadataNotObject { found }.into())
 }
 
 fn list(robots: &[RobotStatistics]) -> String {

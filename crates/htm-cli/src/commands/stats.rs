@@ -75,6 +75,24 @@ fn show(stats: &MemoryStats, output: &Output) {
         output.say(table(&["namespace", "robot", "nodes", "tokens", "used"], &[2, 3, 4], rows.collect()));
     }
 
+    if !stats.groups.is_empty() {
+        output.heading("Groups");
+        let rows = stats.groups.iter().map(|it| {
+            vec![
+                one_line(&it.namespace, 30),
+                one_line(&it.group, 40),
+                it.members.to_string(),
+                it.active.to_string(),
+                it.nodes.to_string(),
+                it.tokens.to_string(),
+                it.max_tokens.to_string(),
+                format!("{:.1} %", it.utilisation * 100.0),
+            ]
+        });
+        let header = ["namespace", "group", "members", "active", "nodes", "tokens", "of", "used"];
+        output.say(table(&header, &[2, 3, 4, 5, 6, 7], rows.collect()));
+    }
+
     output.heading(&format!("On disk: {}, all namespaces", megabytes(stats.storage.database_bytes)));
     let rows = stats.storage.tables.iter().take(SHOWN).map(|it| {
         let about = it.rows.map_or("–".into(), |rows| rows.to_string());

@@ -10,6 +10,7 @@ use htm_core::{
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::edit::parse_object;
 use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
@@ -26,6 +27,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         timeframe: time_filter(args.timeframe.as_deref())?,
         robot: args.robot,
         session: args.session,
+        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str()).parse()?,
         limit: limit(config, args.limit.as_deref())?,
     };

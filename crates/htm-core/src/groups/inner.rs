@@ -60,6 +60,8 @@ pub(super) enum Over {
 pub(super) enum Op {
     Remember(Box<Memory>),
     Add(NodeId),
+    /// Hits, as far as they are live and fit by themselves, the last one to leave last.
+    Recalled(Vec<NodeId>),
     Remove(NodeId),
     Uses,
 }
@@ -213,6 +215,14 @@ impl Inner {
                 changes = planned.map_err(|error| self.unwritten(error))?;
             }
             Op::Add(node) => changes = self.plan(&mut tx, mirror, node, synced.max_tokens).await?,
+            Op::Recalled(nodes) => {
+                let mut entries = group_memory::live_entries_in_tx(&mut tx, &self.namespace, &nodes).await?;
+                entries.retain(|entry| entry.tokens <= synced.max_tokens);
+                let mut added: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
+                let removed = mirror.plan(entries, synced.max_tokens)?;
+                added.retain(|node| mirror.memory().contains(*node));
+                changes = Changes { added, removed, ..Changes::default() };
+            }
             Op::Remove(node) if mirror.memory().contains(node) => changes.removed = vec![node],
             Op::Remove(_) | Op::Uses => {}
         }

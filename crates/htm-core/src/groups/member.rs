@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::memory::Memory;
+use crate::recall::{RecallQuery, Recalled};
 use crate::remember::{PendingReceipt, Receipt};
 use crate::store::group_memory::{self};
 use crate::store::{groups, robots};
@@ -48,6 +49,19 @@ pub enum GroupEvent {
     Replaced,
     /// The group was shut down. The last event.
     Closed,
+}
+
+/// What [`GroupMember::recall`] found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct GroupRecalled {
+    /// The hits.
+    #[serde(flatten)]
+    pub recalled: Recalled,
+    /// Whether they were taken into the group's mind: a passive member takes nothing in. One that is larger than the
+    /// group's budget stays out all the same.
+    pub is_in_mind: bool,
+    /// Nodes that had to leave for them.
+    pub evicted: Vec<NodeId>,
 }
 
 /// A robot's membership in a group, from [`Group::join`] to [`leave`](Self::leave). It keeps a copy of the group's working
@@ -148,6 +162,32 @@ impl GroupMember {
     /// `group_member_replaced`; `group_closed`; or a database error.
     pub async fn add(&self, node: NodeId) -> Result<Vec<NodeId>> {
         Ok(self.inner.write(Op::Add(node)).await?.removed)
+    }
+
+    /// Recalls, in the group's namespace unless the query names another, and takes the hits of the group's namespace into
+    /// mind, for all members, the best one last: it leaves last. A passive member recalls and takes nothing in.
+    ///
+    /// # Errors
+    /// What [`Htm::recall`] says; `group_member_replaced`, or `group_closed`.
+    pub async fn recall(&self, query: &RecallQuery) -> Result<GroupRecalled> {
+        let inner = &self.inner;
+        let mut query = query.clone();
+        query.namespace.get_or_insert_with(|| inner.namespace.clone());
+        inner.htm.saw_robot(&inner.namespace, &inner.robot);
+        let recalled = inner.htm.recall(&query).await?;
+        let hits: Vec<NodeId> = recalled.hits.iter().rev().map(|hit| hit.node.id).collect();
+        let taken_in = match inner.check_active() {
+            Err(Error::Group(GroupError::Passive { .. })) => None,
+            Err(error) => return Err(error),
+            Ok(()) if hits.is_empty() => Some(Vec::new()),
+            // It may have become passive since.
+            Ok(()) => match inner.write(Op::Recalled(hits)).await {
+                Ok(written) => Some(written.removed),
+                Err(Error::Group(GroupError::Passive { .. })) => None,
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(GroupRecalled { recalled, is_in_mind: taken_in.is_some(), evicted: taken_in.unwrap_or_default() })
     }
 
     /// Puts a node out of mind, for all members; false when it was not there.

@@ -31,6 +31,8 @@ pub struct Recalled {
     pub unembedded: i64,
     /// The label of the model whose vectors were searched; none when no vectors were.
     pub model: Option<String>,
+    /// How the vectors were searched; none when no vectors were, or nothing was found.
+    pub vector_search: Option<VectorSearch>,
     /// The legs that did not run although the strategy has them, and why.
     pub degraded: Vec<Degraded>,
     /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
@@ -58,6 +60,26 @@ pub struct Correction {
     pub asked: String,
     /// What was looked for: the word with two letters swapped, or the stem that is most like it.
     pub used: String,
+}
+
+/// How vectors are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VectorSearch {
+    /// Every vector in scope was compared: the scope, or what the filters leave of it, is small
+    /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)).
+    Exact,
+    /// By the HNSW index, which was asked on until enough of what it gave passed the filters: nearly the nearest.
+    Approximate,
+}
+
+impl fmt::Display for VectorSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            VectorSearch::Exact => "exact",
+            VectorSearch::Approximate => "approximate",
+        })
+    }
 }
 
 /// A tag of hits.
@@ -98,8 +120,8 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
-/// The scores of a hit; larger is better, ranks count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+/// The scores of a hit; larger is better, ranks count from 1. Of a query that is a time and no more there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
     /// and a month that the query names add to it (with default weights 0.7 at most).
@@ -133,6 +155,8 @@ pub enum MatchedBy {
     Text,
     /// Both.
     Both,
+    /// The query was a time and no more; this is of it.
+    Time,
     /// It was said beside what one of both found.
     Neighbour,
 }
@@ -143,6 +167,7 @@ impl fmt::Display for MatchedBy {
             MatchedBy::Vector => "vector",
             MatchedBy::Text => "text",
             MatchedBy::Both => "both",
+            MatchedBy::Time => "time",
             MatchedBy::Neighbour => "neighbour",
         })
     }

@@ -38,7 +38,7 @@ impl Explanation {
 pub struct Plan {
     /// The indexes that were read, by name.
     pub indexes: Vec<String>,
-    /// The legs that ran: `exact` or `hnsw`, `text`.
+    /// The legs that ran: `exact` (all vectors in scope), `narrow` (those that pass a filter, exactly) or `hnsw`; `text`.
     pub legs: Vec<&'static str>,
     /// Tables that were read whole.
     pub whole_tables: Vec<String>,
@@ -52,11 +52,10 @@ impl Plan {
             found.walk(root);
         }
         let leg = |(cte, name)| found.legs.contains(cte).then_some(name);
+        let legs =
+            [("narrow_leg", "narrow"), ("whole_leg", "exact"), ("index_leg", "hnsw"), ("text_leg", "text")];
         Self {
-            legs: [("exact_leg", "exact"), ("hnsw_leg", "hnsw"), ("text_leg", "text")]
-                .into_iter()
-                .filter_map(leg)
-                .collect(),
+            legs: legs.into_iter().filter_map(leg).collect(),
             indexes: found.indexes.into_iter().collect(),
             whole_tables: found.tables.into_iter().collect(),
         }
@@ -108,7 +107,7 @@ mod tests {
         let leg = |name: &str, child: Value| json!({ "Node Type": "Limit", "Subplan Name": format!("CTE {name}"), "Actual Loops": 1, "Plans": [child] });
         let whole = json!({ "Node Type": "Seq Scan", "Relation Name": "robots", "Actual Loops": 1 });
         let plan = json!([{ "Plan": { "Node Type": "Sort", "Actual Loops": 1, "Plans": [
-            leg("exact_leg", scan("scope_idx", 1)), leg("hnsw_leg", scan("hnsw_idx", 0)), leg("text_leg", scan("tsv_idx", 3)), whole
+            leg("whole_leg", scan("scope_idx", 1)), leg("index_leg", scan("hnsw_idx", 0)), leg("text_leg", scan("tsv_idx", 3)), whole
         ] } }]);
         let expected = Plan {
             indexes: vec!["scope_idx".into(), "tsv_idx".into()],

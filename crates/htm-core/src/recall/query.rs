@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde_json::{Map, Value};
+
 use super::RecallError;
 use crate::error::{Error, Result};
+use crate::memory::refuse_nul_in_json;
 use crate::tag::TagPath;
 use crate::timeframe::TimeFilter;
 
@@ -94,6 +97,8 @@ pub struct RecallQuery {
     pub robot: Option<String>,
     /// Only what was said in this conversation.
     pub session: Option<String>,
+    /// What a hit's metadata must contain: the same values under the same names, at any depth, and others besides.
+    pub metadata: Map<String, Value>,
     /// How many hits, 1 to 10,000.
     pub limit: usize,
     /// The least cosine similarity, 0 to 1, that vectors may bring; none is the handle's. What the words bring stays.
@@ -118,6 +123,7 @@ impl RecallQuery {
             boost_tags: Vec::new(),
             robot: None,
             session: None,
+            metadata: Map::new(),
             limit: 20,
             min_similarity: None,
             snippets: false,
@@ -156,6 +162,12 @@ impl RecallQuery {
         self
     }
 
+    /// Asks for an entry of the metadata.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
     /// Sets how many hits.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -175,6 +187,7 @@ impl RecallQuery {
         if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
             return Err(Error::NulByte { field: "query", position });
         }
+        refuse_nul_in_json(&self.metadata)?;
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
             return Err(RecallError::SimilarityOutOfRange { value }.into());
         }

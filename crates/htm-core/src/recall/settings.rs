@@ -24,7 +24,8 @@ pub struct RecallSettings {
     pub fusion: Fusion,
     /// Candidates that the HNSW index looks at before it is asked for more.
     pub ef_search: u32,
-    /// Scopes of up to this many nodes are searched exactly.
+    /// Scopes of up to this many nodes are searched exactly; so are larger ones of which the filters by tag, robot, session
+    /// and metadata leave no more.
     pub exact_scope: usize,
     /// BM25's saturation of a word that comes often.
     pub bm25_k1: f64,
@@ -53,7 +54,7 @@ impl Default for RecallSettings {
             pool: 100,
             weight_vector: 0.5,
             fusion: Fusion::Convex,
-            ef_search: 100,
+            ef_search: 200,
             exact_scope: 10_000,
             bm25_k1: 1.2,
             bm25_b: 0.75,

@@ -6,6 +6,8 @@ use std::ops::Range;
 const START: char = '\u{2}';
 /// After it.
 const STOP: char = '\u{3}';
+/// In place of a `<`.
+const LESS: char = '\u{4}';
 /// Words may be long; a snippet is not.
 const LONGEST: usize = 600;
 
@@ -27,6 +29,7 @@ impl Snippet {
             match c {
                 START => start = Some(snippet.text.len()),
                 STOP => snippet.marks.extend(start.take().map(|start| start..snippet.text.len())),
+                LESS => snippet.text.push('<'),
                 _ => snippet.text.push(c),
             }
         }

@@ -31,7 +31,6 @@ const RETRY_LAST: Duration = Duration::from_secs(30);
 pub(super) struct Mind {
     pub(super) htm: Htm,
     pub(super) namespace: String,
-    pub(super) name: String,
     state: Mutex<State>,
     changed: Notify,
     batch_full: Notify,
@@ -45,6 +44,7 @@ pub(super) struct Mind {
 #[derive(Debug)]
 pub(super) struct State {
     id: RobotId,
+    name: String,
     pub(super) memory: WorkingMemory,
     pending: Pending,
     /// From this machine's clock to the database's.
@@ -108,11 +108,17 @@ impl Mind {
         now: DateTime<Utc>,
     ) -> Self {
         let last = memory.iter().map(|entry| entry.accessed_at).max().unwrap_or(now).min(now);
-        let state = State { id, memory, pending: Pending::default(), offset: now - Utc::now(), last };
+        let state = State {
+            id,
+            name: name.into(),
+            memory,
+            pending: Pending::default(),
+            offset: now - Utc::now(),
+            last,
+        };
         Self {
             htm,
             namespace: namespace.into(),
-            name: name.into(),
             state: Mutex::new(state),
             changed: Notify::new(),
             batch_full: Notify::new(),
@@ -124,6 +130,18 @@ impl Mind {
 
     pub(super) fn id(&self) -> RobotId {
         self.lock().id
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.lock().name.clone()
+    }
+
+    /// Takes note of what it is called.
+    pub(super) fn rename(&self, name: Option<&str>) {
+        let mut state = self.lock();
+        if let Some(name) = name.filter(|name| **name != state.name) {
+            state.name = name.into();
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -148,7 +166,7 @@ impl Mind {
         match self.write_pending().await {
             Err(Error::Database(error)) if is_about(&error, "working_memory_robot_fk") => {
                 // Its row was merged into another robot's. What it says goes on under its name; so does its mind.
-                let (id, _) = store::open_robot(self.htm.pool(), &self.namespace, &self.name).await?;
+                let (id, _) = store::open_robot(self.htm.pool(), &self.namespace, &self.name()).await?;
                 {
                     let mut state = self.lock();
                     state.id = id;
@@ -220,7 +238,7 @@ impl Mind {
     async fn flush_until_written(&self) {
         let mut wait = RETRY_FIRST;
         while let Err(error) = self.flush().await {
-            let robot = self.name.as_str();
+            let robot = self.name();
             if self.is_closing() {
                 tracing::warn!(code = error.code(), %error, robot, "what it had in mind last is not written");
                 return;

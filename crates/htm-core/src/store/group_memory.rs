@@ -98,8 +98,21 @@ pub(crate) async fn sync(
     Ok(Some(Synced { closed, max_tokens, member, delta: Delta { version, complete, rows } }))
 }
 
-/// Live nodes of a namespace as they come to mind now, in the order asked for.
+/// Nodes of a namespace as they come to mind now, in the order asked for; all of them are live, or it is an error.
 pub(crate) async fn entries_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    nodes: &[NodeId],
+) -> Result<Vec<Entry>> {
+    let entries = live_entries_in_tx(connection, namespace, nodes).await?;
+    match nodes.iter().find(|node| entries.iter().all(|entry| entry.node != **node)) {
+        Some(missing) => Err(Error::NodeNotFound { node: *missing }),
+        None => Ok(entries),
+    }
+}
+
+/// Those of the nodes that are live and of this namespace, as they come to mind now, in the order asked for.
+pub(crate) async fn live_entries_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
     nodes: &[NodeId],
@@ -116,9 +129,6 @@ pub(crate) async fn entries_in_tx(
     .bind(nodes)
     .fetch_all(connection)
     .await?;
-    if let Some(missing) = nodes.iter().find(|node| rows.iter().all(|row| row.node != **node)) {
-        return Err(Error::NodeNotFound { node: *missing });
-    }
     let entry = |row: EntryRow| row.held.read(row.node, TokenEncoding::default()).map(|held| held.entry);
     Ok(rows.into_iter().filter_map(entry).collect())
 }

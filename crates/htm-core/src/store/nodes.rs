@@ -9,7 +9,8 @@ use ulid::Ulid;
 
 use super::entity;
 use crate::error::{Error, Result};
-use crate::id::NodeId;
+use crate::id::{NodeId, RobotId};
+use crate::keepers::{Keepers, KeptBy};
 use crate::node::Node;
 use crate::tag::TagPath;
 
@@ -25,6 +26,8 @@ pub(crate) struct Insertion<'a> {
     pub(crate) max_attempts: i32,
     /// Larger is claimed first: live writes have 0, backfill less.
     pub(crate) priority: i32,
+    /// Whom the robots' names mean: what another robot has that name for is left out.
+    pub(crate) robot: Option<RobotId>,
 }
 
 /// A memory whose defaults are filled in, ready to be inserted.
@@ -100,6 +103,7 @@ pub(crate) async fn insert_in_tx(
         .bind(insertion.max_attempts)
         .bind(insertion.priority)
         .bind(scopes(nodes))
+        .bind(insertion.robot)
         .fetch_all(&mut *connection)
         .await?;
     if bulk {
@@ -168,6 +172,23 @@ pub(crate) async fn by_keys(
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
+}
+
+/// Who keeps a live node.
+pub(crate) async fn keepers(pool: &PgPool, node: NodeId) -> Result<Keepers> {
+    let robots: Vec<KeptBy> =
+        sqlx::query_as(include_str!("sql/keepers.sql")).bind(node).fetch_all(pool).await?;
+    if robots.is_empty() {
+        return Err(Error::NodeNotFound { node });
+    }
+    let groups = sqlx::query_scalar(
+        "select g.name from htm.group_memory m join htm.robot_groups g on g.id = m.group_id
+          where m.node_id = $1 and m.removed_at is null order by g.name",
+    )
+    .bind(node)
+    .fetch_all(pool)
+    .await?;
+    Ok(Keepers { robots, groups })
 }
 
 /// A live node by its id.

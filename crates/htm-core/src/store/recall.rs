@@ -34,7 +34,7 @@ mod node_row;
 
 use std::cmp::Ordering;
 
-pub(crate) use filters::{needed, paths_and_prefixes, several, tags_named};
+pub(crate) use filters::{needed, paths_and_prefixes, several, tags_named, wanted_metadata};
 pub(crate) use node_row::{NodeRow, node_columns};
 use pgvector::HalfVector;
 use sqlx::types::Json;
@@ -46,6 +46,7 @@ use crate::job::Stage;
 use crate::recall::words::{SignKind, Words};
 use crate::recall::{
     Correction, Explanation, Fusion, Hit, MatchedBy, Plan, RecallQuery, Scores, Snippet, Strategy,
+    VectorSearch,
 };
 use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::{NamedMonth, Timeframe, named_months};
@@ -74,6 +75,7 @@ pub(crate) struct Found {
     pub(crate) corrected: Vec<Correction>,
     pub(crate) plan: Option<Plan>,
     pub(crate) unembedded: i64,
+    pub(crate) vector_search: Option<VectorSearch>,
 }
 
 pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> {
@@ -98,6 +100,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter.
         "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
          set local pg_trgm.similarity_threshold = 0.3; set local hnsw.iterative_scan = relaxed_order;
+         set local hnsw.max_scan_tuples = 200000;
          set local hnsw.ef_search = {}",
         settings.ef_search.clamp(1, 1_000)
     );
@@ -135,6 +138,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(settings.weight_time)
         .bind(years)
         .bind(months)
+        .bind(wanted_metadata(&query.metadata))
         .bind(Json(&search.words.signs))
         .bind(settings.weight_exact)
         .bind(query.min_similarity.or(settings.min_similarity))
@@ -167,6 +171,10 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         }
     };
     tx.commit().await?;
+    let vector_search = rows.first().and_then(|row| match row.search.as_deref()? {
+        "index" => Some(VectorSearch::Approximate),
+        _ => Some(VectorSearch::Exact),
+    });
     let weights = query.boost_tags.first().map(|_| &settings.relevance);
     let corrected = rows.first().and_then(|row| row.corrected.clone()).map_or_else(Vec::new, |json| json.0);
     let mut hits =
@@ -176,7 +184,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
         hits.truncate(query.limit);
     }
-    Ok(Found { hits, corrected, plan, unembedded })
+    Ok(Found { hits, corrected, plan, unembedded, vector_search })
 }
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
@@ -202,8 +210,14 @@ fn statement(model: Option<&RegisteredModel>, words: &Words) -> String {
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
         .replace("{{tags:$4,$5}}", &tags_named("$4", "$5"))
         .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
+        .replace("{{within:m}}", &within("m"))
+        .replace("{{within:e}}", &within("e"))
         .replace("{{visible}}", &visible)
         .replace("{{node}}", node_columns())
+}
+
+fn within(row: &str) -> String {
+    include_str!("sql/within.sql").replace("{{row}}", row).trim_end().into()
 }
 
 #[derive(sqlx::FromRow)]
@@ -217,6 +231,7 @@ struct Row {
     bm25: Option<f64>,
     score: Option<f64>,
     tag_share: Option<f64>,
+    search: Option<String>,
     hours: f64,
     text_share: Option<f64>,
     vector_part: Option<f64>,

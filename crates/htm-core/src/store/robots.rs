@@ -76,6 +76,19 @@ pub(crate) async fn find(
         .await?)
 }
 
+/// A robot as it is registered.
+pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Option<RobotInfo>> {
+    let row: Option<Row> = sqlx::query_as(
+        "select id, uuid, namespace, name, metadata, created_at, last_active
+           from htm.robots where namespace = $1 and name = $2",
+    )
+    .bind(namespace)
+    .bind(name)
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(Into::into))
+}
+
 /// A robot's name, which it keeps until the transaction's end; none when it is gone.
 pub(crate) async fn hold_name_in_tx(connection: &mut PgConnection, robot: RobotId) -> Result<Option<String>> {
     Ok(sqlx::query_scalar("select name from htm.robots where id = $1 for key share")

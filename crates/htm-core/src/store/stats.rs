@@ -1,11 +1,11 @@
-//! The memory in numbers: five statements of one snapshot.
+//! The memory in numbers: six statements of one snapshot.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
 use crate::error::{Error, Result};
 use crate::stats::{
-    Ages, Counts, Enrichment, GroupCount, IndexSize, MemoryStats, Storage, TableSize, Totals,
+    Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, Storage, TableSize, Totals,
     WorkingMemoryUse,
 };
 
@@ -29,6 +29,7 @@ pub(crate) async fn memory(
         enrichment: enrichment(&mut tx, namespace).await?,
         working_memory_tokens,
         working_memory: working_memory(&mut tx, namespace, top, working_memory_tokens).await?,
+        groups: groups(&mut tx, namespace, top).await?,
         storage: storage(&mut tx).await?,
     };
     tx.commit().await?;
@@ -157,6 +158,15 @@ async fn working_memory(
         utilisation: tokens as f64 / limit.max(1) as f64,
     };
     Ok(rows.into_iter().map(used).collect())
+}
+
+async fn groups(connection: &mut PgConnection, namespace: Option<&str>, top: i64) -> Result<Vec<GroupUse>> {
+    Ok(sqlx::query_as(include_str!("sql/stats_groups.sql"))
+        .bind(namespace)
+        .bind(top)
+        .persistent(false)
+        .fetch_all(connection)
+        .await?)
 }
 
 async fn storage(connection: &mut PgConnection) -> Result<Storage> {

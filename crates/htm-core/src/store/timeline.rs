@@ -2,7 +2,9 @@
 
 use sqlx::{AssertSqlSafe, PgPool};
 
-use super::recall::{NodeRow, needed, node_columns, paths_and_prefixes, several, tags_named};
+use super::recall::{
+    NodeRow, needed, node_columns, paths_and_prefixes, several, tags_named, wanted_metadata,
+};
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::node::Node;
@@ -36,6 +38,7 @@ pub(crate) async fn latest(
         .bind(paths)
         .bind(prefixes)
         .bind(needed(&query.tags, query.any_tag))
+        .bind(wanted_metadata(&query.metadata))
         .fetch_all(&mut *tx)
         .await?;
     tx.commit().await?;

@@ -70,6 +70,13 @@ pub(crate) struct Applied {
     pub(crate) phrase: Option<TimePhrase>,
 }
 
+impl Applied {
+    /// Whether the text was a time and no more: it asks for everything of that time.
+    pub(crate) fn is_all_of(&self, text: &str) -> bool {
+        self.phrase.as_ref().is_some_and(|taken| taken.query == text)
+    }
+}
+
 impl Htm {
     /// What a filter means now. Only words ask the database for its clock.
     pub(crate) async fn apply_time(&self, filter: &TimeFilter, text: &str) -> Result<Applied> {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use htm_core::{ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId};
+use htm_core::{
+    ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery,
+};
 use htm_runtime::{Session, shutdown};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
@@ -24,7 +26,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
     };
     let lease = Duration::from_millis(config.groups.lease_ms);
     let options = JoinOptions { role, lease, max_tokens: config.groups.max_tokens };
-    let member = group(&session.htm(), &args.group).join(robot, options).await?;
+    let member = group(&session.htm_with_embedder()?, &args.group).join(robot, options).await?;
     let mut events = member.events();
     let nodes = member.entries().await.len();
     say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }));
@@ -79,7 +81,8 @@ fn lines_of_stdin() -> mpsc::Receiver<std::io::Result<String>> {
 }
 
 /// The commands that a line of standard input may be.
-const COMMANDS: &str = "/add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members";
+const COMMANDS: &str =
+    "/recall QUERY, /add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members, /sync";
 /// The tokens of a context when a line names no other number.
 const CONTEXT_TOKENS: usize = 4_000;
 
@@ -91,6 +94,8 @@ enum Command<'a> {
     Memory,
     Context(usize),
     Members,
+    Sync,
+    Recall(&'a str),
     Remember(&'a str),
 }
 
@@ -115,11 +120,16 @@ impl<'a> Command<'a> {
             ("/touch", _) => Self::Touch(node()?),
             ("/memory", "") => Self::Memory,
             ("/members", "") => Self::Members,
+            ("/sync", "") => Self::Sync,
+            ("/recall", "") => return Err(format!("{command} takes a question")),
+            ("/recall", query) => Self::Recall(query),
             ("/context", "") => Self::Context(CONTEXT_TOKENS),
             ("/context", tokens) => Self::Context(
                 tokens.parse().map_err(|_| format!("{command} takes a number of tokens, not `{tokens}`"))?,
             ),
-            ("/memory" | "/members", more) => return Err(format!("{command} takes nothing, not `{more}`")),
+            ("/memory" | "/members" | "/sync", more) => {
+                return Err(format!("{command} takes nothing, not `{more}`"));
+            }
             _ => return Err(format!("`{command}` is no command")),
         })
     }
@@ -146,6 +156,23 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
             json!({ "event": "context", "tokens": context.tokens, "text": context.text })
         }
         Command::Members => json!({ "event": "members", "members": member.members().await? }),
+        Command::Sync => {
+            member.sync().await?;
+            json!({ "event": "in_step", "nodes": member.entries().await.len() })
+        }
+        Command::Recall(query) => {
+            let found = member.recall(&RecallQuery::new(query)).await?;
+            let hits = found.recalled.hits.iter();
+            let hits: Vec<Value> =
+                hits.map(|hit| json!({ "node": hit.node.id, "content": hit.node.content })).collect();
+            json!({
+                "event": "recalled",
+                "hits": hits,
+                "degraded": found.recalled.degraded,
+                "in_mind": found.is_in_mind,
+                "evicted": found.evicted,
+            })
+        }
         Command::Remember(line) => {
             json!({ "event": "remembered", "node": member.remember(Memory::new(line)).await?.node })
         }

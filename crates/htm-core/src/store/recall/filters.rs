@@ -1,6 +1,8 @@
 //! A query's filters as parameters.
 
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use sqlx::types::Json;
 
 use crate::recall::TagFilter;
 use crate::timeframe::Timeframe;
@@ -25,6 +27,11 @@ pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
 /// The tags that a list of names means, to be put into a statement.
 pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
     include_str!("../sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
+}
+
+/// What metadata must contain; none when nothing is asked for.
+pub(crate) fn wanted_metadata(metadata: &Map<String, Value>) -> Option<Json<&Map<String, Value>>> {
+    (!metadata.is_empty()).then_some(Json(metadata))
 }
 
 /// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.

@@ -17,11 +17,13 @@
 -- $21 text[] tags that hits had better have, or null   $22 boolean[] each as a prefix
 -- $23 double weight of the neighbouring turns, 0: none                   $24 double BM25's smoothing, in lexemes
 -- $25 double for a node of a speaker whom the query names                $26 double for a node of a time that it names
--- $29 jsonb what the query asks for by signs, see recall_signs.sql       $30 double for the exact terms that a node has
--- $31 double least similarity that vectors may bring, or null            $32 boolean snippets
+-- $29 jsonb object that a node's metadata must contain, or null
 -- $27 int[] the years of the months that the query names, null: of any   $28 int[] the months, 1 to 12
+-- $30 jsonb what the query asks for by signs, see recall_signs.sql       $31 double for the exact terms that a node has
+-- $32 double least similarity that vectors may bring, or null            $33 boolean snippets
 --
--- Index: nodes_tsv_idx; nodes_language_idx; embeddings_<id>_scope_idx (exact) or embeddings_<id>_hnsw_idx; nodes_pk; nodes_session_seq_idx or
+-- Index: nodes_tsv_idx; nodes_language_idx; embeddings_<id>_scope_idx or embeddings_<id>_hnsw_idx; nodes_pk; node_tags_tag_idx, nodes_robot_idx,
+-- nodes_session_idx or nodes_metadata_idx (a narrow filter); nodes_session_seq_idx or
 -- nodes_session_idx; lexeme_statistics_pk; lexeme_statistics_trigram_idx (a word that no node has)
 with several as materialized (
     -- The indexes are walked from the first start ($2) to the last end ($3); this leaves out what lies between.
@@ -36,47 +38,70 @@ boost as materialized (
 ),
 {{signs}},
 {{words}},
-scope as materialized (
-    select count(*) as size
-      from (select from {{store}} e
-             where $9::halfvec is not null and e.namespace = $1
-               and ($2::timestamptz is null or e.created_at >= $2)
-               and ($3::timestamptz is null or e.created_at < $3)
-               and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
-             limit $13 + 1) counted
+few as materialized (
+    -- The assignments of the tags that are asked for; read whole when they are few.
+    select nt.node_id, s.ord from tag_scope s join htm.node_tags nt on nt.tag_id = s.id
+     where $9::halfvec is not null limit $13 + 1
 ),
-exact_leg as materialized (
+narrow as materialized (
+    -- The nodes that pass the filters: found by their tags where these are rare, else by the other filters.
+    select m.id
+      from (select node_id from few where (select count(*) from few) <= $13
+             group by node_id having count(distinct ord) >= $6) f
+      join htm.nodes m on m.id = f.node_id
+     where $4::text[] is not null and {{visible}} and {{within:m}}
+    union all
+    (select m.id
+       from htm.nodes m
+      where $9::halfvec is not null and ($7::text is not null or $20::text is not null or $29::jsonb is not null)
+        and ($4::text[] is null or (select count(*) from few) > $13)
+        and {{visible}} and {{within:m}}
+      limit $13 + 1)
+),
+scope as materialized (
+    -- How vectors are searched: among the nodes that pass the filters, or in the whole scope, when those are few enough to
+    -- be compared each; else by the index.
+    select case
+        when $9::halfvec is null then null
+        when case when $4::text[] is not null and (select count(*) from few) <= $13 then true
+                  else $7::text is not null or $20::text is not null or $29::jsonb is not null end
+             and (select count(*) from narrow) <= $13 then 'narrow'
+        when (select count(*) from (select from {{store}} e where {{within:e}} limit $13 + 1) counted) <= $13 then 'whole'
+        else 'index' end as search
+),
+narrow_leg as materialized (
+    -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
+    select n.id, e.embedding <=> $9 as distance
+      from narrow n
+     cross join lateral (select s.embedding from {{store}} s where s.node_id = n.id offset 0) e
+     where (select search from scope) = 'narrow'
+     order by distance
+     limit $11
+),
+whole_leg as materialized (
     -- "+ 0" keeps the planner from the HNSW index: a small scope is sorted whole and loses nothing. Nodes are looked at
     -- in that order until enough are visible; a join would read all of them.
     select id, distance
       from (select e.node_id as id, e.embedding <=> $9 as distance
               from {{store}} e
-             where $9::halfvec is not null and (select size from scope) <= $13
-               and e.namespace = $1
-               and ($2::timestamptz is null or e.created_at >= $2)
-               and ($3::timestamptz is null or e.created_at < $3)
-               and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
+             where (select search from scope) = 'whole' and {{within:e}}
              order by (e.embedding <=> $9) + 0
             offset 0) near
      where coalesce((select {{visible}} from htm.nodes m where m.id = near.id), false)
      limit $11
 ),
-hnsw_leg as materialized (
+index_leg as materialized (
     select e.node_id as id, e.embedding <=> $9 as distance
       from {{store}} e
-     where $9::halfvec is not null and (select size from scope) > $13
-       and e.namespace = $1
-       and ($2::timestamptz is null or e.created_at >= $2)
-       and ($3::timestamptz is null or e.created_at < $3)
-       and ($18::timestamptz[] is null or (select ranges from several) @> e.created_at)
+     where (select search from scope) = 'index' and {{within:e}}
        and exists (select from htm.nodes m where m.id = e.node_id and {{visible}})
      order by e.embedding <=> $9
      limit $11
 ),
 vector_leg as materialized (
     select id, row_number() over (order by distance, id desc) as rank
-      from (select * from exact_leg union all select * from hnsw_leg) leg
-     where $31::float8 is null or 1 - distance >= $31
+      from (table narrow_leg union all table whole_leg union all table index_leg) leg
+     where $32::float8 is null or 1 - distance >= $32
 ),
 text_leg as materialized (
     select id, row_number() over (order by is_exact desc, rank desc, id desc) as rank
@@ -84,11 +109,7 @@ text_leg as materialized (
                    coalesce(ts_rank('{1,1,1,1}', m.tsv, q.query), 0) as rank
               from any_word q
               {{chosen}}
-             where $8::text is not null and m.namespace = $1
-               and ($2::timestamptz is null or m.created_at >= $2)
-               and ($3::timestamptz is null or m.created_at < $3)
-               and ($18::timestamptz[] is null or (select ranges from several) @> m.created_at)
-               and {{visible}}
+             where $8::text is not null and {{within:m}} and {{visible}}
              order by 2 desc, 3 desc, 1 desc
              limit $11) leg
 ),
@@ -159,10 +180,7 @@ member as materialized (
       -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
       left join lateral (select s.embedding, s.revision from {{store}} s where s.node_id = c.id offset 0) e on true
      where c.vector_rank is not null or c.text_rank is not null
-        or (($2::timestamptz is null or m.created_at >= $2)
-            and ($3::timestamptz is null or m.created_at < $3)
-            and ($18::timestamptz[] is null or (select ranges from several) @> m.created_at)
-            and {{visible}})
+        or ({{within:m}} and {{visible}})
 ),
 {{bm25}},
 scored as materialized (
@@ -171,7 +189,7 @@ scored as materialized (
            case when b.bm25 > 0 or exists (select from sign where kind = 'phrase') then m.text_rank end as text_rank,
            case when $8::text is not null then coalesce(b.bm25, 0) end as bm25, b.together, b.exact,
            case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0
-                else $30 * coalesce(b.exact_share, 0) end as prior_exact
+                else $31 * coalesce(b.exact_share, 0) end as prior_exact
       from member m
       left join bm25 b using (id)
      where b.bm25 > 0 or m.text_rank is null or m.vector_rank is not null or exists (select from sign where kind = 'phrase')
@@ -214,7 +232,7 @@ shown as (
     select coalesce(string_agg(part, ' | ')::tsquery, '') as query
       from (select quoted as part from word
             union all select '(' || query::text || ')' from sign where kind <> 'without' and query is not null) s
-     where $32
+     where $33
 ),
 hit as (
     select f.*, greatest(coalesce(n.share, 0), 0) as neighbours,
@@ -232,8 +250,9 @@ select {{node}},
        h.text_part::float8 * coalesce(h.exact / nullif(h.bm25, 0), 0) as exact_part,
        h.neighbours::float8 as neighbours_part, h.speaker::float8 as speaker_part, h.time::float8 as time_part,
        h.prior_exact::float8 as prior_exact,
-       case when $32 then
-           ts_headline(m.language::regconfig, translate(left(m.content, 100000), E'\x02\x03', ''), (select query from shown),
+       case when $33 then
+           -- "<" is put aside: what looks like a tag would be left out.
+           ts_headline(m.language::regconfig, translate(left(m.content, 100000), E'<\x02\x03\x04', E'\x04'), (select query from shown),
                        E'StartSel="\x02", StopSel="\x03", MaxWords=35, MinWords=15')
        end as snippet,
        (select jsonb_agg(jsonb_build_object('asked', word, 'used', used) order by word, used) from correction) as corrected,
@@ -241,6 +260,7 @@ select {{node}},
            (select count(distinct b.ord) from htm.node_tags nt join boost b on b.id = nt.tag_id
              where nt.node_id = m.id)::float8 / cardinality($21)
        end as tag_share,
+       (select search from scope) as search,
        greatest(extract(epoch from now() - m.created_at)::float8 / 3600, 0) as hours
   from hit h
   join htm.nodes m on m.id = h.id

@@ -4,7 +4,7 @@
 language as materialized (
     -- The query's own, and those that nodes have: a step in the index each.
     with recursive step as (
-        select (select min(m.language) from htm.nodes m where ($8::text is not null or $29::jsonb <> '[]') and m.namespace = $1) as name
+        select (select min(m.language) from htm.nodes m where ($8::text is not null or $30::jsonb <> '[]') and m.namespace = $1) as name
         union all
         select (select min(m.language) from htm.nodes m where m.namespace = $1 and m.language > s.name)
           from step s
@@ -19,7 +19,7 @@ sign as materialized (
            -- What full text cannot look for has to be there as written.
            s.written or lexed.query is null or lexed.is_short as written,
            lexed.query
-      from jsonb_to_recordset($29::jsonb) s(kind text, text text, pattern text, written boolean, also text, within text, parts text)
+      from jsonb_to_recordset($30::jsonb) s(kind text, text text, pattern text, written boolean, also text, within text, parts text)
      cross join lateral (
            select string_agg('(' || part || ')', ' | ') filter (where part <> '')::tsquery as query,
                   coalesce(bool_or(part = ''), true) as is_short

@@ -6,6 +6,8 @@
 -- $6 text robot's name or null  $7 text session or null                   $8 int limit
 -- $9 text[] tags or null        $10 boolean[] each as a prefix            $11 int how many of them a node must have
 --
+-- $12 jsonb object that a node's metadata must contain, or null
+--
 -- Index: nodes_namespace_created_at_idx; nodes_session_idx when a session is asked for; node_tags_tag_idx
 with several as materialized (
     select range_agg(tstzrange(r.since, r.until)) as ranges

@@ -266,7 +266,10 @@ fn every_day_of_ten_years() {
             let yesterday = today.pred_opt().unwrap();
             let monday = today - Days::new(today.weekday().num_days_from_monday().into());
             let week = here.week_of(today);
-            let same: [(&str, &dyn Fn(NaiveDate) -> bool); 7] = [
+            let days_back = |day: NaiveDate| (today - day).num_days();
+            let since_wednesday = i64::from((today.weekday().num_days_from_monday() + 4) % 7) + 1;
+            let since_friday = i64::from((today.weekday().num_days_from_monday() + 3) % 7);
+            let same: [(&str, &dyn Fn(NaiveDate) -> bool); 16] = [
                 ("today", &|day| day == today),
                 ("yesterday", &|day| day == yesterday),
                 ("this week", &|day| here.week_of(day) == week),
@@ -274,6 +277,18 @@ fn every_day_of_ten_years() {
                 ("last month", &|day| month_of(day) == month_of(today) - 1),
                 ("last year", &|day| day.year() == today.year() - 1),
                 ("last weekend", &|day| day == monday - Days::new(1) || day == monday - Days::new(2)),
+                ("3 days ago", &|day| days_back(day) == 3),
+                ("2 weeks ago", &|day| here.week_of(day) == week - 2),
+                ("a month ago", &|day| month_of(day) == month_of(today) - 1),
+                ("11 months ago", &|day| month_of(day) == month_of(today) - 11),
+                ("4 years ago", &|day| day.year() == today.year() - 4),
+                ("last Wednesday", &|day| days_back(day) == since_wednesday),
+                ("on Friday", &|day| days_back(day) == since_friday),
+                ("this Sunday", &|day| here.week_of(day) == week && day.weekday() == Weekday::Sun),
+                ("in February", &|day| {
+                    let months = month_of(today) - month_of(day);
+                    day.month() == 2 && (0..12).contains(&months)
+                }),
             ];
             for (text, within) in same {
                 let frame = here.frame(text);
@@ -281,6 +296,34 @@ fn every_day_of_ten_years() {
                 let days =
                     [from - second, from, until - second, until].map(|at| within(here.clock(at).date()));
                 assert_eq!(days, [false, true, true, false], "{text} at {here:?}: {frame}");
+            }
+            let night = |at: NaiveDateTime, day: NaiveDate| {
+                (at.date() == day && at.hour() >= 18)
+                    || (at.date() == day.succ_opt().unwrap() && at.hour() < 6)
+            };
+            let parts: [(&str, &dyn Fn(NaiveDateTime) -> bool); 6] = [
+                ("this morning", &|at| at.date() == today && (6..12).contains(&at.hour())),
+                ("this afternoon", &|at| at.date() == today && (12..18).contains(&at.hour())),
+                ("this evening", &|at| at.date() == today && at.hour() >= 18),
+                ("yesterday evening", &|at| at.date() == yesterday && at.hour() >= 18),
+                ("tonight", &|at| night(at, today)),
+                ("last night", &|at| night(at, yesterday)),
+            ];
+            for (text, within) in parts {
+                let frame = here.frame(text);
+                let (from, until) = (frame.from().unwrap(), frame.until().unwrap());
+                let ends = [from - second, from, until - second, until].map(|at| within(here.clock(at)));
+                assert_eq!(ends, [false, true, true, false], "{text} at {here:?}: {frame}");
+            }
+            // The last so many months begin on the same day of the month, or on its last one.
+            let clock = here.clock(here.now);
+            for months in [1, 13] {
+                let then = clock - Months::new(months);
+                let from = here.clock(here.frame(&format!("last {months} months")).from().unwrap());
+                match zone.from_local_datetime(&then) {
+                    chrono::LocalResult::None => assert!(from > then && from - then <= TimeDelta::hours(1)),
+                    _ => assert_eq!(from, then, "{months} at {here:?}"),
+                }
             }
             here.now += TimeDelta::days(1) + TimeDelta::minutes(7);
         }

@@ -1,0 +1,23 @@
+-- The robots that made a node, said it again, or have it in mind; by name. None: there is no such live node.
+--
+-- $1 bigint node
+--
+-- Index: nodes_pk, repeats_pk, working_memory_node_idx, robots_pk
+with node as materialized (
+    select id, robot_id from htm.nodes where id = $1 and deleted_at is null
+), keeper as (
+    select robot_id from node
+    union
+    select p.robot_id from node n join htm.repeats p on p.node_id = n.id
+    union
+    select w.robot_id from node n join htm.working_memory w on w.node_id = n.id
+)
+select r.name as robot, n.robot_id = r.id as made,
+       (n.robot_id = r.id)::int + coalesce(p.count, 0) as remember_count,
+       p.first_at as first_repeat, p.last_at as last_repeat,
+       exists (select from htm.working_memory w where w.node_id = n.id and w.robot_id = r.id) as in_working_memory
+  from keeper k
+  join htm.robots r on r.id = k.robot_id
+ cross join node n
+  left join htm.repeats p on p.node_id = n.id and p.robot_id = r.id
+ order by r.name
