@@ -52,8 +52,11 @@ impl Plan {
             found.walk(root);
         }
         let leg = |(cte, name)| found.legs.contains(cte).then_some(name);
+        // A store that is small enough is sorted all the same.
+        let by_index =
+            if found.indexes.iter().any(|index| index.ends_with("_hnsw_idx")) { "hnsw" } else { "exact" };
         let legs =
-            [("narrow_leg", "narrow"), ("whole_leg", "exact"), ("index_leg", "hnsw"), ("text_leg", "text")];
+            [("narrow_leg", "narrow"), ("whole_leg", "exact"), ("index_leg", by_index), ("text_leg", "text")];
         Self {
             legs: legs.into_iter().filter_map(leg).collect(),
             indexes: found.indexes.into_iter().collect(),

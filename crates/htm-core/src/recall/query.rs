@@ -91,7 +91,7 @@ pub struct RecallQuery {
     pub tags: Vec<TagFilter>,
     /// One of the tags is enough; else all are needed.
     pub any_tag: bool,
-    /// Tags that a hit had better have: with any of them, hits are ordered by their [relevance](RelevanceWeights).
+    /// Tags that a hit had better have: with any of them, hits are ordered by their [relevance](crate::RelevanceWeights).
     pub boost_tags: Vec<TagFilter>,
     /// Only what this robot remembered.
     pub robot: Option<String>,
