@@ -241,7 +241,7 @@ pub(crate) struct RecallArgs {
     /// The least similarity, 0 to 1, that vectors may bring; what the words bring stays
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) min_similarity: Option<String>,
-    /// Show the passage of each hit that has most of the query, its words in <mark>
+    /// Show the passage of each hit that has most of the query, its words marked
     #[arg(long)]
     pub(crate) snippets: bool,
     /// Show what each score is made of, and the indexes that were read
