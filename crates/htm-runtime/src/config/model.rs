@@ -249,6 +249,8 @@ pub struct Recall {
     pub weight_neighbours: f64,
     pub weight_speaker: f64,
     pub weight_time: f64,
+    pub weight_exact: f64,
+    pub min_similarity: f64,
 }
 
 /// `[relevance]`.
@@ -446,6 +448,8 @@ choice! {
         Fulltext = "fulltext",
         /// By both, fused.
         Hybrid = "hybrid",
+        /// By what the query looks like.
+        Auto = "auto",
     }
 }
 
