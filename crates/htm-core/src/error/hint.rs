@@ -1,6 +1,7 @@
 //! The next step.
 
 use super::Error;
+use crate::job::JobState;
 
 impl Error {
     /// What to do next.
