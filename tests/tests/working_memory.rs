@@ -348,13 +348,24 @@ async fn a_robot_that_is_merged_into_another_while_it_is_open_keeps_what_it_has_
     htm.register_robot(None, Some("new"), Default::default()).await.unwrap();
     htm.merge_robots(None, &["old"], "new").await.unwrap();
     assert_eq!(in_mind(&process(&db.pool, 1_000).robot("new").await.unwrap()), [first.0]);
-    // Its name lives on, with a row of its own.
+    // It goes on as the one that it was merged into, also when that is merged in its turn.
     let second = say(&robot, "said after the merge", 5.0).await;
     robot.flush().await.unwrap();
     assert_ne!(robot.id(), merged_id);
+    assert_eq!(robot.name(), "new");
+    htm.register_robot(None, Some("newest"), Default::default()).await.unwrap();
+    htm.merge_robots(None, &["new"], "newest").await.unwrap();
+    // A stranger takes the name that is free; nothing of it is touched.
+    let stranger = process(&db.pool, 1_000).robot("new").await.unwrap();
+    let others = say(&stranger, "said by a stranger", 5.0).await;
+    stranger.close().await.unwrap();
+    let third = say(&robot, "said after both", 5.0).await;
     robot.close().await.unwrap();
-    let again = process(&db.pool, 1_000).robot("old").await.unwrap();
-    assert_eq!(in_mind(&again), [first.0, second.0]);
+    let again = process(&db.pool, 1_000).robot("newest").await.unwrap();
+    assert_eq!(in_mind(&again), [first.0, second.0, third.0]);
+    assert_eq!(htm.get(third).await.unwrap().robot, "newest");
+    assert_eq!(in_mind(&process(&db.pool, 1_000).robot("new").await.unwrap()), [others.0]);
+    assert_eq!(db.count("select count(*) from htm.robots where name = 'old'").await, 0);
 }
 
 #[tokio::test]

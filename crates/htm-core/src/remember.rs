@@ -86,9 +86,14 @@ impl Htm {
         Ok(receipt)
     }
 
-    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was renamed.
-    /// What it is called is in the memory then; one whose row is gone goes on under the name that the memory has.
-    pub(crate) async fn remember_as(&self, robot: RobotId, memory: &mut Memory) -> Result<Receipt> {
+    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was renamed or
+    /// merged into another. Who it is now is given back, and what it is called is in the memory; one that is gone goes on
+    /// under the name that the memory has.
+    pub(crate) async fn remember_as(
+        &self,
+        robot: RobotId,
+        memory: &mut Memory,
+    ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
         if node.memory.tags.is_empty() {
             let mut connection = self.pool().acquire().await?;
@@ -96,7 +101,7 @@ impl Htm {
                 Ok(ids) => {
                     if let [Some(id)] = ids[..] {
                         self.pinger().ping();
-                        return Ok(written(id));
+                        return Ok((written(id), robot));
                     }
                 }
                 Err(error) if is_robot_gone(&error) => {}
@@ -105,14 +110,15 @@ impl Htm {
         }
         let mut tx = self.pool().begin().await?;
         // Held: it is not renamed before the commit.
-        if let Some(name) = robots::hold_name_in_tx(&mut tx, robot).await? {
-            memory.robot = Some(name);
+        let now = robots::hold_name_in_tx(&mut tx, robot).await?;
+        if let Some((_, name)) = &now {
+            memory.robot = Some(name.clone());
         }
         let node = self.prepare(memory)?;
         let receipt = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?.remove(0)?;
         tx.commit().await?;
         self.pinger().ping();
-        Ok(receipt)
+        Ok((receipt, now.map_or(robot, |(id, _)| id)))
     }
 
     /// Remembers many, thousands a call, in one transaction: one result an item, in their order. An item that is

@@ -165,7 +165,7 @@ impl Htm {
 }
 
 impl Robot {
-    /// Its id; another one after its row was merged into another robot's, which its name outlives.
+    /// Its id; that of another robot once it was merged into that.
     pub fn id(&self) -> RobotId {
         self.mind.id()
     }
@@ -190,10 +190,13 @@ impl Robot {
         memory.robot = Some(self.mind.name());
         let namespace = memory.namespace.get_or_insert_with(|| self.mind.namespace.clone());
         let receipt = match *namespace == self.mind.namespace {
-            true => self.mind.htm.remember_as(self.mind.id(), &mut memory).await?,
+            true => {
+                let (receipt, now) = self.mind.htm.remember_as(self.mind.id(), &mut memory).await?;
+                self.mind.become_robot(now, memory.robot.as_deref().unwrap_or_default());
+                receipt
+            }
             false => self.mind.htm.remember(memory.clone()).await?,
         };
-        self.mind.rename(memory.robot.as_deref());
         let mut entry = self.entry_of_memory(receipt.node, &memory);
         if receipt.outcome != Outcome::Written {
             // It was there: with an importance and a time of its own. When it cannot be read, revision 0 has the next

@@ -231,8 +231,8 @@ impl Htm {
 
     /// Makes one robot of several, in one transaction: all that the robots `from` have goes to `into`, and they are
     /// removed. Their memberships in groups end, as those of processes that left: a process that goes on joins as `into`.
-    /// `into` keeps its identity and metadata. A memory that one of them writes at this moment goes along, or
-    /// registers the old name again; it is never lost or refused.
+    /// `into` keeps its identity and metadata, and a program that has one of them open goes on as `into`. A memory that is
+    /// written by an old name at this moment goes along, or registers that name again; it is never lost or refused.
     ///
     /// # Errors
     /// `nothing_to_merge`, `merge_into_itself`, `robot_unknown`, `namespace_invalid`, or a database error. Nothing has

@@ -1,6 +1,6 @@
 -- What access_up.sql made.
 drop index htm.nodes_language_idx;
-drop table htm.node_accesses;
+drop table htm.node_accesses, htm.merged_robots;
 drop index htm.nodes_metadata_idx, htm.nodes_robot_idx;
 
 drop index htm.node_tags_tag_idx;

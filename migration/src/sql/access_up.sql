@@ -9,6 +9,14 @@ create index nodes_metadata_idx on htm.nodes using gin (metadata jsonb_path_ops)
 -- What one robot of many remembered is found without walking through what the others did.
 create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
 
+-- A program that has a robot open goes on as the one that it was merged into.
+create table htm.merged_robots (
+    robot_id bigint not null constraint merged_robots_pk primary key,
+    into_id  bigint not null constraint merged_robots_into_fk references htm.robots on delete cascade
+);
+create index merged_robots_into_idx on htm.merged_robots (into_id);
+comment on table htm.merged_robots is 'Robots that are no more, and the robots that have what was theirs.';
+
 -- ── accesses ────────────────────────────────────────────────────────────────────────────────────────────
 -- Beside the nodes, and without an index on what changes: a count is a HOT update, and no index of a node is touched.
 create table htm.node_accesses (

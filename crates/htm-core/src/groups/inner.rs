@@ -207,8 +207,9 @@ impl Inner {
         match op {
             Op::Remember(mut memory) => {
                 // It may be called otherwise by now.
-                memory.robot =
-                    Some(robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or(Error::Contended)?);
+                let (_, name) =
+                    robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or(Error::Contended)?;
+                memory.robot = Some(name);
                 let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
                 let node = pending.receipt().node;
                 written.pending = Some(pending);

@@ -174,7 +174,7 @@ impl GroupMember {
         let mut query = query.clone();
         query.namespace.get_or_insert_with(|| inner.namespace.clone());
         // It may be called otherwise by now.
-        if let Some(name) = robots::name(inner.htm.pool(), inner.robot_id).await? {
+        if let Some((_, name)) = robots::now_called(inner.htm.pool(), inner.robot_id).await? {
             inner.htm.saw_robot(&inner.namespace, &name);
         }
         let recalled = inner.htm.recall(&query).await?;

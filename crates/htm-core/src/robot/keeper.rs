@@ -136,10 +136,16 @@ impl Mind {
         self.lock().name.clone()
     }
 
-    /// Takes note of what it is called.
-    pub(super) fn rename(&self, name: Option<&str>) {
+    /// Takes note of who it is now, and what that is called: it was renamed, or merged into another. What it has in mind goes
+    /// along, beside what that one has.
+    pub(super) fn become_robot(&self, id: RobotId, name: &str) {
         let mut state = self.lock();
-        if let Some(name) = name.filter(|name| **name != state.name) {
+        if state.id != id {
+            state.id = id;
+            state.pending = Pending::Nodes(state.memory.iter().map(|entry| entry.node).collect());
+            self.changed.notify_one();
+        }
+        if state.name != name {
             state.name = name.into();
         }
     }
@@ -165,14 +171,15 @@ impl Mind {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
             Err(Error::Database(error)) if is_about(&error, "working_memory_robot_fk") => {
-                // Its row was merged into another robot's. What it says goes on under its name; so does its mind, beside what
-                // a robot that has that name by now has in its own.
-                let (id, _) = store::open_robot(self.htm.pool(), &self.namespace, &self.name()).await?;
-                {
-                    let mut state = self.lock();
-                    state.id = id;
-                    state.pending = Pending::Nodes(state.memory.iter().map(|entry| entry.node).collect());
-                }
+                // It was merged into another, or is gone: then its name goes on, with a row of its own.
+                let (id, name) = match robots::now_called(self.htm.pool(), self.id()).await? {
+                    Some(now) => now,
+                    None => {
+                        let name = self.name();
+                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.0, name)
+                    }
+                };
+                self.become_robot(id, &name);
                 self.write_pending().await
             }
             result => result,
@@ -211,8 +218,9 @@ impl Mind {
         store::keep(self.htm.pool(), id, &kept, gone).await?;
         unwritten.pending = None;
         // It may have been renamed elsewhere.
-        let name = robots::name(self.htm.pool(), id).await.ok().flatten();
-        self.rename(name.as_deref());
+        if let Ok(Some((now, name))) = robots::now_called(self.htm.pool(), id).await {
+            self.become_robot(now, &name);
+        }
         Ok(())
     }
 

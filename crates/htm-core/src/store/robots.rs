@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use sqlx::{AssertSqlSafe, PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::groups;
 use crate::error::{Error, Result};
 use crate::id::{GroupId, RobotId};
 use crate::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
+
+const NOW_CALLED: &str = "select id, name from htm.robots
+    where id = coalesce((select into_id from htm.merged_robots where robot_id = $1), $1)";
 
 /// How often a merge that met another transaction is tried.
 const MERGES: u32 = 5;
@@ -89,17 +92,17 @@ pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Op
     Ok(row.map(Into::into))
 }
 
-/// What a robot is called now; none when it is gone.
-pub(crate) async fn name(pool: &PgPool, robot: RobotId) -> Result<Option<String>> {
-    Ok(sqlx::query_scalar("select name from htm.robots where id = $1")
-        .bind(robot)
-        .fetch_optional(pool)
-        .await?)
+/// Who a robot is now, itself or the one that it was merged into, and what that is called; none when it is gone.
+pub(crate) async fn now_called(pool: &PgPool, robot: RobotId) -> Result<Option<(RobotId, String)>> {
+    Ok(sqlx::query_as(NOW_CALLED).bind(robot).fetch_optional(pool).await?)
 }
 
-/// A robot's name, which it keeps until the transaction's end; none when it is gone.
-pub(crate) async fn hold_name_in_tx(connection: &mut PgConnection, robot: RobotId) -> Result<Option<String>> {
-    Ok(sqlx::query_scalar("select name from htm.robots where id = $1 for key share")
+/// As [`now_called`]; it is called so until the transaction's end.
+pub(crate) async fn hold_name_in_tx(
+    connection: &mut PgConnection,
+    robot: RobotId,
+) -> Result<Option<(RobotId, String)>> {
+    Ok(sqlx::query_as(AssertSqlSafe(format!("{NOW_CALLED} for key share")))
         .bind(robot)
         .fetch_optional(connection)
         .await?)

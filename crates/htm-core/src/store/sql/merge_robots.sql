@@ -5,7 +5,7 @@
 --
 -- $1 bigint[] robots that give and go   $2 bigint robot that takes
 --
--- Index: robots_pk, working_memory_pk, group_members_robot_idx; repeats and group_memory are read whole
+-- Index: robots_pk, working_memory_pk, group_members_robot_idx, merged_robots_into_idx; repeats and group_memory are read whole
 with said_again as (
     insert into htm.repeats as r (node_id, robot_id, count, first_at, last_at)
     select node_id, $2::bigint, sum(count), min(first_at), max(last_at)
@@ -31,6 +31,10 @@ with said_again as (
     update htm.robots r set last_active = greatest(r.last_active, s.last_active)
       from (select max(last_active) as last_active from htm.robots where id = any ($1)) s
      where r.id = $2::bigint
+), followed as (
+    insert into htm.merged_robots (robot_id, into_id) select u.id, $2::bigint from unnest($1::bigint[]) u(id)
+), followed_on as (
+    update htm.merged_robots set into_id = $2::bigint where into_id = any ($1)
 ), removed as (
     delete from htm.robots where id = any ($1)
 )
