@@ -252,7 +252,7 @@ pub(crate) struct RecallArgs {
     /// Show what each score is made of, and the indexes that were read
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms"}
+    /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespace"])]
     pub(crate) batch: Option<PathBuf>,
 }

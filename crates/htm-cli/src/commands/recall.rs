@@ -296,8 +296,9 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
             .iter()
             .map(|hit| hit.node.key.clone().unwrap_or_else(|| hit.node.id.to_string()))
             .collect();
-        let ms = ((recalled.embed_ms + recalled.search_ms) * 1_000.0).round() / 1_000.0;
-        let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms });
+        let rounded = |ms: f64| (ms * 1_000.0).round() / 1_000.0;
+        let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
+        let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms });
         if writeln!(out, "{answer}").is_err() {
             return Ok(()); // a reader that has gone away (`| head`) is no error
         }
