@@ -387,6 +387,9 @@ pub enum Error {
     /// A call about robots that cannot be done.
     #[error(transparent)]
     Robot(#[from] RobotError),
+    /// A recall that is to be refined as it cannot be.
+    #[error(transparent)]
+    Refine(#[from] crate::refine::RefineError),
     /// A call about the ontology that cannot be done.
     #[error(transparent)]
     Tag(#[from] TagError),
@@ -473,6 +476,7 @@ impl Error {
             Self::SchemaVersion { .. } => "schema_version",
             Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
+            Self::Refine(error) => error.code(),
             Self::Tag(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
@@ -577,6 +581,7 @@ impl Error {
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
             Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
+            Self::Refine(error) => error.hint().into(),
             Self::Tag(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
             Self::DatabaseUnreachable(_) => {

@@ -31,6 +31,7 @@ mod ping;
 pub mod provider;
 mod purge;
 mod recall;
+mod refine;
 mod relevance;
 mod remember;
 mod robot;
@@ -67,6 +68,7 @@ pub use recall::{
     Degraded, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores,
     Strategy, TagFilter, VectorSearch,
 };
+pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};

@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
+use crate::id::NodeId;
 use crate::memory::refuse_nul_in_json;
 use crate::node::Node;
+use crate::refine::RefineSettings;
 use crate::relevance::RelevanceWeights;
 use crate::store::recall;
 use crate::tag::TagPath;
@@ -103,6 +105,15 @@ pub struct RecallQuery {
     pub metadata: Map<String, Value>,
     /// How many hits, 1 to 10,000.
     pub limit: usize,
+    /// The first candidates are ordered by a re-ranker ([`Htm::with_reranker`]), which reads query and text together.
+    pub cross_encode: bool,
+    /// Hits that differ from one another: 0 (only relevance counts) to 1 (only novelty); maximal marginal relevance
+    /// (Carbonell and Goldstein 1998).
+    pub diversity: Option<f64>,
+    /// Near-duplicates are one hit, which names the others ([`Hit::folded`]).
+    pub fold: bool,
+    /// A language model says the query in other words too ([`Htm::with_expander`]), and all of them are searched for.
+    pub expand: bool,
 }
 
 impl RecallQuery {
@@ -120,6 +131,10 @@ impl RecallQuery {
             session: None,
             metadata: Map::new(),
             limit: 20,
+            cross_encode: false,
+            diversity: None,
+            fold: false,
+            expand: false,
         }
     }
 
@@ -174,6 +189,7 @@ impl RecallQuery {
             return Err(Error::NulByte { field: "query", position });
         }
         refuse_nul_in_json(&self.metadata)?;
+        crate::refine::validate_diversity(self.diversity)?;
         validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
     }
 }
@@ -236,6 +252,8 @@ pub struct RecallSettings {
     pub weight_time: f64,
     /// What relevance is made of.
     pub relevance: RelevanceWeights,
+    /// What a refined recall does beside its search.
+    pub refine: RefineSettings,
 }
 
 impl Default for RecallSettings {
@@ -253,6 +271,7 @@ impl Default for RecallSettings {
             weight_speaker: 0.15,
             weight_time: 0.3,
             relevance: RelevanceWeights::default(),
+            refine: RefineSettings::default(),
         }
     }
 }
@@ -283,6 +302,12 @@ pub struct Recalled {
     pub embed_ms: f64,
     /// Milliseconds that the database took, with both ways.
     pub search_ms: f64,
+    /// What was searched for beside the query: other phrasings of it.
+    pub expansions: Vec<String>,
+    /// Milliseconds that it took to be given them.
+    pub expand_ms: f64,
+    /// Milliseconds that the re-ranker took.
+    pub rerank_ms: f64,
 }
 
 /// How vectors are searched.
@@ -317,7 +342,7 @@ pub struct Facet {
 /// A leg that did not run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Degraded {
-    /// `vector`.
+    /// `vector`, `rerank`, `expansion`.
     pub leg: &'static str,
     /// The stable code of the reason.
     pub code: &'static str,
@@ -335,13 +360,16 @@ pub struct Hit {
     pub scores: Scores,
     /// What brought it.
     pub matched_by: MatchedBy,
+    /// Its near-duplicates among the candidates, the best first, when they were to be folded.
+    pub folded: Vec<NodeId>,
 }
 
 /// The scores of a hit; larger is better, ranks count from 1. Of a query that is a time and no more there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
-    /// and a month that the query names add to it (with default weights 0.7 at most).
+    /// and a month that the query names add to it (with default weights 0.7 at most). Of several phrasings the fusion of
+    /// their ranks, 0 to 1.
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
@@ -357,6 +385,8 @@ pub struct Scores {
     pub tags: Option<f64>,
     /// What the hits are ordered by when tags are boosted, 0 to 10; else none.
     pub relevance: Option<f64>,
+    /// What the re-ranker says, on its own scale; the hits that have it are ordered by it.
+    pub reranked: Option<f64>,
 }
 
 /// What brought a hit.
@@ -395,9 +425,17 @@ impl Htm {
     /// # Errors
     /// `content_empty` (a blank query), `limit_out_of_range`, `namespace_invalid`, `robot_invalid`, what
     /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, `embedder_missing` (strategy `vector` without
-    /// any embedder), or a database error.
+    /// any embedder), `reranker_missing`, `expander_missing`, `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        match query.is_refined() {
+            true => self.recall_refined(query).await,
+            false => self.search(query).await,
+        }
+    }
+
+    /// The search of a valid query, without what refines it.
+    pub(crate) async fn search(&self, query: &RecallQuery) -> Result<Recalled> {
         if !query.boost_tags.is_empty() {
             self.settings().recall.relevance.validate()?;
         }
@@ -457,6 +495,9 @@ impl Htm {
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
         })
     }
 }
@@ -470,6 +511,7 @@ impl Htm {
             node,
             scores: Scores::default(),
             matched_by: MatchedBy::Time,
+            folded: Vec::new(),
         });
         let hits: Vec<Hit> = hits.collect();
         Ok(Recalled {
@@ -484,12 +526,15 @@ impl Htm {
             degraded: Vec::new(),
             embed_ms: 0.0,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
         })
     }
 }
 
 /// The tags of hits, those of most hits first.
-fn facets(hits: &[Hit]) -> Vec<Facet> {
+pub(crate) fn facets(hits: &[Hit]) -> Vec<Facet> {
     let mut counts: BTreeMap<&TagPath, usize> = BTreeMap::new();
     for tag in hits.iter().flat_map(|hit| &hit.node.tags) {
         *counts.entry(tag).or_default() += 1;

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod backfill;
+pub(crate) mod candidates;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;

@@ -268,8 +268,10 @@ impl Row {
                 text_rank: self.text_rank,
                 tags: self.tag_share,
                 relevance: relevance.map(|weights| weights.relevance(&signals)),
+                reranked: None,
             },
             matched_by,
+            folded: Vec::new(),
         })
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 const MAX_TRIES: usize = 200;
 
 /// The objects and arrays in `text`, outermost first, wherever they stand: alone, in a fence, in prose.
-pub(super) fn json_values(text: &str) -> impl Iterator<Item = Value> {
+pub(crate) fn json_values(text: &str) -> impl Iterator<Item = Value> {
     let mut from = 0;
     let mut tries = 0;
     std::iter::from_fn(move || {
@@ -28,7 +28,7 @@ pub(super) fn json_values(text: &str) -> impl Iterator<Item = Value> {
 }
 
 /// `line` without `- `, `* `, `• ` or `1. ` before it.
-pub(super) fn without_bullet(line: &str) -> &str {
+pub(crate) fn without_bullet(line: &str) -> &str {
     let line = line.trim();
     let bullet = ["- ", "* ", "• ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet));
     let number = || {
