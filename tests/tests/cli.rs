@@ -30,6 +30,8 @@ mod ontology;
 mod providers;
 #[path = "cli/queues.rs"]
 mod queues;
+#[path = "cli/refine.rs"]
+mod refine;
 #[path = "cli/robots.rs"]
 mod robots;
 #[path = "cli/tags.rs"]

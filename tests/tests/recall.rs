@@ -4,6 +4,8 @@
 mod exactness;
 #[path = "recall/ranking.rs"]
 mod ranking;
+#[path = "recall/refining.rs"]
+mod refining;
 
 use std::time::Duration;
 

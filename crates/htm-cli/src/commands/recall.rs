@@ -1,5 +1,7 @@
 //! `htm recall`.
 
+mod refine;
+
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,6 +23,7 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
     let query = query(config, &args)?;
     let session = Session::open(config).await?;
     let result = async {
+        refine::check(&session, &query)?;
         let htm = match query.strategy {
             Strategy::Fulltext => session.htm(),
             _ => session.htm_with_embedder()?,
@@ -44,7 +47,7 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
-    Ok(RecallQuery {
+    let query = RecallQuery {
         namespace: args.namespace.clone(),
         strategy: strategy.parse()?,
         timeframe: time_filter(args.timeframe.as_deref())?,
@@ -56,7 +59,8 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
         ..RecallQuery::new(args.query.join(" "))
-    })
+    };
+    Ok(refine::refined(query, &args.refine))
 }
 
 /// The tags of the command line.
@@ -114,7 +118,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         let scores = hit.scores;
         let tags = hit.node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         text.push_str(&format!(
-            "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {})\n     {}\n     {}\n",
+            "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {}){}\n     {}\n     {}\n",
             place + 1,
             style(match scores.relevance {
                 Some(relevance) => format!("relevance {relevance:.2}  score {:.3}", scores.score),
@@ -126,6 +130,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             rank(scores.vector_rank),
             number(scores.text),
             rank(scores.text_rank),
+            refine::describe_hit(hit),
             one_line(&hit.node.content, 100),
             style(format!(
                 "node {}{}  {}  {}  {}",
@@ -159,6 +164,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         };
         text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
     }
+    text.push_str(&refine::describe(recalled));
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }
@@ -178,7 +184,12 @@ fn describe_facets(recalled: &Recalled) -> String {
 pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
     let line = |degraded: &Degraded| {
         let reason = one_line(&degraded.reason, 300);
-        format!("\n{}: no {} leg: {reason}", style("degraded").yellow(), degraded.leg)
+        let what = match degraded.leg {
+            "rerank" => "not re-ranked".to_owned(),
+            "expansion" => "not all phrasings".to_owned(),
+            leg => format!("no {leg} leg"),
+        };
+        format!("\n{}: {what}: {reason}", style("degraded").yellow())
     };
     degraded.iter().map(line).collect()
 }
