@@ -33,6 +33,10 @@ bench-workers *args: setup
     cargo build --release -p embed-worker
     cargo bench -p htm-tests --bench workers -- {{args}}
 
+# How fast memories are found, by strategy and filter; --nodes 10000,100000,1000000 takes half an hour
+bench-recall *args: setup
+    cargo bench -p htm-tests --bench recall -- {{args}}
+
 # The fault tests at length: five minutes of the endless ones, and a backlog of a million jobs (gigabytes of disk)
 soak *args: setup
     HTM_FAULT_SECONDS="${HTM_FAULT_SECONDS:-300}" scripts/test.sh --soak {{args}}

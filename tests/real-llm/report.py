@@ -1,5 +1,6 @@
 """Prints what `run.sh` found: `report.py tags|dead HTM JOBS.json`, `report.py model HTM WORKER.log`."""
 
+import collections
 import json
 import re
 import subprocess
@@ -20,12 +21,18 @@ def main() -> None:
     jobs = json.load(open(path))
     if not jobs:
         print("none")
-    given = 0
+    given, sets = 0, collections.Counter()
     for job in sorted(jobs, key=lambda job: job["node"]):
         text, tags = text_of(htm, job["node"])
         given += len(tags)
+        sets[tuple(tags)] += 1
         print(f"{text}")
         print("   ", " ".join(tags) if what == "tags" else job["last_error"].replace("\n", "\n    "))
+    if what == "tags" and jobs:
+        same, times = sets.most_common(1)[0]
+        if times > len(jobs) // 2:
+            print(f"NOT READ: {times} of {len(jobs)} texts have the same tags ({' '.join(same) or 'none'}). The protocol")
+            print("works; the model does not follow the texts, and says nothing of how others would tag.")
     print(f"{len(jobs)} texts" + (f", {given} tags" if what == "tags" else ""))
 
 

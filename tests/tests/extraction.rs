@@ -42,7 +42,9 @@ impl Asked {
     }
 
     fn shown(&self) -> Vec<String> {
-        serde_json::from_value(self.question()["tags_in_use"].clone()).unwrap()
+        let tags = self.question()["tags_in_use"].as_array().unwrap().clone();
+        let path = |tag: &Value| tag["tag"].as_str().or(tag.as_str()).unwrap().to_owned();
+        tags.iter().map(path).collect()
     }
 
     /// Whether the model is told what was wrong with its answer.

@@ -10,10 +10,10 @@ mod refining;
 use std::time::Duration;
 
 use htm_core::{
-    Htm, MatchedBy, Memory, RecallQuery, Stage, Strategy, TagFilter, TimeExpression, TimeFilter,
-    TimelineQuery,
+    Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Strategy, TagFilter, TimeExpression,
+    TimeFilter, TimelineQuery,
 };
-use htm_tests::{TestDatabase, drain};
+use htm_tests::{TestDatabase, drain, wait_until};
 
 /// Three namespaces, dated, some tagged, all embedded and tagged.
 async fn filled(db: &TestDatabase) -> Htm {
@@ -311,4 +311,86 @@ async fn a_query_that_is_a_time_and_no_more_finds_what_is_of_it() {
     assert_eq!(keys(&htm.recall(&owls).await.unwrap()), ["pg"]);
     let none = RecallQuery { limit: 0, ..auto };
     assert_eq!(htm.recall(&none).await.unwrap_err().code(), "limit_out_of_range");
+}
+
+#[tokio::test]
+async fn hits_are_ordered_by_what_weighs() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let now = chrono::Utc::now();
+    let day = |days: i64| now - chrono::Duration::days(days);
+    for memory in [
+        Memory::new("database database migration").key("near").at(day(400)),
+        Memory::new("the database of birds, of beasts and of all other things").key("new").at(day(0)),
+        Memory::new("a database, for all of the children of the village")
+            .key("dear")
+            .importance(10.0)
+            .at(day(300)),
+    ] {
+        htm.remember(memory).await.unwrap();
+    }
+    drain(&db, Stage::Embed).await;
+    let base = RecallQuery::new("database migration");
+    let first = async |words: &str| {
+        let recalled = htm.recall(&base.clone().rerank(words.parse().unwrap())).await.unwrap();
+        let relevance: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.relevance.unwrap()).collect();
+        assert!(relevance.is_sorted_by(|a, b| a >= b) && relevance[0] <= 10.0, "{words}: {relevance:?}");
+        recalled.hits[0].node.key.clone().unwrap()
+    };
+    assert_eq!(first("similarity").await, "near");
+    assert_eq!(first("text").await, "near");
+    assert_eq!(first("recency").await, "new");
+    assert_eq!(first("importance").await, "dear");
+    assert_eq!(first("importance=0.6, recency=0.4").await, "dear");
+    assert_eq!(htm.recall(&base).await.unwrap().hits[0].scores.relevance, None);
+    let wrong = RelevanceWeights { text: 0.4, ..RelevanceWeights::NONE };
+    assert_eq!(htm.recall(&base.rerank(wrong)).await.unwrap_err().code(), "relevance_weights_invalid");
+}
+
+#[tokio::test]
+async fn accesses_are_counted_behind_the_recalls() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let query = RecallQuery::new("birds").namespace("home").strategy(Strategy::Fulltext);
+    let updated = "select sum(n_tup_upd + n_tup_del)::bigint from pg_stat_user_tables where relid = 'htm.nodes'::regclass";
+    let before = db.count(updated).await;
+    for _ in 0..3 {
+        assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+    }
+    let unseen = RecallQuery { count_accesses: false, ..query.clone() };
+    wait_until(|| async {
+        db.count("select coalesce(sum(access_count), 0)::bigint from htm.node_accesses").await == 3
+    })
+    .await;
+    let hit = htm.recall(&unseen).await.unwrap().hits.remove(0);
+    assert_eq!(hit.access_count, 3);
+    assert!(hit.last_accessed.is_some());
+    assert_eq!(db.count(updated).await, before, "no row of a node is written");
+    // Of another process; what is recalled last is written when it closes.
+    let other = db.htm();
+    other.recall(&query).await.unwrap();
+    let pool = sqlx::PgPool::connect_with(db.options()).await.unwrap();
+    let other_pool = htm_core::Htm::with_pool(pool, other.settings().clone(), None);
+    other_pool.recall(&query).await.unwrap();
+    other_pool.close().await;
+    wait_until(|| async { htm.recall(&unseen).await.unwrap().hits[0].access_count == 5 }).await;
+    // A node that goes takes its count along; one that is gone already holds nothing up.
+    htm.recall(&query).await.unwrap();
+    sqlx::raw_sql("delete from htm.nodes where namespace = 'home'").execute(&db.pool).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.node_accesses").await, 0);
+    let elsewhere = RecallQuery::new("picnic").strategy(Strategy::Fulltext);
+    htm.recall(&elsewhere).await.unwrap();
+    wait_until(|| async { db.count("select count(*) from htm.node_accesses").await == 1 }).await;
+}
+
+#[tokio::test]
+async fn the_cache_of_query_embeddings_counts() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    for text in ["database", "database", "birds", "database"] {
+        htm.recall(&RecallQuery::new(text)).await.unwrap();
+    }
+    htm.recall(&RecallQuery::new("words").strategy(Strategy::Fulltext)).await.unwrap();
+    let cache = htm.query_cache();
+    assert_eq!((cache.hits, cache.misses, cache.max_entries), (2, 2, 10_000));
 }

@@ -11,6 +11,8 @@ use htm_tests::TestDatabase;
 
 #[path = "tags/changes.rs"]
 mod changes;
+#[path = "tags/dry_run.rs"]
+mod dry_run;
 #[path = "tags/look.rs"]
 mod look;
 #[path = "tags/replay.rs"]
@@ -67,7 +69,7 @@ impl Says {
     }
 
     async fn ack(&self, db: &TestDatabase, lease: &Lease, results: &[Tagged]) -> usize {
-        let tagger = Tagger { model: &self.model, version: self.version, origin: self.origin };
+        let tagger = Tagger { model: &self.model, version: self.version, origin: self.origin, max_depth: 5 };
         jobs::ack_tagged(&db.pool, lease, tagger, results).await.unwrap()
     }
 }

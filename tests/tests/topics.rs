@@ -114,10 +114,19 @@ async fn a_topic_is_found_the_latest_first_however_large_it_is() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     // More than are read whole, so that both ways are taken.
-    let many: Vec<Memory> = (0..5_200).map(|n| tagged(&format!("note {n}"), &["note:daily"])).collect();
-    for part in many.chunks(2_600) {
-        assert!(htm.remember_many(part).await.unwrap().iter().all(Result::is_ok));
-    }
+    htm.remember(tagged("note 0", &["note:daily"])).await.unwrap();
+    sqlx::raw_sql(
+        "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding, created_at)
+         select namespace, robot_id, 'note ' || g, sha256(g::text::bytea), token_count, token_encoding, created_at
+           from htm.nodes, generate_series(1, 20100) g;
+         insert into htm.node_tags (node_id, tag_id, origin)
+         select n.id, t.id, 'llm' from htm.nodes n, htm.tags t where t.path = 'note:daily'
+         on conflict do nothing;
+         analyze htm.nodes; analyze htm.node_tags",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
     let day = |day: u32| format!("2030-03-{day:02}T12:00:00Z").parse().unwrap();
     for (text, at, tags) in [
         ("one", day(1), vec!["rare:a", "note:daily"]),
@@ -136,7 +145,7 @@ async fn a_topic_is_found_the_latest_first_however_large_it_is() {
     };
     assert_eq!(find(TagFilter::Prefix(tag("rare"))).await, ["three", "two", "one"]);
     assert_eq!(find(TagFilter::Exact(tag("rare"))).await, ["two"]);
-    assert_eq!(find(TagFilter::Prefix(tag("note"))).await, ["two", "one", "note 5199"]);
+    assert_eq!(find(TagFilter::Prefix(tag("note"))).await, ["two", "one", "note 20100"]);
     assert!(find(TagFilter::Prefix(tag("rar"))).await.is_empty());
     let timeline = |query: TimelineQuery| {
         let htm = htm.clone();
@@ -148,6 +157,15 @@ async fn a_topic_is_found_the_latest_first_however_large_it_is() {
     let both =
         TimelineQuery::everything().tag(TagFilter::Prefix(tag("rare"))).tag(TagFilter::Prefix(tag("note")));
     assert_eq!(timeline(both.clone()).await, ["one", "two"]);
+    // From the rarest on, however many the others have: those that meet, and those that never do.
+    let exact = |path: &str| TagFilter::Exact(tag(path));
+    let of =
+        |tags: &[&str]| tags.iter().fold(TimelineQuery::everything(), |query, path| query.tag(exact(path)));
+    assert_eq!(timeline(of(&["note:daily", "rare:a"])).await, ["one"]);
+    assert!(timeline(of(&["note:daily", "rare"])).await.is_empty());
+    assert!(timeline(of(&["note:daily", "nothing"])).await.is_empty());
+    assert!(timeline(of(&["note:daily", "rare:a", "rare:b"])).await.is_empty());
+    assert_eq!(timeline(of(&["note:daily", "note:daily"]).limit(1)).await, ["one"]);
     let any = TimelineQuery { any_tag: true, ..both }.limit(3);
     assert_eq!(timeline(any).await, ["one", "two", "three"]);
     let error = htm.find_by_topic(TagFilter::Exact(tag("rare")), None, 0).await.unwrap_err();

@@ -371,8 +371,15 @@ async fn nodes_are_taken_into_mind_by_their_ids() {
         robot.working_memory().iter().any(|entry| entry.node == elsewhere && &*entry.content == "far away")
     );
     robot.close().await.unwrap();
-    // Fewer tokens: what leaves is told.
+    // Fewer tokens: what has no room is told, and out of mind when something comes in.
     let small = process(&db.pool, 4).robot("ada").await.unwrap();
-    assert_eq!(small.evicted_when_opened(), [first]);
-    assert_eq!(small.working_memory().len(), 1);
+    assert_eq!((small.left_behind(), small.working_memory().len()), (&[first][..], 1));
+    small.close().await.unwrap();
+    let robot = htm.robot("ada").await.unwrap();
+    assert_eq!((robot.left_behind().len(), robot.working_memory().len()), (0, 2));
+    robot.close().await.unwrap();
+    let small = process(&db.pool, 4).robot("ada").await.unwrap();
+    say(&small, "three", 1.0).await;
+    small.close().await.unwrap();
+    assert!(htm.robot("ada").await.unwrap().working_memory().iter().all(|entry| entry.node != first));
 }

@@ -192,6 +192,7 @@ pub(crate) struct RememberArgs {
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
+  htm recall --rerank similarity=0.6,recency=0.4 \"what did Mara say?\"
   htm recall --timeframe auto \"what did we decide last week about billing\"
   htm recall --cross-encode --fold --diversity 0.3 \"what did we learn from the outage?\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
@@ -223,6 +224,10 @@ pub(crate) struct RecallArgs {
     /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]
     pub(crate) boost_tags: Vec<String>,
+    /// Order by relevance: `relevance` (the weights of the configuration), or signals with weights, as
+    /// similarity=0.7,recency=0.3; of similarity, text, importance, recency, access, tags
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(crate) rerank: Option<String>,
     /// Show the tags of the hits too
     #[arg(long)]
     pub(crate) facets: bool,

@@ -134,8 +134,9 @@ impl Htm {
     }
 
     async fn subject(&self, request: &BackfillRequest) -> Result<Subject> {
-        if let Some(namespace) = &request.namespace {
-            crate::memory::validate_name("namespace", namespace, 128)?;
+        match &request.namespace {
+            Some(namespace) => drop(self.admit(namespace)?),
+            None => self.admit_all()?,
         }
         if request.prompt_version.is_some() && request.stage == Stage::Embed {
             return Err(Error::VersionUnfit { stage: request.stage });

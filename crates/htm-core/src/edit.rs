@@ -182,6 +182,7 @@ impl Htm {
     /// (another node has this content where it may stand once), or a database error. Nothing has changed then.
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
+        self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
@@ -237,7 +238,7 @@ impl Htm {
         let tags = self.stored_form(&edit.add_tags)?;
         let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
         let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
-        let names = tags::register_in_tx(connection, &paths).await?;
+        let names = tags::register_in_tx(connection, &paths, self.tag_rules().max_depth).await?;
         Ok(tags.iter().map(|tag| names.of(&namespace, tag.as_str()).to_owned()).collect())
     }
 

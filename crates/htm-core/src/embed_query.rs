@@ -12,7 +12,9 @@ impl Htm {
     pub(crate) async fn embed_query(&self, text: &str) -> Result<(RegisteredModel, Arc<[f32]>)> {
         let (model, embedder) = self.asked_model().await?;
         let place = (model.label.clone(), text.to_owned());
-        if let Some(vector) = self.query_embeddings().get(&place).await {
+        let cached = self.query_embeddings().get(&place).await;
+        self.count_cache(cached.is_some());
+        if let Some(vector) = cached {
             return Ok((model, vector));
         }
         let mut embeddings = embedder.embed(&[text.to_owned()], Purpose::Query).await?;

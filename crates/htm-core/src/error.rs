@@ -3,12 +3,8 @@
 mod convert;
 mod who;
 
-use crate::groups::GroupError;
 use crate::id::NodeId;
 use crate::job::{JobState, Stage};
-use crate::ontology::TagError;
-use crate::provider::ProviderError;
-use crate::robots::RobotError;
 use crate::tag::InvalidTag;
 
 /// The result of the library's calls.
@@ -30,6 +26,14 @@ pub enum Error {
         /// The most.
         limit: usize,
     },
+    /// The handle does not see this namespace.
+    #[error("namespace `{namespace}` is outside of what this handle sees: {seen}")]
+    NamespaceForbidden {
+        /// The one that was asked for.
+        namespace: String,
+        /// Those that it sees.
+        seen: String,
+    },
     /// PostgreSQL cannot store a NUL byte in text.
     #[error("{field} has a NUL byte at byte {position}")]
     NulByte {
@@ -41,12 +45,9 @@ pub enum Error {
     /// A tag breaks a rule.
     #[error(transparent)]
     TagInvalid(#[from] InvalidTag),
-    /// The weights of relevance are not 1 together.
-    #[error("the weights of relevance are {sum} together")]
-    RelevanceWeights {
-        /// Their sum.
-        sum: f64,
-    },
+    /// Weights of relevance that are none.
+    #[error(transparent)]
+    Relevance(#[from] crate::relevance::RelevanceError),
     /// Importance is not within 1 to 10.
     #[error("importance {value} is outside 1 to 10")]
     ImportanceOutOfRange {
@@ -383,19 +384,19 @@ pub enum Error {
     },
     /// A call about a group of robots that cannot be done.
     #[error(transparent)]
-    Group(#[from] GroupError),
+    Group(#[from] crate::groups::GroupError),
     /// A call about robots that cannot be done.
     #[error(transparent)]
-    Robot(#[from] RobotError),
+    Robot(#[from] crate::robots::RobotError),
     /// A recall that is to be refined as it cannot be.
     #[error(transparent)]
     Refine(#[from] crate::refine::RefineError),
     /// A call about the ontology that cannot be done.
     #[error(transparent)]
-    Tag(#[from] TagError),
+    Tag(#[from] crate::ontology::TagError),
     /// The provider of embeddings failed.
     #[error(transparent)]
-    Provider(#[from] ProviderError),
+    Provider(#[from] crate::provider::ProviderError),
     /// The database cannot be reached.
     #[error("the database cannot be reached")]
     DatabaseUnreachable(#[source] sqlx::Error),
@@ -426,8 +427,9 @@ impl Error {
             Self::ContentEmpty => "content_empty",
             Self::ContentTooLarge { .. } => "content_too_large",
             Self::NulByte { .. } => "nul_byte",
+            Self::NamespaceForbidden { .. } => "namespace_forbidden",
             Self::TagInvalid(_) => "tag_invalid",
-            Self::RelevanceWeights { .. } => "relevance_weights_invalid",
+            Self::Relevance(error) => error.code(),
             Self::ImportanceOutOfRange { .. } => "importance_out_of_range",
             Self::NameInvalid { field: "namespace", .. } => "namespace_invalid",
             Self::NameInvalid { field: "robot", .. } => "robot_invalid",
@@ -494,9 +496,8 @@ impl Error {
             Self::ContentEmpty => "give a text with at least one character that is not white space".into(),
             Self::ContentTooLarge { .. } => "split the text and remember its parts".into(),
             Self::NulByte { .. } => "remove the NUL byte; PostgreSQL's text cannot hold one".into(),
-            Self::RelevanceWeights { .. } => {
-                "give relevance.similarity, tags, recency and access, none below 0 and 1 together".into()
-            }
+            Self::Relevance(error) => error.hint(),
+            Self::NamespaceForbidden { .. } => "name one of those that it sees".into(),
             Self::TagInvalid(_) => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels".into(),
             Self::ImportanceOutOfRange { .. } => "1–3 is transient, 7–10 a decision or a preference; default 1".into(),
             Self::NameInvalid { .. } => "use a short name without control characters".into(),
@@ -523,7 +524,7 @@ impl Error {
             Self::TimeframeReversed { .. } => "swap its start and its end; the end is exclusive".into(),
             Self::TimeframeInvalid { .. } => {
                 "give a day (2026-03-01, 3 March 2026), a range (2026-03-01..2026-04-01, either side may be left out), \
-                 several (A, B or C), or words: today, yesterday, tonight, last night, this morning, last week, this \
+                 several (A, B or C), or words: today, yesterday, tomorrow, tonight, last night, this morning, last week, this \
                  month, next year, last weekend, weekend before last, Monday, last Friday, in March, last 3 days, past \
                  2 hours, 5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from \
                  A to B"

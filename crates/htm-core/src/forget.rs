@@ -8,7 +8,7 @@ use crate::caller::{Caller, Confirmation, refuse_others};
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
-use crate::memory::{refuse_nul, validate_name};
+use crate::memory::refuse_nul;
 use crate::node::Node;
 use crate::store::forget as store;
 use crate::store::nodes;
@@ -120,6 +120,7 @@ impl Htm {
     ) -> Result<Forgotten> {
         confirmation
             .require(|| (format!("forgetting node {node}"), format!("say so: `htm forget {node} --yes`")))?;
+        self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         let found = locked.first().ok_or(Error::NodeNotFound { node })?;
@@ -134,6 +135,7 @@ impl Htm {
     /// # Errors
     /// As [`forget`](Self::forget).
     pub async fn plan_forget_node(&self, node: NodeId, caller: &Caller) -> Result<ForgetPlan> {
+        self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         tx.rollback().await?;
@@ -160,8 +162,7 @@ impl Htm {
             return Err(Error::ContentEmpty);
         }
         refuse_nul("text", text)?;
-        let namespace = namespace.unwrap_or(&self.settings().namespace);
-        validate_name("namespace", namespace, 128)?;
+        let namespace = self.namespace_or_own(namespace)?;
         store::matching(self.pool(), namespace, text, caller.owner(self.settings())).await
     }
 
@@ -180,6 +181,7 @@ impl Htm {
             (format!("forgetting {} nodes", plan.matches.len()), "look at them, then say so: `--yes`".into())
         })?;
         let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
+        self.admit_nodes(&ids).await?;
         let mut tx = self.pool().begin().await?;
         let mut locked = store::lock_in_tx(&mut tx, &ids).await?;
         locked.retain(|node| {
@@ -206,10 +208,14 @@ impl Htm {
     /// The forgotten nodes of a namespace, of all if none is named, the last forgotten first.
     ///
     /// # Errors
-    /// `limit_out_of_range` (1 to 10,000), or a database error.
+    /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.
     pub async fn forgotten(&self, namespace: Option<&str>, limit: usize) -> Result<Vec<ForgottenNode>> {
         if !(1..=10_000).contains(&limit) {
             return Err(Error::LimitOutOfRange { value: limit as u64 });
+        }
+        match namespace {
+            Some(namespace) => drop(self.admit(namespace)?),
+            None => self.admit_all()?,
         }
         store::forgotten(self.pool(), namespace, limit as i64).await
     }
@@ -220,6 +226,7 @@ impl Htm {
     /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
     /// node has its key or, where that may stand once, its content by now), or a database error.
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
+        self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let found = store::lock_forgotten_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
         if !found.is_forgotten {

@@ -1,6 +1,7 @@
 //! The handle: a pool, settings, and embedders for queries.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use moka::future::Cache;
@@ -8,8 +9,10 @@ use moka::sync::Cache as SyncCache;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
+use crate::accesses::Accesses;
 use crate::embedders::{Embedders, Only};
 use crate::error::Result;
+use crate::id::NodeId;
 use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName, QueryExpander, Reranker};
 use crate::recall::RecallSettings;
@@ -19,11 +22,13 @@ use crate::store::embeddings::RegisteredModel;
 use crate::tag::TagRules;
 use crate::timeframe::TimeSettings;
 use crate::tokens::TokenEncoding;
+use crate::wall::Wall;
 
 /// The memory. Cheap to clone; clones share the pool and the caches.
 #[derive(Clone)]
 pub struct Htm {
     inner: Arc<Inner>,
+    wall: Option<Arc<Wall>>,
     reranker: Option<Arc<dyn Reranker>>,
     expander: Option<Arc<dyn QueryExpander>>,
 }
@@ -82,6 +87,25 @@ impl Default for Settings {
     }
 }
 
+/// The cache of query embeddings, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct QueryCache {
+    /// About how many embeddings it has.
+    pub entries: u64,
+    /// How many it may have.
+    pub max_entries: u64,
+    /// Queries whose embedding it had.
+    pub hits: u64,
+    /// Queries whose embedding was asked of the provider.
+    pub misses: u64,
+}
+
+#[derive(Default)]
+struct CacheCounts {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
 /// For how long a process may not know yet that another model became the active one.
 pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
 
@@ -94,10 +118,12 @@ struct Inner {
     embedders: Option<Arc<dyn Embedders>>,
     pinger: Pinger,
     activity: Activity,
+    accesses: Accesses,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
     /// Text search configurations that were there a moment ago.
     languages: SyncCache<String, ()>,
+    cache: CacheCounts,
     /// By the model's label and the text.
     query_embeddings: Cache<(String, String), Arc<[f32]>>,
     /// The models as they were a moment ago: one entry.
@@ -127,6 +153,8 @@ impl Htm {
         let inner = Inner {
             pinger: Pinger::start(pool.clone()),
             activity: Activity::start(pool.clone()),
+            accesses: Accesses::start(pool.clone()),
+            cache: CacheCounts::default(),
             robots: SyncCache::new(100_000),
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
             query_embeddings: Cache::new(settings.cache_entries),
@@ -135,7 +163,7 @@ impl Htm {
             settings,
             embedders,
         };
-        Self { inner: Arc::new(inner), reranker: None, expander: None }
+        Self { inner: Arc::new(inner), wall: None, reranker: None, expander: None }
     }
 
     /// This handle with what re-ranks a recall that asks for it ([`RecallQuery::cross_encode`](crate::RecallQuery)).
@@ -158,14 +186,23 @@ impl Htm {
 
     /// The handle's settings.
     pub fn settings(&self) -> &Settings {
-        &self.inner.settings
+        self.wall.as_deref().map_or(&self.inner.settings, |wall| &wall.settings)
     }
 
-    /// Sends the ping that may still be waiting, writes when robots were active last, and closes the pool. What was
-    /// remembered is safe without it.
+    pub(crate) fn wall(&self) -> Option<&Wall> {
+        self.wall.as_deref()
+    }
+
+    pub(crate) fn with_wall(&self, wall: Wall) -> Self {
+        Self { wall: Some(Arc::new(wall)), ..self.clone() }
+    }
+
+    /// Sends the ping that may still be waiting, writes when robots were active and nodes were recalled last, and closes the
+    /// pool. What was remembered is safe without it.
     pub async fn close(self) {
         self.inner.pinger.flush(&self.inner.pool).await;
         self.inner.activity.flush(&self.inner.pool).await;
+        self.inner.accesses.flush(&self.inner.pool).await;
         self.inner.pool.close().await;
     }
 
@@ -188,6 +225,27 @@ impl Htm {
     /// Says that a robot does something now; costs no statement.
     pub(crate) fn saw_robot(&self, namespace: &str, robot: &str) {
         self.inner.activity.saw(namespace, robot);
+    }
+
+    /// Says that nodes are recalled now; costs no statement.
+    pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.inner.accesses.count(nodes);
+    }
+
+    /// How often the cache of query embeddings had what was asked for, since the handle was opened.
+    pub fn query_cache(&self) -> QueryCache {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        QueryCache {
+            entries: self.inner.query_embeddings.entry_count(),
+            max_entries: self.settings().cache_entries,
+            hits: count(&self.inner.cache.hits),
+            misses: count(&self.inner.cache.misses),
+        }
+    }
+
+    pub(crate) fn count_cache(&self, was_there: bool) {
+        let cache = &self.inner.cache;
+        if was_there { &cache.hits } else { &cache.misses }.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn known_robots(&self) -> &SyncCache<(String, String), ()> {

@@ -19,6 +19,8 @@ pub struct Keepers {
 /// A robot that keeps a memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, sqlx::FromRow)]
 pub struct KeptBy {
+    /// Its namespace; a robot may have a memory of another one in mind.
+    pub namespace: String,
     /// Its name.
     pub robot: String,
     /// Whether it made the memory.
@@ -39,6 +41,7 @@ impl Htm {
     /// # Errors
     /// `node_not_found`, or a database error.
     pub async fn keepers(&self, node: NodeId) -> Result<Keepers> {
+        self.admit_nodes(&[node]).await?;
         nodes::keepers(self.pool(), node).await
     }
 }

@@ -10,6 +10,7 @@
 //! migrated and, for recall by vector, an [`provider::Embedder`]. Programs that want those made from a
 //! configuration use `htm-runtime`.
 
+mod accesses;
 mod backfill;
 mod caller;
 pub mod context;
@@ -44,6 +45,7 @@ pub mod tag;
 mod timeframe;
 mod timeline;
 mod tokens;
+mod wall;
 pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
@@ -56,7 +58,7 @@ pub use forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Remov
 pub use groups::{
     Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRecalled, GroupRole, JoinOptions,
 };
-pub use htm::{Htm, Settings};
+pub use htm::{Htm, QueryCache, Settings};
 pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use keepers::{Keepers, KeptBy};
@@ -69,7 +71,7 @@ pub use recall::{
     Strategy, TagFilter, VectorSearch,
 };
 pub use refine::{RefineError, RefineSettings};
-pub use relevance::{RelevanceWeights, Signals};
+pub use relevance::{RelevanceError, RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};

@@ -63,15 +63,16 @@ impl Htm {
     /// # Errors
     /// `node_not_found`, also for one that was forgotten, or a database error.
     pub async fn get(&self, node: NodeId) -> Result<Node> {
+        self.admit_nodes(&[node]).await?;
         nodes::get(self.pool(), node).await
     }
 
     /// The node that has a key in the namespace (the handle's if none is named), or none.
     ///
     /// # Errors
-    /// A database error.
+    /// `namespace_invalid`, or a database error.
     pub async fn retrieve(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
-        let namespace = namespace.unwrap_or(&self.settings().namespace);
+        let namespace = self.namespace_or_own(namespace)?;
         match nodes::id_by_key(self.pool(), namespace, key).await? {
             Some(id) => self.get(id).await.map(Some),
             None => Ok(None),

@@ -12,9 +12,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A change is one transaction over any number of nodes. It holds the namespace's names: who registers a tag meanwhile
-//! waits, and gets the new name. What it made of names and assignments stands in a log, from which
-//! [`Ontology::revert`] undoes it.
+//! A change is one transaction over any number of nodes. It holds the names that it is about: who registers a tag by one of
+//! them meanwhile waits, a few seconds at most (`contended`), and gets the new name; who tags by others does not wait. What
+//! it made of names and assignments stands in a log, from which [`Ontology::revert`] undoes it.
 
 mod change;
 mod error;
@@ -27,7 +27,9 @@ mod suggest;
 pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Synonym, Term};
 pub use error::TagError;
 pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
-pub use look::{CoOccurrence, LoggedChange, OriginCount, SimilarTag, TagDetails, TagUse, TaggedNode};
+pub use look::{
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, TagDetails, TagUse, TaggedNode, UnmatchedTag,
+};
 pub use suggest::{Orphan, Suggestion};
 
 use crate::error::Result;
@@ -61,7 +63,7 @@ impl<'a> Ontology<'a> {
         self
     }
 
-    /// Changes only say what they would do: each is made and taken back.
+    /// Changes only say what they would do: they are planned and counted, as of one moment, and nobody waits for that.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::fault::Fault;
-use crate::tag::TagPath;
+use crate::tag::{KnownTags, TagPath};
 
 /// Turns texts into vectors.
 #[async_trait]
@@ -57,30 +57,30 @@ pub trait TagExtractor: Send + Sync {
     /// replay what an older one did.
     fn version(&self) -> &str;
 
-    /// One list a text, in the order of `texts`; zero tags is an answer. `ontology` holds tags in use in the
-    /// namespace, those to be preferred first: extractors prefer all of them to new ones.
+    /// One list a text, in the order of `texts`; zero tags is an answer. `ontology` holds tags of the namespace, those
+    /// to be preferred first: extractors prefer all of them to new ones.
     ///
     /// # Errors
     /// As [`Embedder::embed`].
     async fn extract(
         &self,
         texts: &[String],
-        ontology: &[TagPath],
-    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError>;
+        ontology: &KnownTags,
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
+        self.extract_within(texts, ontology, &Ungoverned).await
+    }
 
-    /// As [`extract`](Self::extract), by an extractor that may need a second request, to have a bad answer mended:
-    /// `calls` is asked before.
+    /// As [`extract`](Self::extract). An extractor that may need a second request, to have a bad answer mended, asks
+    /// `calls` before.
     ///
     /// # Errors
     /// As [`extract`](Self::extract).
     async fn extract_within(
         &self,
         texts: &[String],
-        ontology: &[TagPath],
-        _calls: &dyn Calls,
-    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        self.extract(texts, ontology).await
-    }
+        ontology: &KnownTags,
+        calls: &dyn Calls,
+    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError>;
 }
 
 /// Says how well each of a few texts answers a query: a cross-encoder, which reads both together. Better than vectors that

@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Instant;
 
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -97,6 +98,11 @@ pub struct RecallQuery {
     pub any_tag: bool,
     /// Tags that a hit had better have: with any of them, hits are ordered by their [relevance](RelevanceWeights).
     pub boost_tags: Vec<TagFilter>,
+    /// Orders the candidates by their relevance with these weights; with `boost_tags` and none given, by those of the
+    /// [settings](RecallSettings::relevance).
+    pub rerank: Option<RelevanceWeights>,
+    /// Whether the hits count as accessed; an evaluation leaves no trace.
+    pub count_accesses: bool,
     /// Only what this robot remembered.
     pub robot: Option<String>,
     /// Only what was said in this conversation.
@@ -127,6 +133,8 @@ impl RecallQuery {
             tags: Vec::new(),
             any_tag: false,
             boost_tags: Vec::new(),
+            rerank: None,
+            count_accesses: true,
             robot: None,
             session: None,
             metadata: Map::new(),
@@ -172,6 +180,12 @@ impl RecallQuery {
     /// Asks for an entry of the metadata.
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.into(), value.into());
+        self
+    }
+
+    /// Orders by relevance with these weights.
+    pub fn rerank(mut self, weights: RelevanceWeights) -> Self {
+        self.rerank = Some(weights);
         self
     }
 
@@ -358,6 +372,10 @@ pub struct Hit {
     pub node: Node,
     /// Why it stands where it stands.
     pub scores: Scores,
+    /// How often it was among the hits before; written behind the recalls, so the last seconds may be missing.
+    pub access_count: u64,
+    /// When it was last.
+    pub last_accessed: Option<DateTime<Utc>>,
     /// What brought it.
     pub matched_by: MatchedBy,
     /// Its near-duplicates among the candidates, the best first, when they were to be folded.
@@ -383,7 +401,7 @@ pub struct Scores {
     pub text_rank: Option<i64>,
     /// The share of the tags to be boosted that it has, 0 to 1; none when there were none.
     pub tags: Option<f64>,
-    /// What the hits are ordered by when tags are boosted, 0 to 10; else none.
+    /// What the hits are ordered by when tags are boosted or relevance is asked for, 0 to 10; else none.
     pub relevance: Option<f64>,
     /// What the re-ranker says, on its own scale; the hits that have it are ordered by it.
     pub reranked: Option<f64>,
@@ -436,13 +454,13 @@ impl Htm {
 
     /// The search of a valid query, without what refines it.
     pub(crate) async fn search(&self, query: &RecallQuery) -> Result<Recalled> {
-        if !query.boost_tags.is_empty() {
-            self.settings().recall.relevance.validate()?;
-        }
-        let namespace = query.namespace.as_deref().unwrap_or(&self.settings().namespace);
+        let weights =
+            query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
+        weights.map_or(Ok(()), |weights| weights.validate())?;
+        let namespace = self.namespace_or_own(query.namespace.as_deref())?;
         self.saw_robot(namespace, &self.settings().robot);
         let applied = self.apply_time(&query.timeframe, &query.text).await?;
-        if applied.is_all_of(&query.text) {
+        if applied.is_only_time() {
             return self.recall_time(query, applied).await;
         }
         let Applied { timeframe, phrase } = applied;
@@ -478,11 +496,15 @@ impl Htm {
                 text,
                 embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
                 settings: &self.settings().recall,
+                relevance: weights.as_ref(),
                 language: &self.settings().language,
             },
         )
         .await?;
         let hits = found.hits;
+        if query.count_accesses {
+            self.count_accesses(hits.iter().map(|hit| hit.node.id));
+        }
         Ok(Recalled {
             facets: facets(&hits),
             hits,
@@ -510,10 +532,15 @@ impl Htm {
         let hits = nodes.into_iter().map(|node| Hit {
             node,
             scores: Scores::default(),
+            access_count: 0,
+            last_accessed: None,
             matched_by: MatchedBy::Time,
             folded: Vec::new(),
         });
         let hits: Vec<Hit> = hits.collect();
+        if query.count_accesses {
+            self.count_accesses(hits.iter().map(|hit| hit.node.id));
+        }
         Ok(Recalled {
             facets: facets(&hits),
             hits,

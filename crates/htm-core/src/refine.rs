@@ -78,7 +78,8 @@ impl Htm {
         if query.expand && self.expander().is_none() {
             return Err(RefineError::ExpanderMissing.into());
         }
-        let search = RecallQuery { limit: self.candidates(query), ..query.clone() };
+        // What is only a candidate was not recalled.
+        let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };
         let mut recalled = self.search(&search).await?;
         // Of a time and no more, the latest are asked for: there is nothing to be compared with.
         let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
@@ -94,10 +95,13 @@ impl Htm {
             self.rerank(&query.text, &mut recalled).await;
         }
         if let Some(novelty) = query.diversity.filter(|_| is_search) {
-            diversify(&mut recalled.hits, &vectors, novelty, query.limit);
+            diversify(&mut recalled, &vectors, novelty, query.limit);
         }
         recalled.hits.truncate(query.limit);
         recalled.facets = facets(&recalled.hits);
+        if query.count_accesses {
+            self.count_accesses(recalled.hits.iter().map(|hit| hit.node.id));
+        }
         Ok(recalled)
     }
 
@@ -270,10 +274,11 @@ fn fold(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>) {
 }
 
 /// Puts those first that are to be shown.
-fn diversify(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>, novelty: f64, limit: usize) {
+fn diversify(recalled: &mut Recalled, vectors: &HashMap<NodeId, Vec<f32>>, novelty: f64, limit: usize) {
+    let (is_fused, hits) = (!recalled.expansions.is_empty(), &mut recalled.hits);
     let chosen = {
         let compared = compared(hits, vectors);
-        let relevance = relevance(&hits[..compared.len()]);
+        let relevance = relevance(&hits[..compared.len()], is_fused);
         let similarity = |a: usize, b: usize| compared[a].similarity(&compared[b]);
         diversity::maximal_marginal_relevance(&relevance, similarity, novelty, limit)
     };
@@ -290,13 +295,14 @@ fn compared<'a>(hits: &'a [Hit], vectors: &'a HashMap<NodeId, Vec<f32>>) -> Vec<
     hits.iter().take(MAX_COMPARED).map(candidate).collect()
 }
 
-/// What the hits are ordered by, as 0 to 1. Where some were re-ranked, the others are behind the last of them.
-fn relevance(hits: &[Hit]) -> Vec<f64> {
+/// What the hits are ordered by, as 0 to 1. Where some were re-ranked, the others are behind the last of them. Lists that
+/// were fused are in the order of their ranks, whatever ordered each.
+fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
     let reranked: Vec<f64> = hits.iter().map_while(|hit| hit.scores.reranked).collect();
     let mut relevance = match reranked.is_empty() {
         true => {
-            let score = |hit: &Hit| hit.scores.relevance.unwrap_or(hit.scores.score);
-            diversity::normalised(&hits.iter().map(score).collect::<Vec<_>>())
+            let of = |hit: &Hit| hit.scores.relevance.filter(|_| !is_fused).unwrap_or(hit.scores.score);
+            diversity::normalised(&hits.iter().map(of).collect::<Vec<_>>())
         }
         false => diversity::normalised(&reranked),
     };

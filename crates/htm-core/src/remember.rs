@@ -193,7 +193,7 @@ impl Htm {
         for tag in &memory.tags {
             settings.tag_rules.normalise(tag.as_str())?;
         }
-        let namespace = memory.namespace.as_deref().unwrap_or(&settings.namespace);
+        let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
         self.saw_robot(namespace, robot);
         Ok(NewNode {
@@ -280,7 +280,7 @@ impl Htm {
             .zip(&stored_tags)
             .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
             .collect();
-        let names = tags::register_in_tx(&mut tx, &paths).await?;
+        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules().max_depth).await?;
         let mut results: Vec<Result<Receipt>> = self
             .insert(&mut tx, nodes, None)
             .await?

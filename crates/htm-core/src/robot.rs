@@ -44,7 +44,7 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Robot {
     mind: Arc<Mind>,
     keeper: Arc<Keeper>,
-    evicted: Arc<[NodeId]>,
+    left_behind: Arc<[NodeId]>,
 }
 
 /// What taking nodes into a working memory brought about.
@@ -122,13 +122,12 @@ impl Htm {
     /// # Errors
     /// `namespace_invalid`, `robot_invalid`, or a database error.
     pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
-        validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+        self.admit(namespace)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
         let (memory, gone) = self.restored(id, now).await?;
         let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
-        mind.note_changed(gone.iter().copied());
-        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, evicted: gone.into() })
+        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
     }
 
     /// What a robot had in mind when it was last seen, without opening it: nothing is written.
@@ -146,7 +145,7 @@ impl Htm {
         let max_tokens = self.settings().working_memory_tokens;
         let mut memory = WorkingMemory::new(usize::MAX);
         let mut gone = Vec::new();
-        for row in store::restore(self.pool(), id).await? {
+        for row in store::restore(self.pool(), id, self.namespaces()).await? {
             let entry = Entry {
                 added_at: row.added_at,
                 accessed_at: row.accessed_at,
@@ -274,6 +273,7 @@ impl Robot {
     /// # Errors
     /// `node_not_found` (then none was taken in), or a database error.
     pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
+        self.mind.htm.admit_nodes(nodes).await?;
         // Revision 0: the texts are wanted.
         let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
         let live = store::live_nodes(self.mind.htm.pool(), &known).await?;
@@ -323,10 +323,11 @@ impl Robot {
         self.mind.lock().memory.in_eviction_order().cloned().collect()
     }
 
-    /// The nodes that it had in mind when it was last seen and that left when it was opened: the working memory holds fewer
-    /// tokens now, or their texts grew.
-    pub fn evicted_when_opened(&self) -> &[NodeId] {
-        &self.evicted
+    /// The nodes that it had in mind when it was last seen and that do not fit any more: the working memory holds fewer
+    /// tokens now, or their texts grew. They are put out of mind by the next node that is taken in; a robot that is only
+    /// looked into with a smaller working memory loses nothing.
+    pub fn left_behind(&self) -> &[NodeId] {
+        &self.left_behind
     }
 
     /// How full its working memory is.
@@ -391,6 +392,9 @@ impl Robot {
             }
         }
         drop(state);
+        if !changed.is_empty() {
+            changed.extend(self.left_behind.iter().copied());
+        }
         self.mind.note_changed(changed);
         intake
     }

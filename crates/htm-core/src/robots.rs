@@ -259,16 +259,6 @@ impl Htm {
         }
         Ok(receipt)
     }
-
-    pub(crate) fn namespace_or_own<'a>(&'a self, namespace: Option<&'a str>) -> Result<&'a str> {
-        match namespace {
-            None => Ok(&self.settings().namespace),
-            Some(namespace) => {
-                validate_name("namespace", namespace, MAX_NAME_BYTES)?;
-                Ok(namespace)
-            }
-        }
-    }
 }
 
 pub(crate) fn unknown(namespace: &str, name: &str) -> Error {

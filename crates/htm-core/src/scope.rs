@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::htm::Htm;
-use crate::memory::{MAX_NAME_BYTES, validate_name};
 
 /// Which namespaces a question is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +11,7 @@ pub enum Scope {
     Own,
     /// This one.
     Namespace(String),
-    /// Every one.
+    /// Every one; not for a handle [within a wall](Htm::within).
     All,
 }
 
@@ -21,11 +20,8 @@ impl Scope {
     pub(crate) fn namespace<'a>(&'a self, htm: &'a Htm) -> Result<Option<&'a str>> {
         match self {
             Self::Own => Ok(Some(&htm.settings().namespace)),
-            Self::All => Ok(None),
-            Self::Namespace(namespace) => {
-                validate_name("namespace", namespace, MAX_NAME_BYTES)?;
-                Ok(Some(namespace))
-            }
+            Self::All => htm.admit_all().map(|()| None),
+            Self::Namespace(namespace) => htm.admit(namespace).map(Some),
         }
     }
 }

@@ -121,6 +121,7 @@ impl Htm {
     /// # Errors
     /// `node_not_found`, or a database error.
     pub async fn status(&self, node: NodeId) -> Result<NodeStatus> {
+        self.admit_nodes(&[node]).await?;
         store::status::of(self.pool(), node).await
     }
 

@@ -1,5 +1,6 @@
 //! All queries of HTM: plain rows through sea-orm, the rest as SQL files named by what they do.
 
+pub(crate) mod accesses;
 pub mod audit;
 pub mod backfill;
 pub(crate) mod candidates;

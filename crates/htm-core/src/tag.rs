@@ -1,5 +1,7 @@
 //! Tags: hierarchical names such as `database:postgresql:indexes`.
 
+pub(crate) mod former;
+mod known;
 mod rules;
 mod singular;
 mod tree;
@@ -7,6 +9,8 @@ mod tree;
 use std::fmt;
 use std::str::FromStr;
 
+pub use former::FormerNames;
+pub use known::{KnownTag, KnownTags};
 pub use rules::TagRules;
 pub use tree::TagTree;
 
@@ -177,6 +181,12 @@ pub enum TagRule {
     Repeated {
         /// The level.
         level: String,
+    },
+    /// It is written in the one form that is stored.
+    #[error("it is written `{stored}`")]
+    Written {
+        /// That form.
+        stored: String,
     },
 }
 

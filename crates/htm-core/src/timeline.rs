@@ -11,7 +11,7 @@ use crate::id::NodeId;
 use crate::memory::refuse_nul_in_json;
 use crate::node::Node;
 use crate::recall::{Degraded, RecallQuery, Strategy, TagFilter, validate_scope};
-use crate::store::{nodes, timeline};
+use crate::store::timeline;
 use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours that may be asked for on either side.
@@ -206,7 +206,7 @@ impl Htm {
         let only_time = match &query.topic {
             Some(topic) => {
                 let applied = self.apply_time(&query.timeframe, topic).await?;
-                applied.is_all_of(topic).then_some(applied)
+                applied.is_only_time().then_some(applied)
             }
             None => Some(self.apply_time(&query.timeframe, "").await?),
         };
@@ -269,7 +269,7 @@ impl Htm {
         let namespace = query.namespace.as_deref();
         validate_scope(namespace, query.robot.as_deref(), query.session.as_deref(), query.limit)?;
         refuse_nul_in_json(&query.metadata)?;
-        let namespace = namespace.unwrap_or(&self.settings().namespace);
+        let namespace = self.namespace_or_own(namespace)?;
         timeline::latest(self.pool(), namespace, query, timeframe).await
     }
 
@@ -283,7 +283,7 @@ impl Htm {
         if let Some(value) = [before, after].into_iter().find(|count| *count > MAX_NEIGHBOURS) {
             return Err(Error::NeighboursOutOfRange { value: value as u64 });
         }
-        let found = nodes::get(self.pool(), node).await?;
+        let found = self.get(node).await?;
         let (before, after) = timeline::neighbours(self.pool(), node, before, after).await?;
         Ok(Neighbours { before, node: found, after })
     }

@@ -217,14 +217,26 @@ fn tag(text: &str, rules: &TagRules) -> Result<TagPath, InvalidTag> {
     rules.normalise(text.trim().trim_matches(['"', '\'', '`', '#']))
 }
 
-/// One tag a line or several with commas. Only lines that are nothing but valid tags count: prose stays out.
+/// One tag a line or several with commas. Only lines that are nothing but tags count: prose stays out. The items of a list
+/// may be written as people write, of few words a level.
 fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
+    const WORDS_A_LEVEL: usize = 3;
     let mut found: Vec<TagSuggestion> = Vec::new();
-    for line in answer.lines().map(form::without_bullet).filter(|line| !line.is_empty()) {
-        let parts =
-            line.split(',').map(|part| part.trim().trim_matches(['`', '"', '\'']).parse::<TagPath>().ok());
-        for path in parts.collect::<Option<Vec<_>>>().into_iter().flatten() {
-            let Ok(path) = reading.rules.normalise(path.as_str()) else { continue };
+    for (line, is_item) in answer.lines().map(form::item).filter(|(line, _)| !line.is_empty()) {
+        let is_tag = |part: &&str| match is_item {
+            true => part.split(':').all(|level| level.split_whitespace().count() <= WORDS_A_LEVEL),
+            false => part.parse::<TagPath>().is_ok(),
+        };
+        let parts: Vec<&str> =
+            line.split(',').map(|part| part.trim().trim_matches(['`', '"', '\'', '*'])).collect();
+        let Some(paths) = parts
+            .iter()
+            .map(|part| is_tag(part).then(|| tag(part, reading.rules).ok()).flatten())
+            .collect::<Option<Vec<_>>>()
+        else {
+            continue;
+        };
+        for path in paths {
             let says_something = path.as_str().bytes().any(|byte| byte.is_ascii_alphabetic());
             let is_new = !found.iter().any(|known| known.path == path);
             if says_something && is_new && found.len() < reading.max_tags {

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind, TagSuggestion};
-use htm_core::tag::TagPath;
+use htm_core::tag::KnownTag;
 use serde_json::Value;
 
 use crate::answer::{self, Draft, Reading};
@@ -58,7 +58,7 @@ pub(crate) async fn extract(
     chat: &dyn Chat,
     prompt: &Prompt,
     texts: &[String],
-    ontology: &[TagPath],
+    ontology: &[KnownTag],
     calls: &dyn Calls,
 ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
     if texts.is_empty() {

@@ -68,11 +68,8 @@ fn parse(answer: &str, query: &str, count: usize) -> Option<Vec<String>> {
     let answer = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after);
     let listed = form::json_values(answer).find_map(|value| listed(&value));
     let bulleted = || {
-        let lines = answer.lines().map(str::trim);
-        let items: Vec<String> = lines
-            .filter(|line| !line.is_empty() && form::without_bullet(line) != *line)
-            .map(|line| form::without_bullet(line).to_owned())
-            .collect();
+        let items = answer.lines().map(form::item).filter(|(_, is_item)| *is_item);
+        let items: Vec<String> = items.map(|(text, _)| text.to_owned()).collect();
         (!items.is_empty()).then_some(items)
     };
     let mut phrasings: Vec<String> = Vec::new();

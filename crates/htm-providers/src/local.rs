@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use htm_core::TagRules;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, TagExtractor};
 
 use crate::SettingsError;
@@ -43,6 +44,8 @@ pub struct LocalSettings {
     /// The ontology's templates: names of built-in ones (`software`, `research`, `personal`, `business`) or
     /// paths of TOML files of the same form.
     pub templates: Vec<String>,
+    /// How tags are written.
+    pub rules: TagRules,
 }
 
 impl Default for LocalSettings {
@@ -53,6 +56,7 @@ impl Default for LocalSettings {
             tag_threshold: nearness::DEFAULT_THRESHOLD,
             max_tags: 5,
             templates: crate::templates::built_in().map(str::to_owned).collect(),
+            rules: TagRules::default(),
         }
     }
 }

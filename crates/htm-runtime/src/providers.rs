@@ -191,6 +191,7 @@ fn make_embedder(
 
 fn local_settings(config: &Config, model_dir: PathBuf) -> LocalSettings {
     LocalSettings {
+        rules: config.tag.rules(),
         model_dir,
         tag_threshold: config.tag.threshold,
         max_tags: config.tag.max_tags,

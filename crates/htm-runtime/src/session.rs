@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::store::embeddings::RegisteredModel;
-use htm_core::{Embedders, Htm, RecallSettings, RelevanceWeights, Settings};
+use htm_core::{Embedders, Htm, RecallSettings, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
@@ -320,12 +320,7 @@ fn settings(config: &Config) -> Settings {
             weight_neighbours: config.recall.weight_neighbours,
             weight_speaker: config.recall.weight_speaker,
             weight_time: config.recall.weight_time,
-            relevance: RelevanceWeights {
-                similarity: config.relevance.similarity,
-                tags: config.relevance.tags,
-                recency: config.relevance.recency,
-                access: config.relevance.access,
-            },
+            relevance: config.relevance.weights(),
             refine: refiners::settings(config),
         },
         recall_model: None,

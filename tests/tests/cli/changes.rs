@@ -18,7 +18,7 @@ async fn a_text_that_is_said_again_is_counted() {
     assert_eq!((&got["remember_count"], &got["tags"]), (&json!(3), &json!(["editor"])));
     assert!(got["last_remembered"].as_str() > got["first_remembered"].as_str(), "{got}");
     let said = sandbox.htm(&["get", &node]).await;
-    assert!(said.succeeds().contains("remembered  3 times (ada 1, htm 2), the last at 20"), "{said:?}");
+    assert!(said.succeeds().contains("remembered  3 times (ada 1, htm 2), from 20"), "{said:?}");
     // A key, a time and the configuration make it another one.
     for arguments in [
         &["--key", "k"][..],
@@ -181,6 +181,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     let later = later.as_str();
     sandbox.htm(&["purge", "--before", "2099-01-01", "--yes"]).await.fails(2, "time_in_future");
     sandbox.htm(&["purge", "--before", "2099-01-01", "--dry-run"]).await.fails(2, "time_in_future");
+    db.htm().register_robot(None, Some("ada"), Default::default()).await.unwrap();
     let others = ["purge", "--before", later, "--robot", "ada", "--yes", "--json"];
     assert_eq!(sandbox.htm(&others).await.json()["nodes"], 0);
     let elsewhere = ["purge", "--before", later, "--namespace", "x", "--any-robot", "--yes", "--json"];
@@ -206,6 +207,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
         &["purge", "--before", "soon", "--yes"],
         &["purge", "--before", "before 2020", "--yes"],
         &["purge", "--before", "next week", "--yes"],
+        &["purge", "--before", "2020-01-01", "--robot", "nobody", "--yes"],
         &["purge", "--before", later, "--all-namespaces", "--yes"],
         &["purge", "--before", later, "--yes", "--dry-run"],
         &["forget"],

@@ -64,21 +64,21 @@ async fn a_working_memory_is_shown_and_cleared() {
     for (command, said) in [
         ("touch", format!("node {node}: used\nnode 99: was not in mind\n")),
         ("remove", format!("node {node}: out of mind\nnode 99: was not in mind\n")),
-        ("remove", format!("node {node}: was not in mind\nnode 99: was not in mind\n")),
     ] {
         let answer = sandbox.htm(&["memory", command, &node, "99", "--robot", "architect"]).await;
         assert_eq!(answer.succeeds(), said);
     }
+    for command in ["touch", "remove"] {
+        sandbox.htm(&["memory", command, &node, "--robot", "architect"]).await.fails(2, "not_in_mind");
+    }
     let added = sandbox.htm(&["memory", "add", &node, "--robot", "architect"]).await;
-    assert_eq!(added.succeeds(), "1 memories are in mind\n");
+    assert_eq!(added.succeeds(), format!("node {node}: in mind\n"));
     let got = sandbox.htm(&["get", &node]).await;
     assert!(got.succeeds().contains("in mind of  architect"), "{got:?}");
     let narrow = ["--set", "working_memory.max_tokens=10", "context", "--robot", "architect"];
     let answer = sandbox.htm(&narrow).await;
     assert!(
-        answer
-            .stderr
-            .contains("1 memories left the working memory when it was opened: it holds 10 tokens now"),
+        answer.stderr.contains("1 memories that were in mind do not fit any more: it holds 10 tokens now"),
         "{answer:?}"
     );
     sandbox.htm(&["memory", "add", &node, "1", "--robot", "architect"]).await.succeeds();

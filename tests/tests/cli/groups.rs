@@ -10,7 +10,7 @@ use super::filtered;
 async fn a_member_reads_lines_and_tells_what_happens() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext");
-    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/add 99\n/add\n/contxt 500\n/context abc\n/memory 7\n/members\n/sync\n/recall tabs\n/recall\n";
+    let input = "Mara prefers tabs.\n\n/touch 1\n/touch 7\n/memory\n/context 100\n/remove 1\n/add 1\n/add x\n/add 99\n/add\n/contxt 500\n/context abc\n/context 0\n/memory 7\n/members\n/sync\n/recall tabs\n/recall\n";
     let answer =
         sandbox.htm_reading(&["--json", "groups", "join", "crew", "--robot", "ada"], input.as_bytes()).await;
     let events: Vec<Value> =
@@ -32,6 +32,7 @@ async fn a_member_reads_lines_and_tells_what_happens() {
     };
     for line in [
         "`/contxt`",
+        "tokens, not `0`",
         "/context takes a number of tokens, not `abc`",
         "not `x`",
         "not ``",

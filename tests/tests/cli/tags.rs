@@ -42,15 +42,28 @@ async fn tags_are_listed_shown_merged_and_the_merge_is_reverted() {
         &["remove", "office", "--assigned", "--dry-run"],
         &["remove", "office", "--assigned", "--yes"],
         &["log"],
-        &["revert", "9", "--yes"],
-        &["revert", "6", "--yes"],
+        &["revert", "7", "--yes"],
+        &["revert", "5", "--yes"],
         &["list", "work"],
     ] {
         let answer = sandbox.htm(&[&["tags"], arguments].concat()).await;
         said.push_str(&format!("━━━ htm tags {}\n{}\n\n", arguments.join(" "), filtered(answer.succeeds())));
     }
     insta::assert_snapshot!("tags", said);
+    // What takes nothing from anybody is done at once, and can be rehearsed.
+    for (arguments, field) in [
+        (&["add", "new:tag", "--dry-run"][..], "added"),
+        (&["synonyms", "add", "sq", "database:sqlite", "--dry-run"], "synonyms"),
+        (&["synonyms", "remove", "pg", "--dry-run"], "freed"),
+    ] {
+        let would = sandbox.htm(&[&["tags"], arguments, &["--json"]].concat()).await.json();
+        assert_eq!((&would["change"], &would["dry_run"]), (&().into(), &true.into()), "{would}");
+        assert!(!would[field].as_array().unwrap().is_empty(), "{would}");
+    }
+    let listed = sandbox.htm(&["tags", "synonyms", "list"]).await;
+    assert!(listed.succeeds().contains("pg") && !listed.succeeds().contains("sq "), "{listed:?}");
     let json = sandbox.htm(&["tags", "list", "--json"]).await.json();
+    assert!(!json.to_string().contains("new:tag"));
     assert_eq!(json[0]["tag"], "database");
     let json = sandbox.htm(&["tags", "merge", "work", "database", "--dry-run", "--json"]).await.json();
     assert_eq!((&json["change"], &json["dry_run"], &json["nodes"]), (&().into(), &true.into(), &1.into()));

@@ -288,6 +288,25 @@ async fn who_was_away_for_too_long_reads_everything() {
 }
 
 #[tokio::test]
+async fn the_writers_own_events_say_what_came_and_what_left() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 20)).await.unwrap();
+    let mut events = ada.events();
+    let mut synced = async || loop {
+        if let GroupEvent::Synced { added, removed, .. } = events.recv().await.unwrap() {
+            return (added, removed);
+        }
+    };
+    let first = ada.remember(Memory::new(text(1, 15))).await.unwrap().node;
+    assert_eq!(synced().await, (vec![first], vec![]));
+    let second = ada.remember(Memory::new(text(2, 15))).await.unwrap().node;
+    assert_eq!(synced().await, (vec![second], vec![first]));
+    ada.remove(second).await.unwrap();
+    assert_eq!(synced().await, (vec![], vec![second]));
+}
+
+#[tokio::test]
 async fn recall_takes_its_hits_into_the_groups_mind() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -12,7 +12,8 @@ async fn prose_around_the_answer_does_no_harm() {
         let content = "Of course!\n```json\n{\"tags\": [\"Pets:Dogs\", \"not a tag!\", \"health\"]}\n```";
         let server = serve(ResponseTemplate::new(200).set_body_json(api.chat(content))).await;
         let tagger = api.tagger(&server.uri(), 5_000);
-        let lists = tagger.extract(&["Rex is ill".to_owned()], &[]).await.unwrap();
+        let lists =
+            tagger.extract(&["Rex is ill".to_owned()], &htm_core::tag::KnownTags::default()).await.unwrap();
         let paths: Vec<&str> = lists[0].iter().map(|tag| tag.path.as_str()).collect();
         assert_eq!((paths, tagger.origin()), (vec!["pet:dog", "health"], TagOrigin::Llm));
     }
@@ -45,7 +46,11 @@ async fn a_refusal_is_about_the_text() {
 }
 
 async fn failure(api: Api, url: &str) -> ProviderError {
-    let error = api.tagger(url, 5_000).extract(&["Rex is ill".to_owned()], &[]).await.unwrap_err();
+    let error = api
+        .tagger(url, 5_000)
+        .extract(&["Rex is ill".to_owned()], &htm_core::tag::KnownTags::default())
+        .await
+        .unwrap_err();
     assert!(!format!("{error:?}").contains(KEY));
     error
 }

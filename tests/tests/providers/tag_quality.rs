@@ -30,7 +30,7 @@ async fn local_tags_are_as_good_as_they_were() {
     for (name, file, floors) in SETS {
         let labelled: Vec<Labelled> = file.lines().map(Labelled::parse).collect();
         let texts: Vec<String> = labelled.iter().map(|label| label.text.clone()).collect();
-        let lists = tagger.extract(&texts, &[]).await.unwrap();
+        let lists = tagger.extract(&texts, &htm_core::tag::KnownTags::default()).await.unwrap();
         let mut score = Score::default();
         for (label, tags) in labelled.iter().zip(&lists) {
             score.add(label, tags);
@@ -171,7 +171,7 @@ async fn speed_of_local_tags() {
         SETS.iter().flat_map(|(_, file, _)| file.lines()).map(|line| Labelled::parse(line).text).collect();
     texts.extend(texts.clone());
     let started = Instant::now();
-    tagger.extract(&texts[..1], &[]).await.unwrap();
+    tagger.extract(&texts[..1], &htm_core::tag::KnownTags::default()).await.unwrap();
     println!("the first text, with the templates: {:.2} s", started.elapsed().as_secs_f64());
     for round in 0..5 {
         let started = Instant::now();
@@ -181,7 +181,7 @@ async fn speed_of_local_tags() {
         let embedded = started.elapsed().as_secs_f64();
         let started = Instant::now();
         for batch in texts.chunks(64) {
-            tagger.extract(batch, &[]).await.unwrap();
+            tagger.extract(batch, &htm_core::tag::KnownTags::default()).await.unwrap();
         }
         let (count, tagged) = (texts.len() as f64, started.elapsed().as_secs_f64());
         println!(

@@ -74,7 +74,8 @@ impl Respond for Tags {
 }
 
 async fn keeps_the_contract(tagger: Arc<dyn TagExtractor>) {
-    let ontology: Vec<TagPath> = vec!["database:postgresql".parse().unwrap(), "pets".parse().unwrap()];
+    let ontology =
+        ["database:postgresql", "pets"].map(|tag| tag.parse::<TagPath>().unwrap()).into_iter().collect();
     let extract = async |texts: &[String]| {
         let lists = tagger.extract(texts, &ontology).await.unwrap();
         assert_eq!(lists.len(), texts.len());

@@ -101,8 +101,10 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     );
     // The tagger is shown what takes its place.
     let shown = htm_core::store::tags::in_use(&db.pool, "default", 10).await.unwrap();
-    let shown: Vec<&str> = shown.iter().map(|tag| tag.as_str()).collect();
+    let shown_about: Vec<&str> = shown.iter().filter_map(|tag| tag.description.as_deref()).collect();
+    let shown: Vec<&str> = shown.iter().map(|tag| tag.path.as_str()).collect();
     assert_eq!(shown, ["task", "work:meeting"]);
+    assert_eq!(shown_about, ["What is to be done", "What was said"]);
     // Jobs that wait are not doubled.
     assert_eq!(htm.ontology(None).unwrap().split("work", &into).await.unwrap().jobs, 0);
     let says = |node: NodeId| vec![(if node.0 % 2 == 0 { "task" } else { "work:meeting" }.to_owned(), 0.5)];
@@ -113,6 +115,44 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     }
     assert!(tags_of(&db, by_hand).await.contains(&"work manual".into()));
     assert_eq!(htm_core::store::queues::count_stranded(&db.pool).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_tagger_is_told_what_became_of_names() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    for tag in ["db:index", "pet:cat", "work", "food:meal", "home"] {
+        add(&htm, tag, "").await;
+    }
+    remember(&htm, 1, "text", &["sport"]).await;
+    merge(&htm, &["db"], "home").await;
+    ontology.split("work", &[term("task", ""), term("meeting", "")]).await.unwrap();
+    for tag in ["pet", "food", "sport"] {
+        remove(&htm, tag).await;
+    }
+    let removed_then_reverted = remove(&htm, "meeting").await.change.unwrap();
+    ontology.revert(removed_then_reverted).await.unwrap();
+    // Somebody has used it since.
+    remember(&htm, 1, "later", &["food"]).await;
+    let laid = ontology.define(ChangeKind::Template, &[term("template", "Words")]).await.unwrap();
+    ontology.revert(laid.change.unwrap()).await.unwrap();
+    let known = htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(known.former.synonyms, [("db".to_owned(), "home".to_owned())].into());
+    assert_eq!(known.former.split, names(&["work"]));
+    assert_eq!(known.former.removed, names(&["food:meal", "pet", "pet:cat", "sport"]));
+    let elsewhere = htm_core::store::tags::known(&db.pool, "other", 100).await.unwrap();
+    assert_eq!(elsewhere, htm_core::tag::KnownTags::default());
+    // And again, when the removal is done once more.
+    let undone = ontology.log(50).await.unwrap();
+    let change = undone.iter().find(|it| it.details["tag"] == "sport").unwrap().change;
+    let reverted = ontology.revert(change).await.unwrap().change.unwrap();
+    let removed =
+        async || htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap().former.removed;
+    assert!(!removed().await.contains("sport"));
+    ontology.revert(reverted).await.unwrap();
+    assert!(removed().await.contains("sport"));
 }
 
 #[tokio::test]
@@ -249,10 +289,59 @@ async fn a_name_leads_to_the_tag_by_whatever_it_was_called_since_in_its_own_name
     let other = htm.ontology(Some("other")).unwrap();
     assert_eq!(other.list(None).await.unwrap().len(), 2, "another namespace has its own names");
     assert!(other.log(10).await.unwrap().is_empty());
+    // Who asks by a name that would have too many levels asks for nothing else.
+    let asked = ontology.resolve("a:x:k:l:m").await.unwrap_err();
+    assert_eq!(asked.code(), "tag_unknown", "{asked}");
+    assert_eq!(ontology.resolve("a:b:c:d:e:f").await.unwrap_err().code(), "tag_invalid");
+    let filter = TagFilter::Exact("a:x:k:l:m".parse().unwrap());
+    let query = RecallQuery { tags: vec![filter.clone()], ..RecallQuery::new("later") };
+    assert!(htm.recall(&query).await.unwrap().hits.is_empty());
+    let everything = htm_core::TimelineQuery::everything().tag(filter);
+    assert!(htm.conversation_timeline(&everything).await.unwrap().entries.is_empty());
+    htm.update(node, &Edit::new().untag("a:x:k:l:m".parse().unwrap())).await.unwrap();
+    assert_eq!(tags_of(&db, node).await.len(), 1);
     // A handle may allow fewer levels.
     let rules = htm_core::TagRules { max_depth: 2, ..htm_core::TagRules::default() };
     let settings = htm_core::Settings { tag_rules: rules, ..htm.settings().clone() };
     let shallow = Htm::with_pool(db.pool.clone(), settings, None);
     let refused = shallow.ontology(Some("other")).unwrap().rename("a", "up:a").await.unwrap_err();
     assert_eq!(refused.code(), "tag_unmovable");
+    other_rename(&htm, "a", "z").await;
+    let memory = Memory::new("shallow").namespace("other").tag("a:x".parse().unwrap());
+    let node = shallow.remember(memory).await.unwrap().node;
+    assert_eq!(tags_of(&db, node).await, ["z:x manual"]);
+    other_rename(&htm, "z", "up:z").await;
+    let memory = Memory::new("deep").namespace("other").tag("a:new".parse().unwrap());
+    let node = shallow.remember(memory).await.unwrap().node;
+    assert_eq!(tags_of(&db, node).await, ["up:z manual"], "a new tag has no more levels than may be");
+    let memory = Memory::new("deep again").namespace("other").tag("a:x".parse().unwrap());
+    let node = shallow.remember(memory).await.unwrap().node;
+    assert_eq!(tags_of(&db, node).await, ["up:z:x manual"], "one that is there is one");
+}
+
+async fn other_rename(htm: &Htm, from: &str, to: &str) {
+    htm.ontology(Some("other")).unwrap().rename(from, to).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_name_that_a_synonym_makes_keeps_the_rules() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, 1, "text", &["db", "database", "sql:data"]).await;
+    merge(&htm, &["db"], "database").await;
+    htm.ontology(None).unwrap().add_synonym("rows", "sql:data").await.unwrap();
+    for (written, stored) in [
+        ("db:database", "database"),
+        ("db:database:index", "database:index"),
+        ("rows:data:sql:x", "sql:data"),
+        ("rows:data:x", "sql:data:x"),
+    ] {
+        let node = remember(&htm, 1, written, &[written]).await[0];
+        assert_eq!(tags_of(&db, node).await, [format!("{stored} manual")], "{written}");
+        if stored != "sql:data" {
+            assert_eq!(htm.ontology(None).unwrap().resolve(written).await.unwrap().as_str(), stored);
+        }
+    }
+    assert!(htm.ontology(None).unwrap().resolve("rows:sql").await.is_err());
+    assert!(names(&db).await.iter().all(|name| !name.contains("database:database")));
 }

@@ -87,3 +87,29 @@ async fn what_is_alike_is_found_and_suggested_as_a_merge() {
     let index = few.iter().find(|it| it.tag.tag.as_str() == "postgresql-index").unwrap();
     assert!(index.merge_into.as_ref().is_some_and(|it| it.as_str().contains("postgresql")), "{few:?}");
 }
+
+#[tokio::test]
+async fn filters_that_no_tag_matches_are_named_with_what_is_near() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, 1, "text", &["database:postgresql", "food"]).await;
+    merge(&htm, &["food"], "database").await;
+    let ontology = htm.ontology(None).unwrap();
+    let exact = |path: &str| htm_core::TagFilter::Exact(path.parse().unwrap());
+    let prefix = |path: &str| htm_core::TagFilter::Prefix(path.parse().unwrap());
+    let asked = [
+        exact("databse"),
+        prefix("database"),
+        exact("food:postgresql"),
+        prefix("data"),
+        exact("database:postgresql"),
+        prefix("zzz"),
+    ];
+    let unmatched = ontology.unmatched(&asked).await.unwrap();
+    let found: Vec<&str> = unmatched.iter().map(|it| it.tag.as_str()).collect();
+    assert_eq!(found, ["databse", "data", "zzz"]);
+    assert_eq!(unmatched[0].nearest[0], "database");
+    assert!(unmatched[2].nearest.is_empty());
+    assert!(ontology.unmatched(&[]).await.unwrap().is_empty());
+    assert_eq!(htm.ontology(Some("other")).unwrap().unmatched(&asked).await.unwrap().len(), 6);
+}

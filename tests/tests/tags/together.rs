@@ -134,3 +134,61 @@ async fn two_that_bring_the_same_new_tags_create_each_once() {
     // `new`, 20 of its children with 3 each, and 10 by hand.
     assert_eq!(db.count("select count(*) from htm.tags").await, 1 + 20 + 60 + 10);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_tags_by_names_that_a_merge_is_not_about_does_not_wait_for_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes = remember(&htm, 3, "text", &["from:below", "into"]).await;
+    // Somebody holds a node, so that the merge stands half-way.
+    let mut holder = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.nodes where id = $1 for update")
+        .bind(nodes[0])
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    let merging = {
+        let htm = htm.clone();
+        tokio::spawn(async move { merge(&htm, &["from:below"], "into").await })
+    };
+    htm_tests::wait_until(|| async {
+        db.count("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%key share of n%' and datname = current_database()").await > 0
+    })
+    .await;
+    let other = tokio::time::timeout(
+        std::time::Duration::from_secs(4),
+        remember(&htm, 2, "other", &["food:kimchi", "into:deeper"]),
+    );
+    let other = other.await.expect("what the merge is not about waits for nobody");
+    // What it is about has to wait, not for ever.
+    let memory = || Memory::new("again").tag("from:below:new".parse().unwrap());
+    let waited = htm.remember(memory()).await.unwrap_err();
+    assert_eq!((waited.code(), waited.fault().exit_code()), ("contended", 75), "{waited}");
+    assert!(waited.to_string().contains("default") && waited.hint().contains("again"), "{}", waited.hint());
+    assert_eq!(db.count("select count(*) from htm.nodes where content = 'again'").await, 0);
+    holder.rollback().await.unwrap();
+    assert_eq!(merging.await.unwrap().nodes, 3);
+    let later = htm.remember(memory()).await.unwrap().node;
+    assert_eq!(tags_of(&db, later).await, ["into:new manual"]);
+    assert_eq!(tags_of(&db, other[0]).await, ["food:kimchi manual", "into:deeper manual"]);
+}
+
+#[tokio::test]
+async fn a_program_of_the_version_before_that_changes_names_is_waited_for() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let mut before = db.pool.begin().await.unwrap();
+    sqlx::query("select pg_advisory_xact_lock(htm.tag_names_lock('default'))")
+        .execute(&mut *before)
+        .await
+        .unwrap();
+    let memory = Memory::new("text").tag("a".parse().unwrap());
+    assert_eq!(htm.remember(memory).await.unwrap_err().code(), "contended");
+    // It registers by two arguments, and by what holds now.
+    sqlx::query("select * from htm.register_tags(array['default'], array['b:c'])")
+        .execute(&mut *before)
+        .await
+        .unwrap();
+    before.commit().await.unwrap();
+    assert_eq!(names(&db).await, ["b", "b:c"]);
+}

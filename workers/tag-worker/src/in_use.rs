@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use htm_core::store::tags;
-use htm_core::tag::TagPath;
+use htm_core::tag::{KnownTag, TagPath};
 use moka::Expiry;
 use moka::future::Cache;
 use sqlx::PgPool;
@@ -25,8 +25,10 @@ const COMMON: usize = 2_000;
 #[derive(Debug, Default)]
 pub(crate) struct InUse {
     /// The most used first.
-    pub(crate) paths: Vec<TagPath>,
-    /// Which of them have a word.
+    pub(crate) tags: Vec<KnownTag>,
+    /// What those are about that somebody described.
+    pub(crate) about: HashMap<TagPath, String>,
+    /// Which of them have a word, in their names or in what they are about.
     by_word: HashMap<String, Vec<u32>>,
 }
 
@@ -39,7 +41,7 @@ pub(crate) struct Ontologies {
 impl Ontologies {
     pub(crate) fn new(pool: PgPool) -> Self {
         let known = Cache::builder()
-            .weigher(|_, ontology: &Arc<InUse>| ontology.paths.len().max(1).try_into().unwrap_or(u32::MAX))
+            .weigher(|_, ontology: &Arc<InUse>| ontology.tags.len().max(1).try_into().unwrap_or(u32::MAX))
             .max_capacity(KEPT_TAGS)
             .expire_after(BySize)
             .build();
@@ -57,22 +59,23 @@ struct BySize;
 
 impl Expiry<String, Arc<InUse>> for BySize {
     fn expire_after_create(&self, _: &String, ontology: &Arc<InUse>, _: Instant) -> Option<Duration> {
-        Some(KEPT_A_TAG * ontology.paths.len().try_into().unwrap_or(u32::MAX))
+        Some(KEPT_A_TAG * ontology.tags.len().try_into().unwrap_or(u32::MAX))
     }
 }
 
 impl InUse {
-    pub(crate) fn new(paths: Vec<TagPath>) -> Self {
+    pub(crate) fn new(tags: Vec<KnownTag>) -> Self {
         let mut by_word: HashMap<String, Vec<u32>> = HashMap::new();
-        for (place, path) in (0..).zip(&paths) {
-            for word in words(path.as_str()) {
+        for (place, tag) in (0..).zip(&tags) {
+            for word in words(&tag.words()) {
                 by_word.entry(word).or_default().push(place);
             }
         }
-        Self { paths, by_word }
+        let about = |tag: &KnownTag| Some((tag.path.clone(), tag.description.clone()?));
+        Self { about: tags.iter().filter_map(about).collect(), tags, by_word }
     }
 
-    /// Places in [`paths`](Self::paths): those that share words with the texts first, by how rare the words are, then
+    /// Places in [`tags`](Self::tags): those that share words with the texts first, by how rare the words are, then
     /// the others, by use.
     pub(crate) fn likeliest(&self, texts: &[String]) -> Vec<usize> {
         let spoken: HashSet<String> = texts.iter().flat_map(|text| words(text)).collect();
@@ -86,7 +89,7 @@ impl InUse {
         }
         let mut first: Vec<(u32, f32)> = shared.iter().map(|(place, score)| (*place, *score)).collect();
         first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let others = (0..self.paths.len()).filter(|place| !shared.contains_key(&(*place as u32)));
+        let others = (0..self.tags.len()).filter(|place| !shared.contains_key(&(*place as u32)));
         first.iter().map(|(place, _)| *place as usize).chain(others).collect()
     }
 
@@ -94,7 +97,7 @@ impl InUse {
     pub(crate) fn top(&self) -> impl Iterator<Item = TagPath> {
         let mut seen = HashSet::new();
         let levels = [1, 2].into_iter().flat_map(|depth| {
-            self.paths.iter().filter_map(move |path| match path.depth() {
+            self.tags.iter().map(|tag| &tag.path).filter_map(move |path| match path.depth() {
                 own if own < depth => None,
                 own if own == depth => Some(path.clone()),
                 _ => path.ancestors().into_iter().nth(depth - 1),
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
 
     fn in_use(paths: &[&str]) -> InUse {
-        InUse::new(paths.iter().map(|path| path.parse().unwrap()).collect())
+        InUse::new(paths.iter().map(|path| path.parse::<TagPath>().unwrap().into()).collect())
     }
 
     #[test]

@@ -13,7 +13,7 @@ use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, 
 use htm_core::store::governor::Breaker;
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
-use htm_core::tag::TagPath;
+use htm_core::tag::{KnownTags, MAX_DEPTH};
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
@@ -30,12 +30,13 @@ pub struct TagHandler {
     pool: PgPool,
     extractor: Arc<dyn TagExtractor>,
     shown: Option<(Ontologies, Relevance)>,
+    max_depth: usize,
 }
 
 impl TagHandler {
     /// Works with an extractor; the pool is for reading the ontology.
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
-        Self { pool, extractor, shown: None }
+        Self { pool, extractor, shown: None, max_depth: MAX_DEPTH }
     }
 
     /// This one, whose extractor is shown the relevant part of the ontology, whatever its size.
@@ -45,18 +46,27 @@ impl TagHandler {
         self
     }
 
+    /// This one, which gives tags of fewer levels than there may be.
+    #[must_use]
+    pub fn max_depth(mut self, levels: usize) -> Self {
+        self.max_depth = levels;
+        self
+    }
+
     /// What the extractor is shown. Without the ontology it still works, only less consistently.
-    async fn ontology(&self, namespace: &str, texts: &[String]) -> Vec<TagPath> {
+    async fn ontology(&self, namespace: &str, texts: &[String]) -> KnownTags {
         let unread = |error: &htm_core::Error| {
             tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
-            Vec::new()
+            KnownTags::default()
         };
         match &self.shown {
             Some((ontologies, relevance)) => match ontologies.of(namespace).await {
-                Ok(ontology) => relevance.choose(&ontology, texts).await,
+                Ok(ontology) => {
+                    KnownTags { tags: relevance.choose(&ontology, texts).await, ..KnownTags::default() }
+                }
                 Err(error) => unread(&error),
             },
-            None => tags::in_use(&self.pool, namespace, ONTOLOGY_SHOWN)
+            None => tags::known(&self.pool, namespace, ONTOLOGY_SHOWN)
                 .await
                 .unwrap_or_else(|error| unread(&error)),
         }
@@ -69,7 +79,8 @@ impl TagHandler {
 /// # Errors
 /// Settings of the provider that cannot work.
 pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
-    let handler = TagHandler::new(session.pool().clone(), session.tagger()?);
+    let handler =
+        TagHandler::new(session.pool().clone(), session.tagger()?).max_depth(session.config().tag.max_depth);
     if handler.extractor.origin() != TagOrigin::Llm {
         return Ok(handler);
     }
@@ -146,6 +157,7 @@ impl Handler for TagHandler {
             model: self.extractor.model(),
             version: self.extractor.version(),
             origin: self.extractor.origin(),
+            max_depth: self.max_depth,
         };
         jobs::ack_tagged(pool, lease, tagger, &results).await
     }

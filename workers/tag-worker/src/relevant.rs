@@ -1,15 +1,15 @@
 //! Which of the tags in use a language model is shown: those nearest to the texts of the call, and the top of the tree.
 //!
-//! Nearness is the cosine of embeddings, of each tag's words and of each text. Vectors of tags are kept in the process;
+//! Nearness is the cosine of embeddings, of each tag's words with what it is about and of each text. Vectors of tags are kept in the process;
 //! a call embeds a bounded number of those that it lacks, those that share words with the texts first. So with an
 //! ontology of any size a call waits for one request, and the vectors of a large one come together over the first calls.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use htm_core::TokenEncoding;
 use htm_core::provider::{Embedder, ProviderError, Purpose};
-use htm_core::tag::TagPath;
+use htm_core::tag::{KnownTag, TagPath};
 use moka::sync::Cache;
 
 use crate::governed::Governed;
@@ -25,12 +25,17 @@ const TEXT_CHARS: usize = 1_000;
 const KEPT_BYTES: u64 = 64 << 20;
 /// Of the budget, the share of the top of the tree.
 const TOP_SHARE: usize = 3;
+/// Of the budget, the share of what the nearest tags are about.
+const ABOUT_SHARE: usize = 4;
+/// The most characters that are shown of what a tag is about.
+const ABOUT_CHARS: usize = 200;
 
 /// Chooses tags in use by their relevance for texts.
 pub struct Relevance {
     embedder: Option<Arc<dyn Embedder>>,
     governed: Option<Governed>,
-    vectors: Cache<TagPath, Arc<[f32]>>,
+    /// By what was embedded: a tag may be about something else in another namespace.
+    vectors: Cache<String, Arc<[f32]>>,
     budget_tokens: usize,
     encoding: TokenEncoding,
 }
@@ -38,7 +43,7 @@ pub struct Relevance {
 impl Relevance {
     /// As many tags as have `budget_tokens` together. Without an embedder: the top of the tree, then the most used.
     pub fn new(embedder: Option<Arc<dyn Embedder>>, budget_tokens: usize, encoding: TokenEncoding) -> Self {
-        let weight = |path: &TagPath, vector: &Arc<[f32]>| (path.as_str().len() + 4 * vector.len()) as u32;
+        let weight = |words: &String, vector: &Arc<[f32]>| (words.len() + 4 * vector.len()) as u32;
         let vectors = Cache::builder().weigher(weight).max_capacity(KEPT_BYTES).build();
         Self { embedder, governed: None, vectors, budget_tokens, encoding }
     }
@@ -50,12 +55,14 @@ impl Relevance {
         self
     }
 
-    /// The tags to show for `texts`: the nearest, then the top of the tree, then the most used. When all fit, all of them
-    /// by use, and nothing is embedded.
-    pub(crate) async fn choose(&self, ontology: &InUse, texts: &[String]) -> Vec<TagPath> {
+    /// The tags to show for `texts`: the nearest, then the top of the tree, then the most used; the first of them with what
+    /// they are about. When all fit, all of them by use, and nothing is embedded.
+    pub(crate) async fn choose(&self, ontology: &InUse, texts: &[String]) -> Vec<KnownTag> {
+        let by_use = || ontology.tags.iter().map(|tag| tag.path.clone());
         let mut all = Shown::new(self);
-        if self.budget_tokens == 0 || all.fill(ontology.paths.iter().cloned()) {
-            return all.paths;
+        if self.budget_tokens == 0 || all.fill(by_use()) {
+            all.describe(&ontology.about);
+            return all.tags;
         }
         let nearest = self.nearest(ontology, texts).await.unwrap_or_else(|error| {
             tracing::warn!(code = error.code(), %error, "a model is shown the top of the ontology alone");
@@ -64,13 +71,16 @@ impl Relevance {
         let mut top = Shown::new(self);
         top.left /= TOP_SHARE;
         top.fill(ontology.top());
+        let about = if ontology.about.is_empty() { 0 } else { self.budget_tokens / ABOUT_SHARE };
         let mut shown = Shown::new(self);
-        shown.left -= top.spent;
-        shown.fill(nearest.into_iter().map(|place| ontology.paths[place].clone()));
+        shown.left -= top.spent + about;
+        shown.fill(nearest.into_iter().map(|place| ontology.tags[place].path.clone()));
         shown.left += top.spent;
-        shown.fill(top.paths.into_iter());
-        shown.fill(ontology.paths.iter().cloned());
-        shown.paths
+        shown.fill(top.tags.into_iter().map(|tag| tag.path));
+        shown.left += about;
+        shown.describe(&ontology.about);
+        shown.fill(by_use());
+        shown.tags
     }
 
     /// Places of tags, the nearest to each text in turn.
@@ -81,15 +91,15 @@ impl Relevance {
         let mut known: Vec<(usize, Arc<[f32]>)> = Vec::with_capacity(compared.len());
         let mut lacking: Vec<usize> = Vec::new();
         for place in compared {
-            match self.vectors.get(&ontology.paths[*place]) {
+            match self.vectors.get(&ontology.tags[*place].words()) {
                 Some(vector) => known.push((*place, vector)),
                 None if lacking.len() < NEW_A_CALL => lacking.push(*place),
                 None => {}
             }
         }
         let beginnings = texts.iter().map(|text| text.chars().take(TEXT_CHARS).collect());
-        let described = lacking.iter().map(|place| ontology.paths[*place].as_str().replace([':', '-'], " "));
-        let inputs: Vec<String> = beginnings.chain(described).collect();
+        let named = lacking.iter().map(|place| ontology.tags[*place].words());
+        let inputs: Vec<String> = beginnings.chain(named).collect();
         let embedded = match &self.governed {
             Some(governed) => governed.embed(embedder.as_ref(), &inputs).await?,
             None => embedder.embed(&inputs, Purpose::Document).await?,
@@ -97,7 +107,7 @@ impl Relevance {
         let mut vectors = embedded.into_iter().map(|embedding| Arc::<[f32]>::from(embedding.vector));
         let texts: Vec<Arc<[f32]>> = vectors.by_ref().take(texts.len()).collect();
         for (place, vector) in lacking.into_iter().zip(vectors) {
-            self.vectors.insert(ontology.paths[place].clone(), vector.clone());
+            self.vectors.insert(ontology.tags[place].words(), vector.clone());
             known.push((place, vector));
         }
         // No task of the worker waits for the sums.
@@ -108,7 +118,7 @@ impl Relevance {
 
 /// The tags that a model is shown.
 struct Shown {
-    paths: Vec<TagPath>,
+    tags: Vec<KnownTag>,
     known: HashSet<TagPath>,
     encoding: TokenEncoding,
     left: usize,
@@ -118,7 +128,7 @@ struct Shown {
 impl Shown {
     fn new(relevance: &Relevance) -> Self {
         let (encoding, left) = (relevance.encoding, relevance.budget_tokens);
-        Self { paths: Vec::new(), known: HashSet::new(), encoding, left, spent: 0 }
+        Self { tags: Vec::new(), known: HashSet::new(), encoding, left, spent: 0 }
     }
 
     /// Adds tags until one does not fit; whether all did.
@@ -127,18 +137,37 @@ impl Shown {
             if self.known.contains(&path) {
                 continue;
             }
-            // As it stands in the JSON of the prompt.
-            let tokens = self.encoding.count(&format!("\"{path}\","));
+            let tokens = self.encoding.count(&alone(&path));
             if tokens > self.left {
                 return false;
             }
             self.left -= tokens;
             self.spent += tokens;
             self.known.insert(path.clone());
-            self.paths.push(path);
+            self.tags.push(path.into());
         }
         true
     }
+
+    /// Says what the tags are about, the first ones first, as far as there is room.
+    fn describe(&mut self, about: &HashMap<TagPath, String>) {
+        for tag in &mut self.tags {
+            let Some(text) = about.get(&tag.path) else { continue };
+            let text: String = text.chars().take(ABOUT_CHARS).collect();
+            let with = format!("{{\"tag\":\"{}\",\"about\":\"{text}\"}},", tag.path);
+            let tokens = self.encoding.count(&with).saturating_sub(self.encoding.count(&alone(&tag.path)));
+            if tokens <= self.left {
+                self.left -= tokens;
+                self.spent += tokens;
+                tag.description = Some(text);
+            }
+        }
+    }
+}
+
+/// A tag as it stands in the JSON of the prompt.
+fn alone(path: &TagPath) -> String {
+    format!("\"{path}\",")
 }
 
 /// The nearest tag of the first text, of the second, …, then the second-nearest of each. As many of each as could ever
@@ -190,11 +219,15 @@ mod tests {
     fn ontology(tags: usize) -> InUse {
         let common = (0..tags).map(|n| format!("common-{}:topic-{n}", n % 7));
         let rare = ["cooking:fermentation:kimchi".to_owned()];
-        InUse::new(common.chain(rare).map(|path| path.parse().unwrap()).collect())
+        InUse::new(common.chain(rare).map(|path| path.parse::<TagPath>().unwrap().into()).collect())
     }
 
-    fn tokens(paths: &[TagPath]) -> usize {
-        paths.iter().map(|path| TokenEncoding::Estimate.count(&format!("\"{path}\","))).sum()
+    fn tokens(tags: &[KnownTag]) -> usize {
+        let as_json = |tag: &KnownTag| match &tag.description {
+            Some(about) => serde_json::json!({ "tag": tag.path, "about": about }).to_string() + ",",
+            None => alone(&tag.path),
+        };
+        tags.iter().map(|tag| TokenEncoding::Estimate.count(&as_json(tag))).sum()
     }
 
     fn texts() -> Vec<String> {
@@ -209,9 +242,9 @@ mod tests {
     async fn a_rare_tag_that_is_near_is_shown_within_the_budget_and_so_is_the_top() {
         let embedder = fake::embedder(FakeSettings { dimensions: 256, ..FakeSettings::default() }).unwrap();
         let shown = relevance(300, Some(embedder)).choose(&ontology(3_000), &texts()).await;
-        assert_eq!(shown[0].as_str(), "cooking:fermentation:kimchi");
+        assert_eq!(shown[0].path.as_str(), "cooking:fermentation:kimchi");
         for root in (0..7).map(|n| format!("common-{n}")) {
-            assert!(shown.iter().any(|path| path.as_str() == root), "{root}: {shown:?}");
+            assert!(shown.iter().any(|tag| tag.path.as_str() == root), "{root}: {shown:?}");
         }
         assert!(tokens(&shown) <= 300 && tokens(&shown) > 280, "{}", tokens(&shown));
     }
@@ -221,8 +254,34 @@ mod tests {
         let embedder = Arc::new(FakeEmbedder::default());
         let relevance = relevance(1_000, Some(embedder.clone()));
         let ontology = ontology(20);
-        assert_eq!(relevance.choose(&ontology, &texts()).await, ontology.paths);
+        assert_eq!(relevance.choose(&ontology, &texts()).await, ontology.tags);
         assert_eq!(embedder.calls(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_a_tag_is_about_is_compared_and_shown_within_the_budget() {
+        let embedder: Arc<dyn Embedder> =
+            fake::embedder(FakeSettings { dimensions: 256, ..FakeSettings::default() }).unwrap();
+        let mut tags = ontology(3_000).tags;
+        for (place, tag) in tags.iter_mut().enumerate().take(3_000) {
+            tag.description = Some(format!("Something else, number {place}, at some length"));
+        }
+        // Its name says nothing of what it is about.
+        tags[2_999] = KnownTag {
+            path: "zzz".parse().unwrap(),
+            description: Some("On cooking kimchi by fermentation".into()),
+        };
+        let ontology = InUse::new(tags.clone());
+        let shown = relevance(300, Some(embedder.clone())).choose(&ontology, &texts()).await;
+        assert!(shown[..2].contains(&tags[2_999]), "{:?}", &shown[..2]);
+        assert!(shown.last().is_some_and(|last| last.description.is_none()));
+        assert!(tokens(&shown) <= 300 && tokens(&shown) > 250, "{}", tokens(&shown));
+        // All of a few; a long one is cut.
+        tags.truncate(3);
+        tags[0].description = Some("é".repeat(500));
+        let shown = relevance(1_000, Some(embedder)).choose(&InUse::new(tags.clone()), &texts()).await;
+        assert_eq!(shown[1..], tags[1..]);
+        assert_eq!(shown[0].description, Some("é".repeat(ABOUT_CHARS)));
     }
 
     #[tokio::test]
@@ -230,7 +289,7 @@ mod tests {
         let failing = FakeEmbedder::failing(htm_core::provider::ProviderErrorKind::Server);
         for embedder in [None, Some(Arc::new(failing) as Arc<dyn Embedder>)] {
             let shown = relevance(120, embedder).choose(&ontology(3_000), &texts()).await;
-            assert_eq!(shown[0].as_str(), "common-0");
+            assert_eq!(shown[0].path.as_str(), "common-0");
             assert!(tokens(&shown) <= 120 && shown.len() > 8, "{shown:?}");
         }
     }

@@ -52,13 +52,12 @@ pub(crate) enum MemoryCommand {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "A program that has the robot open does not see it before it opens the robot again; stop it first.
+#[command(after_help = "A program that has the robot open does not see it before it opens the robot again.
 
 Examples:
   htm memory add 17 20 --robot architect
-  htm memory remove 17 --robot architect"
-)]
+  htm memory touch 17 --robot architect
+  htm memory remove 17 --robot architect")]
 pub(crate) struct NodesArgs {
     /// The nodes' ids
     #[arg(required = true)]

@@ -44,7 +44,7 @@ pub(crate) struct MemberArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "It makes the group if it is not there, and says what happens in it, with --json as a JSON object a \
+    after_help = "It makes the group if it is not there, with a budget of groups.max_tokens, which it keeps, and says what happens in it, with --json as a JSON object a \
 line. It reads standard input: a line is remembered and comes to all members' minds; a line that starts with / is one of \
 /recall QUERY, /add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members, /sync.
 

@@ -17,6 +17,13 @@ pub(crate) struct CallerArgs {
     any_robot: bool,
 }
 
+impl CallerArgs {
+    /// The robot that is named.
+    pub(crate) fn named_robot(&self) -> Option<&str> {
+        self.robot.as_deref()
+    }
+}
+
 impl From<CallerArgs> for Caller {
     fn from(args: CallerArgs) -> Self {
         match args {

@@ -68,6 +68,14 @@ pub(crate) struct Consent {
     pub(crate) dry_run: bool,
 }
 
+/// What a change wants that takes nothing from anybody.
+#[derive(Args)]
+pub(crate) struct Rehearsal {
+    /// Only say what it would do
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
 #[derive(Args)]
 #[command(after_help = "NODES have the tag itself, TOTAL also one below it, each node once.
 
@@ -96,7 +104,7 @@ pub(crate) struct TagArgs {
 
 Examples:
   htm tags add database:postgresql --description \"The database of the ledger\"
-  htm tags add database:postgresql --synonym pg")]
+  htm tags add database:postgresql --synonym pg --dry-run")]
 pub(crate) struct AddTagArgs {
     /// The tag, as database:postgresql
     pub(crate) tag: String,
@@ -108,6 +116,8 @@ pub(crate) struct AddTagArgs {
     pub(crate) synonyms: Vec<String>,
     #[command(flatten)]
     pub(crate) whose: InNamespace,
+    #[command(flatten)]
+    pub(crate) rehearsal: Rehearsal,
 }
 
 #[derive(Args)]
@@ -202,13 +212,18 @@ pub(crate) enum SynonymsCommand {
         tag: String,
         #[command(flatten)]
         whose: InNamespace,
+        #[command(flatten)]
+        rehearsal: Rehearsal,
     },
     /// Remove another name
+    #[command(after_help = "Example:\n  htm tags synonyms remove pg --dry-run")]
     Remove {
         /// The other name
         name: String,
         #[command(flatten)]
         whose: InNamespace,
+        #[command(flatten)]
+        rehearsal: Rehearsal,
     },
 }
 

@@ -53,14 +53,8 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
             None => None,
         };
         let context = robot.context(&options).await;
-        let evicted_when_opened = robot.evicted_when_opened().to_vec();
-        Ok(Answer {
-            context,
-            recalled,
-            is_new,
-            evicted_when_opened,
-            working_memory: robot.working_memory_stats(),
-        })
+        let left_behind = robot.left_behind().to_vec();
+        Ok(Answer { context, recalled, is_new, left_behind, working_memory: robot.working_memory_stats() })
     })
     .await?;
     if output.is_json() {
@@ -96,7 +90,7 @@ pub(crate) async fn memory(
             // One that is not there is not made for it; so below.
             with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
             let intake = with_robot(config, &args.whose, async |robot| robot.add(&args.nodes).await).await?;
-            output.value(&intake, || describe_intake(args.nodes.len(), &intake));
+            output.value(&intake, || describe_intake(&args.nodes, &intake));
         }
         MemoryCommand::Touch(args) => {
             let each = |robot: &Robot, node| robot.touch(node);
@@ -134,6 +128,14 @@ async fn change(
         Ok(args.nodes.iter().copied().partition(|node| each(robot, *node)))
     })
     .await?;
+    if there.is_empty() {
+        let nodes: Vec<String> = not_there.iter().map(ToString::to_string).collect();
+        return Err(CliError::Usage {
+            code: "not_in_mind",
+            what: format!("{} has none of these in mind: {}", one_line(name, 40), nodes.join(", ")),
+            hint: format!("see what it has: `htm memory show --robot {name}`"),
+        });
+    }
     output.value(&serde_json::json!({ done: there, "not_in_mind": not_there }), || {
         let line = |node: &NodeId, what: &str| format!("node {node}: {what}");
         let lines = there.iter().map(|node| line(node, said));
@@ -143,16 +145,21 @@ async fn change(
     Ok(())
 }
 
-fn describe_intake(asked: usize, intake: &Intake) -> String {
-    let mut text = format!("{} memories are in mind", asked - intake.oversized.len());
-    for oversized in &intake.oversized {
-        let Oversized { node, tokens } = oversized;
-        text.push_str(&format!("\nnode {node} ({tokens} tokens) is larger than the working memory"));
+fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
+    let mut lines = Vec::new();
+    for node in nodes {
+        let oversized = intake.oversized.iter().find(|it| it.node == *node);
+        lines.push(match oversized {
+            Some(Oversized { tokens, .. }) => {
+                format!("node {node} ({tokens} tokens): larger than the working memory")
+            }
+            None if intake.evicted.contains(node) => format!("node {node}: no room beside the others"),
+            None => format!("node {node}: in mind"),
+        });
     }
-    if !intake.evicted.is_empty() {
-        text.push_str(&format!("\n{} memories left the working memory", intake.evicted.len()));
-    }
-    text
+    let left = intake.evicted.iter().filter(|node| !nodes.contains(node));
+    lines.extend(left.map(|node| format!("node {node}: left the working memory")));
+    lines.join("\n")
 }
 
 /// What `htm context` says to programs.
@@ -164,8 +171,8 @@ struct Answer {
     recalled: Option<RobotRecalled>,
     /// The robot was not registered before.
     is_new: bool,
-    /// What left because the working memory holds fewer tokens than it did.
-    evicted_when_opened: Vec<NodeId>,
+    /// What does not fit any more, because the working memory holds fewer tokens than it did.
+    left_behind: Vec<NodeId>,
     working_memory: WorkingMemoryStats,
 }
 
@@ -185,10 +192,10 @@ impl Answer {
         if self.is_new {
             text.push_str("\nthe robot is new: it is registered now");
         }
-        if !self.evicted_when_opened.is_empty() {
+        if !self.left_behind.is_empty() {
             text.push_str(&format!(
-                "\n{} memories left the working memory when it was opened: it holds {} tokens now",
-                self.evicted_when_opened.len(),
+                "\n{} memories that were in mind do not fit any more: it holds {} tokens now",
+                self.left_behind.len(),
                 mind.max_tokens
             ));
         }

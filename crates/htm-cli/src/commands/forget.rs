@@ -64,15 +64,45 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
         Some(namespace) => Scope::Namespace(namespace),
         None => Scope::Own,
     };
+    let robot = args.caller.named_robot().map(ToOwned::to_owned);
+    let namespace = args.caller.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
     let purge = Purge { before: began(config, &args.before)?, scope, caller: args.caller.into() };
+    // Of a robot that nobody knows nothing would be found, which is no receipt.
+    if let Some(robot) = &robot {
+        with_htm(config, async |htm| htm.find_robot(Some(&namespace), robot).await).await?;
+    }
+    let whose = match (&purge.caller, &purge.scope) {
+        (Caller::AnyRobot, Scope::All) => "any robot in every namespace".into(),
+        (Caller::AnyRobot, _) => format!("any robot in namespace {}", plain(&namespace)),
+        _ => {
+            let robot = robot.as_deref().unwrap_or(config.memory.robot_name());
+            format!("{} in namespace {}", plain(robot), plain(&namespace))
+        }
+    };
+    let zone = config.time.settings().zone;
+    let before = zone.local(purge.before).format("%Y-%m-%d %H:%M");
+    let said = |what: &str, purged: &Purged| {
+        let counts = describe_purged(purged);
+        format!("{what} for good, forgotten before {before} ({zone}), of {whose}:\n{counts}")
+    };
+    let receipt = |purged: &Purged| Receipt { before: purge.before, of: whose.clone(), purged: *purged };
     if args.dry_run {
         let plan = with_htm(config, async |htm| htm.plan_purge(&purge).await).await?;
-        output.value(&plan, || format!("would remove for good:\n{}", describe_purged(&plan)));
+        output.value(&receipt(&plan), || said("would remove", &plan));
         return Ok(ExitCode::SUCCESS);
     }
     let purged = with_htm(config, async |htm| htm.purge(&purge, confirmation(args.yes)).await).await?;
-    output.value(&purged, || format!("removed for good:\n{}", describe_purged(&purged)));
+    output.value(&receipt(&purged), || said("removed", &purged));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a purge removed, and of what.
+#[derive(serde::Serialize)]
+struct Receipt {
+    before: DateTime<Utc>,
+    of: String,
+    #[serde(flatten)]
+    purged: Purged,
 }
 
 /// When a time began.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Keepers, Node, NodeStatus, StageState, StageStatus};
+use htm_core::{Htm, Keepers, KeptBy, Node, NodeStatus, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -76,7 +76,7 @@ fn describe(Found { node, stages, keepers }: &Found) -> String {
         ("key", node.key.clone().unwrap_or_default()),
         ("at", node.created_at.to_rfc3339()),
         ("remembered", remembered(node, keepers)),
-        ("in mind of", in_mind_of(keepers)),
+        ("in mind of", in_mind_of(node, keepers)),
         ("importance", node.importance.to_string()),
         ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
@@ -116,12 +116,17 @@ fn remembered(node: &Node, keepers: &Keepers) -> String {
     let (count @ 2.., Some(last)) = (node.remember_count, node.last_remembered) else { return String::new() };
     let said = keepers.robots.iter().filter(|it| it.remember_count > 0);
     let by: Vec<String> = said.map(|it| format!("{} {}", it.robot, it.remember_count)).collect();
-    format!("{count} times ({}), the last at {}", by.join(", "), last.to_rfc3339())
+    let first = node.first_remembered.unwrap_or(node.created_at);
+    format!("{count} times ({}), from {} to {}", by.join(", "), first.to_rfc3339(), last.to_rfc3339())
 }
 
 /// The robots and the groups that have it in their working memory.
-fn in_mind_of(keepers: &Keepers) -> String {
-    let robots = keepers.robots.iter().filter(|it| it.in_working_memory).map(|it| it.robot.clone());
+fn in_mind_of(node: &Node, keepers: &Keepers) -> String {
+    let name = |it: &KeptBy| match it.namespace == node.namespace {
+        true => it.robot.clone(),
+        false => format!("{} of {}", it.robot, it.namespace),
+    };
+    let robots = keepers.robots.iter().filter(|it| it.in_working_memory).map(name);
     let groups = keepers.groups.iter().map(|group| format!("group {group}"));
     robots.chain(groups).collect::<Vec<_>>().join(", ")
 }

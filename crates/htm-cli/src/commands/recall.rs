@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, RecallQuery, Recalled, Strategy, TagFilter, TimeFilter, TimePhrase, Timeframe,
-    VectorSearch, Zone,
+    Degraded, Htm, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter, TimePhrase,
+    Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -54,6 +54,9 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         tags: tag_filters(config, &args.tags, &args.exact_tags)?,
         boost_tags: tag_filters(config, &args.boost_tags, &[])?,
         any_tag: args.any_tag,
+        rerank: rerank(config, args.rerank.as_deref())?,
+        // Questions of a file measure; they are not asked.
+        count_accesses: args.batch.is_none(),
         robot: args.robot.clone(),
         session: args.session.clone(),
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
@@ -61,6 +64,15 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
+}
+
+/// The weights of the command line; `relevance` are those of the configuration.
+fn rerank(config: &Config, text: Option<&str>) -> Result<Option<RelevanceWeights>, CliError> {
+    Ok(match text.map(str::trim) {
+        None => None,
+        Some("relevance") => Some(config.relevance.weights()),
+        Some(text) => Some(text.parse()?),
+    })
 }
 
 /// The tags of the command line.
@@ -100,6 +112,9 @@ pub(crate) fn describe_time(
 ) -> Option<String> {
     let meant = format!("{} ({zone})", timeframe.describe(zone));
     match phrase {
+        Some(taken) if taken.query.is_empty() => {
+            Some(format!("`{}` is {meant}; all of it was looked through", one_line(&taken.phrase, 80)))
+        }
         Some(taken) => Some(format!(
             "`{}` is {meant}; searched for `{}`",
             one_line(&taken.phrase, 80),

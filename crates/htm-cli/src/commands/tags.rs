@@ -13,7 +13,7 @@ use htm_core::{Htm, Ontology};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use crate::args::{Consent, InNamespace, SynonymsCommand, TagsCommand};
+use crate::args::{InNamespace, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -54,7 +54,7 @@ async fn lay(
         _ => return Ok(()),
     };
     let htm = session.htm();
-    let ontology = to_change(&htm, &how.whose, &how.consent)?;
+    let ontology = to_change(&htm, &how.whose, how.consent.dry_run)?;
     exchange::import(&ontology, kind, &source, document, &how, output).await
 }
 
@@ -91,7 +91,7 @@ fn of<'a>(htm: &'a Htm, whose: &'a InNamespace) -> Result<Ontology<'a>, CliError
     Ok(htm.ontology(whose.namespace.as_deref())?)
 }
 
-fn to_change<'a>(htm: &'a Htm, whose: &'a InNamespace, consent: &Consent) -> Result<Ontology<'a>, CliError> {
+fn to_change<'a>(htm: &'a Htm, whose: &'a InNamespace, dry_run: bool) -> Result<Ontology<'a>, CliError> {
     let ontology = of(htm, whose)?;
-    Ok(if consent.dry_run { ontology.dry_run() } else { ontology })
+    Ok(if dry_run { ontology.dry_run() } else { ontology })
 }

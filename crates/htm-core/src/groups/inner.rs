@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgTransaction};
 use tokio::sync::{Mutex, Notify, broadcast};
 use uuid::Uuid;
 
@@ -190,17 +190,18 @@ impl Inner {
         let mut tx = self.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &[self.group], self.lease).await?;
         let synced = self.synced_in_tx(&mut tx, mirror).await?;
-        let was_active = self.state().role == GroupRole::Active;
         let synced = self.admit(synced)?;
         if self.state().role != GroupRole::Active {
-            return Err(if was_active { self.replaced() } else { self.passive() });
+            return Err(self.passive());
         }
-        let mut written = Written { applied: mirror.apply(synced.delta), ..Written::default() };
+        let before = mirror.nodes();
+        let mut written = Written::default();
+        mirror.apply(synced.delta);
         // What is decided from here on is decided by the nodes as they are.
         if !mirror.has_just(&group_memory::live(&mut *tx, self.group).await?) {
             mirror.reset();
             let all = self.synced_in_tx(&mut tx, mirror).await?;
-            written.applied.extend(mirror.apply(self.admit(all)?.delta));
+            mirror.apply(self.admit(all)?.delta);
         }
         let mut changes = Changes::default();
         match op {
@@ -227,14 +228,27 @@ impl Inner {
             Op::Remove(_) | Op::Uses => {}
         }
         changes.used = mirror.take_uses();
-        if !changes.is_empty() {
-            group_memory::write_in_tx(&mut tx, self.group, Some(self.robot_id), &changes).await?;
-            let own = self.synced_in_tx(&mut tx, mirror).await?;
-            written.applied.extend(mirror.apply(self.admit(own)?.delta));
+        if let Err(error) = self.commit(tx, mirror, &changes).await {
+            mirror.return_uses(changes.used);
+            return Err(error);
         }
-        tx.commit().await?;
+        let after = mirror.nodes();
+        written.applied = Applied {
+            added: after.difference(&before).copied().collect(),
+            removed: before.difference(&after).copied().collect(),
+        };
         written.removed = changes.removed;
         Ok(written)
+    }
+
+    /// Writes changes, and reads them as all others will.
+    async fn commit(&self, mut tx: PgTransaction<'_>, mirror: &mut Mirror, changes: &Changes) -> Result<()> {
+        if !changes.is_empty() {
+            group_memory::write_in_tx(&mut tx, self.group, Some(self.robot_id), changes).await?;
+            let own = self.synced_in_tx(&mut tx, mirror).await?;
+            mirror.apply(self.admit(own)?.delta);
+        }
+        Ok(tx.commit().await?)
     }
 
     pub(super) async fn plan(

@@ -173,7 +173,10 @@ impl GroupMember {
         let inner = &self.inner;
         let mut query = query.clone();
         query.namespace.get_or_insert_with(|| inner.namespace.clone());
-        inner.htm.saw_robot(&inner.namespace, &inner.robot);
+        // It may be called otherwise by now.
+        if let Some(name) = robots::name(inner.htm.pool(), inner.robot_id).await? {
+            inner.htm.saw_robot(&inner.namespace, &name);
+        }
         let recalled = inner.htm.recall(&query).await?;
         let hits: Vec<NodeId> = recalled.hits.iter().rev().map(|hit| hit.node.id).collect();
         let taken_in = match inner.check_active() {

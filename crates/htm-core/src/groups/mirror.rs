@@ -1,6 +1,6 @@
 //! A member's copy of its group's working memory. Pure.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
@@ -44,14 +44,10 @@ impl Applied {
     pub(crate) fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
-
-    pub(crate) fn extend(&mut self, later: Applied) {
-        self.added.extend(later.added);
-        self.removed.extend(later.removed);
-    }
 }
 
 /// How often a node was used since that was written last, and when last.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
     pub(crate) times: u64,
     pub(crate) last: Instant,
@@ -183,6 +179,19 @@ impl Mirror {
     /// Whether a use is still to be written.
     pub(crate) fn has_uses(&self) -> bool {
         !self.used.is_empty()
+    }
+
+    /// The nodes in mind.
+    pub(crate) fn nodes(&self) -> BTreeSet<NodeId> {
+        self.memory.iter().map(|entry| entry.node).collect()
+    }
+
+    /// Gives back what was taken and could not be written.
+    pub(crate) fn return_uses(&mut self, uses: Vec<(NodeId, Use)>) {
+        for (node, unwritten) in uses {
+            let used = self.used.entry(node).or_insert(Use { times: 0, ..unwritten });
+            *used = Use { times: used.times + unwritten.times, last: used.last.max(unwritten.last) };
+        }
     }
 
     /// What was used since this was asked last.

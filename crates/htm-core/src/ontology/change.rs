@@ -1,16 +1,18 @@
 //! Changes of names: each one transaction, logged.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::Ontology;
 use super::error::TagError;
-use super::names::{Draft, Meaning, NameChange};
-use crate::error::Result;
+use super::names::{Draft, Meaning, NameChange, Names, uppermost};
+use crate::error::{Error, Result};
 use crate::memory::refuse_nul;
 use crate::store::tag_changes as store;
-use crate::store::{jobs, ontology as reads};
+use crate::store::{jobs, ontology as reads, tags};
 use crate::tag::TagPath;
 
 /// The most bytes that a description may have.
@@ -147,14 +149,17 @@ impl Ontology<'_> {
         for term in terms {
             check_description(&term.tag, term.description.as_deref())?;
         }
-        let mut open = self.open().await?;
         let rules = self.htm.tag_rules();
-        for term in terms {
-            let tag = open.draft.define(rules, &rules.normalise(&term.tag)?, term.description.as_deref())?;
-            for name in &term.synonyms {
-                open.draft.add_synonym(&rules.normalise(name)?, &tag)?;
+        let plan = |draft: &mut Draft| {
+            for term in terms {
+                let tag = draft.define(rules, &rules.normalise(&term.tag)?, term.description.as_deref())?;
+                for name in &term.synonyms {
+                    draft.add_synonym(&rules.normalise(name)?, &tag)?;
+                }
             }
-        }
+            Ok(())
+        };
+        let (open, ()) = self.open(plan).await?;
         let details = json!({ "tags": terms.iter().map(|term| &term.tag).collect::<Vec<_>>() });
         self.finish(open, kind, details, &[]).await
     }
@@ -164,9 +169,12 @@ impl Ontology<'_> {
     /// # Errors
     /// `tag_unknown`, `tag_in_use`, `tag_invalid`, or a database error.
     pub async fn remove(&self, tag: &str, removal: Removal) -> Result<Changed> {
-        let mut open = self.open().await?;
-        let tag = self.known(&mut open, tag).await?;
-        let gone = open.draft.remove(&tag);
+        let plan = |draft: &mut Draft| {
+            let tag = self.known(draft, tag)?;
+            let gone = draft.remove(&tag);
+            Ok((tag, gone))
+        };
+        let (mut open, (tag, gone)) = self.open(plan).await?;
         if removal == Removal::Unused {
             let nodes = store::count_nodes(&mut open.tx, self.namespace, &gone).await?;
             if nodes > 0 {
@@ -182,10 +190,13 @@ impl Ontology<'_> {
     /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more than
     /// 5 levels), `tag_invalid`, or a database error.
     pub async fn rename(&self, old: &str, new: &str) -> Result<Changed> {
-        let mut open = self.open().await?;
         let rules = self.htm.tag_rules();
-        let from = self.known(&mut open, old).await?;
-        let to = open.draft.rename(rules, &from, &rules.normalise(new)?)?;
+        let plan = |draft: &mut Draft| {
+            let from = self.known(draft, old)?;
+            let to = draft.rename(rules, &from, &rules.normalise(new)?)?;
+            Ok((from, to))
+        };
+        let (open, (from, to)) = self.open(plan).await?;
         self.finish(open, ChangeKind::Rename, json!({ "from": from, "to": to }), &[]).await
     }
 
@@ -196,13 +207,13 @@ impl Ontology<'_> {
     /// `tag_unknown`, `nothing_to_merge`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable`, `tag_invalid`, or a
     /// database error.
     pub async fn merge(&self, from: &[&str], into: &str) -> Result<Changed> {
-        let mut open = self.open().await?;
-        let mut tags = Vec::new();
-        for tag in from {
-            tags.push(self.known(&mut open, tag).await?);
-        }
-        let into = self.known(&mut open, into).await?;
-        open.draft.merge(self.htm.tag_rules(), &tags, &into)?;
+        let plan = |draft: &mut Draft| {
+            let tags = from.iter().map(|tag| self.known(draft, tag)).collect::<Result<Vec<_>>>()?;
+            let into = self.known(draft, into)?;
+            draft.merge(self.htm.tag_rules(), &tags, &into)?;
+            Ok((tags, into))
+        };
+        let (open, (tags, into)) = self.open(plan).await?;
         self.finish(open, ChangeKind::Merge, json!({ "from": tags, "into": into }), &[]).await
     }
 
@@ -217,30 +228,17 @@ impl Ontology<'_> {
         for term in into {
             check_description(&term.tag, term.description.as_deref())?;
         }
-        let mut open = self.open().await?;
-        let rules = self.htm.tag_rules();
-        let tag = self.known(&mut open, tag).await?;
-        let mut targets: Vec<String> = Vec::new();
-        for term in into {
-            let target = match open.draft.after.find(rules, &term.tag)? {
-                Some(known) => known,
-                None => rules.normalise(&term.tag)?,
-            };
-            let target = open.draft.define(rules, &target, term.description.as_deref())?;
-            if target == tag || open.draft.after.leads_to(target.as_str(), tag.as_str()) {
-                return Err(TagError::IntoItself { tag: tag.to_string() }.into());
-            }
-            if !targets.iter().any(|it| it == target.as_str()) {
-                targets.push(target.into());
-            }
-        }
-        if targets.len() < 2 {
-            return Err(TagError::NothingToSplit { count: targets.len() }.into());
-        }
-        open.draft.after.tags.entry(tag.to_string()).or_default().split_into.clone_from(&targets);
-        open.draft.touched.insert(tag.to_string());
+        let (mut open, (tag, targets)) = self.open(|draft| self.plan_split(draft, tag, into)).await?;
         let model = self.htm.settings().tag_model.to_string();
         let details = json!({ "tag": tag, "into": targets, "model": model });
+        if self.dry_run {
+            let mut changed = self.count(&mut open, ChangeKind::Split, &[]).await?;
+            if !open.draft.changes().is_empty() {
+                changed.nodes = store::count_nodes(&mut open.tx, self.namespace, &[tag.to_string()]).await?;
+                changed.jobs = store::would_split(&mut open.tx, self.namespace, tag.as_str()).await?;
+            }
+            return Ok(changed);
+        }
         let mut changed = self.write(&mut open, ChangeKind::Split, &details, &[]).await?;
         if let Some(change) = changed.change {
             store::lock_nodes_in_tx(&mut open.tx, self.namespace, &[tag.to_string()], None).await?;
@@ -250,7 +248,7 @@ impl Ontology<'_> {
                     .await?;
         }
         let changed = self.end(open, changed).await?;
-        if changed.jobs > 0 && !self.dry_run {
+        if changed.jobs > 0 {
             jobs::ping(self.htm.pool()).await;
         }
         Ok(changed)
@@ -262,10 +260,13 @@ impl Ontology<'_> {
     /// `tag_unknown`, `synonym_is_tag`, `tag_is_synonym` (of another tag), `tag_into_itself`, `tag_invalid`, or a
     /// database error.
     pub async fn add_synonym(&self, name: &str, tag: &str) -> Result<Changed> {
-        let mut open = self.open().await?;
-        let tag = self.known(&mut open, tag).await?;
         let name = self.htm.tag_rules().normalise(name)?;
-        open.draft.add_synonym(&name, &tag)?;
+        let plan = |draft: &mut Draft| {
+            let tag = self.known(draft, tag)?;
+            draft.add_synonym(&name, &tag)?;
+            Ok(tag)
+        };
+        let (open, tag) = self.open(plan).await?;
         self.finish(open, ChangeKind::AddSynonym, json!({ "name": name, "tag": tag }), &[]).await
     }
 
@@ -274,23 +275,96 @@ impl Ontology<'_> {
     /// # Errors
     /// `synonym_unknown`, `tag_invalid`, or a database error.
     pub async fn remove_synonym(&self, name: &str) -> Result<Changed> {
-        let mut open = self.open().await?;
         let stored = self.htm.tag_rules().normalise(name)?.to_string();
-        let name = if open.draft.after.synonyms.contains_key(name) { name.to_owned() } else { stored };
-        let Some(tag) = open.draft.after.synonyms.remove(&name) else {
-            return Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into());
+        let plan = |draft: &mut Draft| {
+            let synonyms = &mut draft.after.synonyms;
+            let name = if synonyms.contains_key(name) { name.to_owned() } else { stored.clone() };
+            match synonyms.remove(&name) {
+                Some(tag) => Ok((name, tag)),
+                None => Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into()),
+            }
         };
+        let (open, (name, tag)) = self.open(plan).await?;
         self.finish(open, ChangeKind::RemoveSynonym, json!({ "name": name, "tag": tag }), &[]).await
     }
 
-    pub(super) async fn open(&self) -> Result<Open> {
-        let mut tx = store::begin(self.htm.pool(), self.namespace).await?;
-        let draft = Draft::new(store::names(&mut tx, self.namespace).await?);
-        Ok(Open { tx, draft })
+    /// Plans a split: returns the tag and those that take its place.
+    fn plan_split(&self, draft: &mut Draft, tag: &str, into: &[Term]) -> Result<(TagPath, Vec<String>)> {
+        let rules = self.htm.tag_rules();
+        let tag = self.known(draft, tag)?;
+        let mut targets: Vec<String> = Vec::new();
+        for term in into {
+            let target = match draft.after.find(rules, &term.tag)? {
+                Some(known) => known,
+                None => rules.normalise(&term.tag)?,
+            };
+            let target = draft.define(rules, &target, term.description.as_deref())?;
+            if target == tag || draft.after.leads_to(target.as_str(), tag.as_str()) {
+                return Err(TagError::IntoItself { tag: tag.to_string() }.into());
+            }
+            if !targets.iter().any(|it| it == target.as_str()) {
+                targets.push(target.into());
+            }
+        }
+        if targets.len() < 2 {
+            return Err(TagError::NothingToSplit { count: targets.len() }.into());
+        }
+        draft.after.tags.entry(tag.to_string()).or_default().split_into.clone_from(&targets);
+        draft.touched.insert(tag.to_string());
+        Ok((tag, targets))
     }
 
-    async fn known(&self, open: &mut Open, tag: &str) -> Result<TagPath> {
-        self.find(&mut open.tx, open.draft.after.find(self.htm.tag_rules(), tag)?, tag).await
+    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held are
+    /// in the plan.
+    pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(Open, T)> {
+        self.open_holding(&BTreeSet::new(), plan).await
+    }
+
+    /// As [`open`](Self::open), and holds these names too.
+    pub(super) async fn open_holding<T>(
+        &self,
+        names: &BTreeSet<String>,
+        plan: impl Fn(&mut Draft) -> Result<T>,
+    ) -> Result<(Open, T)> {
+        let begun = match self.dry_run {
+            true => store::begin_dry(self.htm.pool()).await,
+            false => store::begin(self.htm.pool(), self.namespace).await,
+        };
+        let mut tx = begun.map_err(|error| self.held(error))?;
+        let mut held: BTreeSet<String> = BTreeSet::new();
+        loop {
+            let mut draft = Draft::new(store::names(&mut tx, self.namespace).await?);
+            let planned = match plan(&mut draft) {
+                Ok(planned) => planned,
+                Err(error) => return Err(self.with_nearest(&mut tx, error).await?),
+            };
+            if self.dry_run {
+                return Ok((Open { tx, draft }, planned));
+            }
+            let wanted = uppermost(&draft.held() | names);
+            if wanted.is_subset(&held) {
+                return Ok((Open { tx, draft }, planned));
+            }
+            let holding = store::hold_names_in_tx(&mut tx, self.namespace, &wanted).await;
+            holding.map_err(|error| self.held(error))?;
+            held.extend(wanted);
+        }
+    }
+
+    fn held(&self, error: Error) -> Error {
+        tags::held(error, self.namespace)
+    }
+
+    fn known(&self, draft: &Draft, tag: &str) -> Result<TagPath> {
+        draft.after.known(self.htm.tag_rules(), self.namespace, tag)
+    }
+
+    /// An error, which names the nearest when it is about a tag that there is not.
+    async fn with_nearest(&self, connection: &mut PgConnection, error: Error) -> Result<Error> {
+        let Error::Tag(TagError::Unknown { tag, namespace, .. }) = error else { return Ok(error) };
+        let nearest = reads::similar(connection, self.namespace, &tag, 3).await?;
+        let nearest = nearest.into_iter().map(|it| it.tag).collect();
+        Ok(TagError::Unknown { tag, namespace, nearest }.into())
     }
 
     /// What was found, or an error that names the nearest.
@@ -303,16 +377,16 @@ impl Ontology<'_> {
         match found {
             Some(tag) => Ok(tag),
             None => {
-                let stored = self.htm.tag_rules().normalise(tag)?;
-                let nearest = reads::similar(connection, self.namespace, stored.as_str(), 3).await?;
-                let nearest = nearest.into_iter().map(|it| it.tag).collect();
-                Err(TagError::Unknown { tag: stored.into(), namespace: self.namespace.into(), nearest }
-                    .into())
+                let unknown = Names::default().known(self.htm.tag_rules(), self.namespace, tag);
+                match unknown {
+                    Ok(tag) => Ok(tag),
+                    Err(error) => Err(self.with_nearest(connection, error).await?),
+                }
             }
         }
     }
 
-    /// Writes the change and ends the transaction.
+    /// Writes the change and ends the transaction; a dry run only counts.
     pub(super) async fn finish(
         &self,
         mut open: Open,
@@ -320,26 +394,47 @@ impl Ontology<'_> {
         details: Value,
         taken: &[String],
     ) -> Result<Changed> {
+        if self.dry_run {
+            return self.count(&mut open, kind, taken).await;
+        }
         let changed = self.write(&mut open, kind, &details, taken).await?;
         self.end(open, changed).await
     }
 
-    /// Counts the nodes, and commits; a dry run is taken back.
+    /// What the change would be, and on how many nodes: nothing is written, nobody waits.
+    async fn count(&self, open: &mut Open, kind: ChangeKind, taken: &[String]) -> Result<Changed> {
+        let Open { tx, draft } = open;
+        let mut changed = self.describe(kind, draft, &draft.changes());
+        let tags: Vec<String> =
+            draft.merged.keys().chain(draft.renamed.keys()).chain(taken).cloned().collect();
+        changed.nodes = store::count_nodes(tx, self.namespace, &tags).await?;
+        Ok(changed)
+    }
+
+    /// Counts the nodes, and commits what was changed.
     pub(super) async fn end(&self, mut open: Open, mut changed: Changed) -> Result<Changed> {
-        if let Some(change) = changed.change {
-            let renamed = &open.draft.renamed;
-            changed.nodes = store::close_in_tx(&mut open.tx, self.namespace, change, renamed).await?;
-        }
-        if self.dry_run || changed.change.is_none() {
-            changed.change = None;
-            open.tx.rollback().await?;
-        } else {
-            open.tx.commit().await?;
+        match changed.change {
+            Some(change) => {
+                let renamed = &open.draft.renamed;
+                changed.nodes = store::close_in_tx(&mut open.tx, self.namespace, change, renamed).await?;
+                open.tx.commit().await?;
+            }
+            None => open.tx.rollback().await?,
         }
         Ok(changed)
     }
 
     async fn write(
+        &self,
+        open: &mut Open,
+        kind: ChangeKind,
+        details: &Value,
+        taken: &[String],
+    ) -> Result<Changed> {
+        self.try_write(open, kind, details, taken).await.map_err(|error| self.held(error))
+    }
+
+    async fn try_write(
         &self,
         open: &mut Open,
         kind: ChangeKind,

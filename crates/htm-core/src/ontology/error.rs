@@ -73,12 +73,20 @@ pub enum TagError {
         namespace: String,
     },
     /// Nodes have the tag that was to be removed, or one below it.
-    #[error("{nodes} nodes have `{tag}` or a tag below it")]
+    #[error("`{tag}`, or a tag below it, is on {nodes} {}", if *.nodes == 1 { "node" } else { "nodes" })]
     InUse {
         /// The tag.
         tag: String,
         /// How many nodes.
         nodes: i64,
+    },
+    /// Names that are wanted are held by a change under way, or by a long transaction.
+    #[error(
+        "tags of namespace `{namespace}` are being changed by somebody else, which lasts longer than is waited for"
+    )]
+    Held {
+        /// Whose tags.
+        namespace: String,
     },
     /// A merge of nothing.
     #[error("no tag to merge was named")]
@@ -156,6 +164,7 @@ impl TagError {
             Self::SynonymIsTag { .. } => "synonym_is_tag",
             Self::SynonymUnknown { .. } => "synonym_unknown",
             Self::InUse { .. } => "tag_in_use",
+            Self::Held { .. } => "contended",
             Self::NothingToMerge => "nothing_to_merge",
             Self::NothingToSplit { .. } => "nothing_to_split",
             Self::DescriptionTooLong { .. } => "description_too_long",
@@ -191,6 +200,9 @@ impl TagError {
                 "merge it into another (`htm tags merge {tag} INTO --yes`), or take it from them: \
                  `htm tags remove {tag} --assigned --yes`"
             ),
+            Self::Held { .. } => {
+                "do it again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
+            }
             Self::NothingToMerge => "name at least one tag that is to go".into(),
             Self::NothingToSplit { .. } => {
                 "name two tags or more; to replace it by one, rename or merge it".into()
@@ -210,6 +222,9 @@ impl TagError {
     }
 
     pub(crate) fn fault(&self) -> Fault {
-        Fault::User
+        match self {
+            Self::Held { .. } => Fault::Transient,
+            _ => Fault::User,
+        }
     }
 }

@@ -82,13 +82,12 @@ impl OntologyDocument {
         Self { version: DOCUMENT_VERSION, tags }
     }
 
-    fn check(&self, rules: &TagRules) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if self.version != DOCUMENT_VERSION {
             return Err(TagError::DocumentVersion { found: self.version, read: DOCUMENT_VERSION }.into());
         }
         let mut seen = HashSet::new();
         for (number, it) in (1..).zip(&self.tags) {
-            rules.check_depth(&it.tag)?;
             check_description(it.tag.as_str(), it.description.as_deref())?;
             if !seen.insert(&it.tag) {
                 return Err(TagError::Twice { tag: it.tag.to_string(), number }.into());
@@ -144,9 +143,9 @@ impl Ontology<'_> {
         descriptions: Descriptions,
     ) -> Result<Imported> {
         let rules = self.htm.tag_rules();
-        document.check(rules)?;
-        let mut open = self.open().await?;
-        let laid = lay(&mut open.draft, rules, self.namespace, document, descriptions)?;
+        document.check()?;
+        let (open, laid) =
+            self.open(|draft| lay(draft, rules, self.namespace, document, descriptions)).await?;
         let details = json!({ "source": source, "tags": document.tags.len() });
         let changed = self.finish(open, kind, details, &[]).await?;
         Ok(Imported { changed, descriptions_kept: laid.kept, called: laid.called })
@@ -166,6 +165,11 @@ fn lay(
     document: &OntologyDocument,
     descriptions: Descriptions,
 ) -> Result<Laid> {
+    // A name that is there may be one of before the rules: what was exported comes back.
+    let is_new = |name: &&TagPath| draft.before.meaning(name.as_str()).is_none();
+    for name in document.tags.iter().flat_map(|it| it.synonyms.iter().chain([&it.tag])).filter(is_new) {
+        rules.check(name)?;
+    }
     let mut laid = Laid::default();
     let mut tags = Vec::new();
     for it in &document.tags {
@@ -246,7 +250,7 @@ mod tests {
     fn laid(before: Names, tags: &[DocumentTag], descriptions: Descriptions) -> Result<(Names, Laid), Error> {
         let mut draft = Draft::new(before);
         let document = OntologyDocument::new(tags.to_vec());
-        document.check(&TagRules::default())?;
+        document.check()?;
         let laid = lay(&mut draft, &TagRules::default(), "n", &document, descriptions)?;
         Ok((draft.after, laid))
     }
@@ -295,10 +299,35 @@ mod tests {
             assert_eq!(error.code(), code, "{error}");
         }
         let later = OntologyDocument { version: 2, tags: Vec::new() };
-        assert_eq!(later.check(&TagRules::default()).unwrap_err().code(), "ontology_version");
+        assert_eq!(later.check().unwrap_err().code(), "ontology_version");
         let shallow = TagRules { max_depth: 1, ..TagRules::default() };
         let deep = OntologyDocument::new(vec![tag("a:b", "", &[])]);
-        assert_eq!(deep.check(&shallow).unwrap_err().code(), "tag_invalid");
+        let lay_deep = |before: Names| {
+            let mut draft = Draft::new(before);
+            lay(&mut draft, &shallow, "n", &deep, Descriptions::Keep).map(|_| draft.after)
+        };
+        assert_eq!(lay_deep(Names::default()).unwrap_err().code(), "tag_invalid");
+        // Of before the level was lowered.
+        let there = names(&[("a", ""), ("a:b", "")], &[]);
+        assert_eq!(lay_deep(there.clone()).unwrap(), there);
+    }
+
+    #[test]
+    fn a_new_name_keeps_the_rules_and_one_that_is_there_stays() {
+        for (tags, rule) in [
+            (&[tag("databases", "", &[])][..], "it is written `database`"),
+            (&[tag("--x", "", &[])], "it is written `x`"),
+            (&[tag("-", "", &[])], "a level is empty"),
+            (&[tag("a:b:a", "", &[])], "comes twice"),
+            (&[tag("fine", "", &["others"])], "it is written `other`"),
+        ] {
+            let error = laid(Names::default(), tags, Descriptions::Keep).unwrap_err();
+            assert_eq!((error.code(), error.to_string().contains(rule)), ("tag_invalid", true), "{error}");
+        }
+        let before = || names(&[("databases", ""), ("-", ""), ("a", ""), ("a:a", "")], &[("others", "a")]);
+        let document = OntologyDocument::of(&before()).unwrap();
+        let (after, _) = laid(before(), &document.tags, Descriptions::Overwrite).unwrap();
+        assert_eq!(after, before());
     }
 
     /// Names as a namespace may have them: other names stand apart from tags.
@@ -309,12 +338,15 @@ mod tests {
         (tags, synonyms).prop_map(|(tags, synonyms)| {
             let mut draft = Draft::new(Names::default());
             for (tag, text) in tags {
+                let Ok(tag) = TagPath::normalise(&tag) else { continue };
                 let text = Some(text).filter(|text| !text.trim().is_empty());
-                draft.define(&TagRules::default(), &path(&tag), text.as_deref()).unwrap();
+                draft.define(&TagRules::default(), &tag, text.as_deref()).unwrap();
             }
             let known: Vec<String> = draft.after.tags.keys().cloned().collect();
-            for (name, tag) in synonyms {
-                draft.add_synonym(&path(&name), &path(tag.get::<String>(&known))).unwrap();
+            for (name, tag) in synonyms.iter().filter(|_| !known.is_empty()) {
+                let Ok(name) = TagPath::normalise(name) else { continue };
+                // Two may be written as one.
+                let _ = draft.add_synonym(&name, &path(tag.get::<String>(&known)));
             }
             draft.after
         })

@@ -8,11 +8,15 @@ use super::Ontology;
 use super::change::Synonym;
 use crate::error::Result;
 use crate::id::NodeId;
+use crate::recall::TagFilter;
 use crate::store::ontology as store;
 use crate::tag::TagPath;
 
 /// How many nodes [`Ontology::show`] names.
 const NODES_SHOWN: u32 = 5;
+
+/// How many tags [`Ontology::unmatched`] names that are near.
+const NEAREST: u32 = 3;
 
 /// A tag and who has it.
 #[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
@@ -87,6 +91,15 @@ pub struct SimilarTag {
     pub similarity: f32,
 }
 
+/// A tag that somebody asks by, and that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnmatchedTag {
+    /// The tag asked by.
+    pub tag: TagPath,
+    /// Those that are written nearly so, the nearest first.
+    pub nearest: Vec<String>,
+}
+
 /// Two tags that stand on the same nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, sqlx::FromRow)]
 pub struct CoOccurrence {
@@ -126,8 +139,8 @@ pub struct LoggedChange {
 }
 
 impl Ontology<'_> {
-    /// The tags with their counts, each followed by those below it; `below`: only that one and those below it. Reads all
-    /// assignments: seconds for a million.
+    /// The tags with their counts, each followed by those below it; `below`: only that one and those below it. Reads
+    /// the assignments of those: seconds for a million.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
@@ -222,6 +235,26 @@ impl Ontology<'_> {
     pub async fn similar(&self, text: &str, limit: u32) -> Result<Vec<SimilarTag>> {
         let text = self.htm.tag_rules().normalise(text)?;
         store::similar(&mut *self.htm.pool().acquire().await?, self.namespace, text.as_str(), limit).await
+    }
+
+    /// Which of these filters no tag matches, by whatever name: nobody has them, and nobody ever can by a slip of the pen.
+    /// With the nearest that there are.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn unmatched(&self, filters: &[TagFilter]) -> Result<Vec<UnmatchedTag>> {
+        if filters.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut connection = self.htm.pool().acquire().await?;
+        let mut unmatched = Vec::new();
+        for place in store::unmatched(&mut connection, self.namespace, filters).await? {
+            let (TagFilter::Exact(tag) | TagFilter::Prefix(tag)) = &filters[place];
+            let nearest = store::similar(&mut connection, self.namespace, tag.as_str(), NEAREST).await?;
+            let nearest = nearest.into_iter().map(|it| it.tag).collect();
+            unmatched.push(UnmatchedTag { tag: tag.clone(), nearest });
+        }
+        Ok(unmatched)
     }
 
     /// Pairs of tags that at least `min_nodes` live nodes have together, the most first; `tag`: only pairs with that one. A

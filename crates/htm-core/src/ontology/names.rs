@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::error::TagError;
+use crate::error::Error;
+use crate::tag::former::{lineage, meant};
 use crate::tag::{InvalidTag, TagPath, TagRule, TagRules};
-
-/// How often a name may be replaced by another; more is a circle. As `htm.canonical_tag`.
-const MAX_STEPS: usize = 16;
 
 /// A tag beside its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,17 +56,7 @@ impl Names {
 
     /// What a path is called: the longest part of it that is another name gives way to its tag, again and again.
     pub(crate) fn canonical(&self, path: &str) -> String {
-        let mut name = path.to_owned();
-        for _ in 0..MAX_STEPS {
-            let longest = lineage(&name).find_map(|part| Some((part.len(), self.synonyms.get(part)?)));
-            let Some((length, tag)) = longest else { break };
-            let called = format!("{tag}{}", &name[length..]);
-            if called == name {
-                break;
-            }
-            name = called;
-        }
-        name
+        meant(path, |name| self.synonyms.get(name).map(String::as_str))
     }
 
     /// The tag that somebody means: written exactly so, or by any of its names.
@@ -79,6 +68,17 @@ impl Names {
         let called = self.canonical(name.as_str());
         let found = [name.as_str(), &called].into_iter().find(|it| self.tags.contains_key(*it));
         found.map(str::parse).transpose()
+    }
+
+    /// As [`find`](Self::find); what is not found is an error, which knows none that is near.
+    pub(crate) fn known(&self, rules: &TagRules, namespace: &str, text: &str) -> Result<TagPath, Error> {
+        match self.find(rules, text)? {
+            Some(tag) => Ok(tag),
+            None => {
+                let (tag, namespace) = (rules.normalise(text)?.into(), namespace.to_owned());
+                Err(TagError::Unknown { tag, namespace, nearest: Vec::new() }.into())
+            }
+        }
     }
 
     /// It and what stands below it.
@@ -107,11 +107,6 @@ impl Names {
             }
         }
     }
-}
-
-/// A path and those above it, the longest first.
-fn lineage(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path), |path| path.rsplit_once(':').map(|(above, _)| above))
 }
 
 /// Whether a path is `top` or stands below it.
@@ -158,7 +153,7 @@ impl Draft {
         if let Some(tag) = self.after.synonyms.get(path.as_str()) {
             return Err(TagError::NameIsSynonym { name: path.to_string(), tag: tag.clone() });
         }
-        let called = parse(rules, path.as_str(), &self.after.canonical(path.as_str()))?;
+        let called = self.place(rules, path.as_str(), path.as_str())?;
         self.after.add_ancestors(called.as_str());
         let tag = self.after.tags.entry(called.to_string()).or_default();
         if let Some(description) = description {
@@ -211,7 +206,7 @@ impl Draft {
             Some(tag) => {
                 return Err(TagError::NameIsSynonym { name: to.to_string(), tag: tag.clone() });
             }
-            None => to = parse(rules, from.as_str(), &self.after.canonical(to.as_str()))?,
+            None => to = self.place(rules, from.as_str(), to.as_str())?,
         }
         if *from == to {
             return Err(TagError::IntoItself { tag: from.to_string() });
@@ -247,6 +242,15 @@ impl Draft {
         self.go(rules, from, into)
     }
 
+    /// What a tag is called that is to have a name. A tag that is there may be one of before the rules.
+    fn place(&self, rules: &TagRules, tag: &str, name: &str) -> Result<TagPath, TagError> {
+        let called = self.after.canonical(name);
+        match called.parse() {
+            Ok(path) if self.after.tags.contains_key(&called) => Ok(path),
+            _ => parse(rules, tag, &called),
+        }
+    }
+
     /// The names `from` mean `to` from now on: every tag that has one of them in its path is called otherwise, and goes
     /// there.
     fn go(&mut self, rules: &TagRules, from: &[TagPath], to: &TagPath) -> Result<(), TagError> {
@@ -256,7 +260,7 @@ impl Draft {
         }
         let moved: Vec<String> = self.after.tags.keys().filter(|path| leaves(path)).cloned().collect();
         for path in moved {
-            let goes_to = parse(rules, &path, &self.after.canonical(&path))?.to_string();
+            let goes_to = self.place(rules, &path, &path)?.to_string();
             let Some(tag) = self.after.tags.remove(&path) else { continue };
             match self.after.tags.get_mut(&goes_to) {
                 None => {
@@ -320,6 +324,14 @@ impl Draft {
         }
     }
 
+    /// The names by which no tag may be registered while the change is made: those that come to be a tag, and those that
+    /// are one no more.
+    pub(crate) fn held(&self) -> BTreeSet<String> {
+        let is_tag = |meaning: &Option<Meaning>| matches!(meaning, Some(Meaning::Tag(_)));
+        let changes = self.changes().into_iter();
+        changes.filter(|it| !(is_tag(&it.before) && is_tag(&it.after))).map(|it| it.path).collect()
+    }
+
     /// The names that mean something else after the change, and those that it is about.
     pub(crate) fn changes(&self) -> Vec<NameChange> {
         let moved_from: BTreeMap<&str, &str> =
@@ -343,16 +355,25 @@ impl Draft {
     }
 }
 
+/// Of names, those that stand below no other of them.
+pub(super) fn uppermost(names: BTreeSet<String>) -> BTreeSet<String> {
+    let is_below = |name: &&String| lineage(name).skip(1).any(|above| names.contains(above));
+    names.iter().filter(|name| !is_below(name)).cloned().collect()
+}
+
 /// A name that a tag is about to get.
 pub(crate) fn parse(rules: &TagRules, tag: &str, to: &str) -> Result<TagPath, TagError> {
     let unmovable =
         |rule| TagError::Unmovable { tag: tag.to_owned(), to: to.chars().take(260).collect(), rule };
     let path: TagPath = to.parse().map_err(|error: InvalidTag| unmovable(error.rule))?;
-    match path.depth() {
-        levels if levels > rules.max_depth => {
-            Err(unmovable(TagRule::TooDeep { levels, most: rules.max_depth }))
+    let levels: Vec<&str> = path.levels().collect();
+    let twice = (1..levels.len()).find(|at| levels[..*at].contains(&levels[*at]));
+    match twice {
+        Some(at) => Err(unmovable(TagRule::Repeated { level: levels[at].to_owned() })),
+        None if levels.len() > rules.max_depth => {
+            Err(unmovable(TagRule::TooDeep { levels: levels.len(), most: rules.max_depth }))
         }
-        _ => Ok(path),
+        None => Ok(path),
     }
 }
 
@@ -428,6 +449,25 @@ mod tests {
         let mut draft = Draft::new(names(&["a", "a:b", "a:b:b"], &[]));
         merge(&mut draft, &["a:b"], "a").unwrap();
         assert_eq!(tags(&draft.after), ["a"]);
+    }
+
+    #[test]
+    fn no_level_comes_twice_by_a_change() {
+        let mut draft = Draft::new(names(&["db", "db:database", "db:database:index", "database"], &[]));
+        merge(&mut draft, &["db"], "database").unwrap();
+        assert_eq!(tags(&draft.after), ["database", "database:index"]);
+        assert_eq!(draft.merged["db:database"], "database");
+        assert_eq!(draft.after.canonical("db:database:x"), "database:x");
+        let named =
+            draft.define(&TagRules::default(), &path("db:database"), Some("Where it is kept")).unwrap();
+        assert_eq!(named.as_str(), "database");
+        // One that is not at the seam breaks the rule.
+        let mut draft = Draft::new(names(&["db", "db:data", "data", "data:sql"], &[]));
+        let refused = merge(&mut draft, &["db"], "data:sql").unwrap_err();
+        assert_eq!((refused.code(), refused.to_string().contains("comes twice")), ("tag_unmovable", true));
+        let mut draft = Draft::new(names(&["sql", "data:sql"], &[("db", "data:sql")]));
+        let refused = draft.define(&TagRules::default(), &path("db:data"), None).unwrap_err();
+        assert_eq!(refused.code(), "tag_unmovable");
     }
 
     #[test]

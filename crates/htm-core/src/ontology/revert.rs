@@ -1,15 +1,17 @@
 //! Changes undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
+use sqlx::PgConnection;
 
-use super::change::{ChangeKind, Changed};
+use super::change::{ChangeKind, Changed, Open};
 use super::error::TagError;
 use super::names::{Draft, Meaning, NameChange, parse};
 use super::{Ontology, names};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::tag_changes as store;
+use crate::store::tags;
 use crate::tag::TagRules;
 
 impl Ontology<'_> {
@@ -25,30 +27,85 @@ impl Ontology<'_> {
     /// `change_unknown`; `change_reverted`; `changed_since`, when a name is not any more what the change made it: then
     /// nothing is undone; `tag_unmovable`; or a database error.
     pub async fn revert(&self, change: i64) -> Result<Changed> {
-        let mut open = self.open().await?;
-        let past = store::past(&mut open.tx, self.namespace, change).await?;
-        let Some(past) = past else {
-            return Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into());
+        let log = self.logged(change).await?;
+        let touched: BTreeSet<String> = log.iter().map(|it| it.path.clone()).collect();
+        let plan = |draft: &mut Draft| {
+            if let Some(name) = log.iter().find(|name| !is_as_left(&draft.before, name)) {
+                return Err(TagError::ChangedSince { change, name: name.path.clone(), by: None }.into());
+            }
+            Ok(go_back(draft, self.htm.tag_rules(), change, &log)?)
         };
-        if let Some(by) = past.reverted_by {
-            return Err(TagError::ChangeReverted { change, by }.into());
-        }
-        let log = store::past_names(&mut open.tx, change).await?;
-        if let Some(name) = log.iter().find(|name| !is_as_left(&open.draft.before, name)) {
-            let by = store::touched_since(&mut open.tx, change, &name.path).await?;
-            return Err(TagError::ChangedSince { change, name: name.path.clone(), by }.into());
-        }
-        // A name that it freed may be a tag again because somebody has used it, not because a later change made it one.
+        let opened = self.open_holding(&touched, plan).await;
+        let mut open = match opened {
+            Ok((open, ())) => open,
+            Err(error) => return Err(self.with_later(error).await?),
+        };
+        // Nobody has undone it meanwhile, nor touched a name that it freed: it may be a tag again because somebody has used it.
+        let past = self.past(&mut open.tx, change).await?;
         for name in
-            log.iter().filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
+            (log.iter()).filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
         {
             let by = store::touched_since(&mut open.tx, change, &name.path).await?;
             if by.is_some() {
                 return Err(TagError::ChangedSince { change, name: name.path.clone(), by }.into());
             }
         }
-        go_back(&mut open.draft, self.htm.tag_rules(), change, &log)?;
+        if self.dry_run {
+            return self.would_revert(open, change, &past, &log).await;
+        }
+        self.write_back(open, change, &past, &log).await.map_err(|error| tags::held(error, self.namespace))
+    }
 
+    /// A change that can be undone, as the log has it.
+    async fn logged(&self, change: i64) -> Result<Vec<NameChange>> {
+        let mut connection = self.htm.pool().acquire().await?;
+        self.past(&mut connection, change).await?;
+        store::past_names(&mut connection, change).await
+    }
+
+    async fn past(&self, connection: &mut PgConnection, change: i64) -> Result<store::Past> {
+        let past = store::past(connection, self.namespace, change).await?;
+        let Some(past) = past else {
+            return Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into());
+        };
+        match past.reverted_by {
+            Some(by) => Err(TagError::ChangeReverted { change, by }.into()),
+            None => Ok(past),
+        }
+    }
+
+    /// An error, which names the change that is in the way.
+    async fn with_later(&self, error: Error) -> Result<Error> {
+        let Error::Tag(TagError::ChangedSince { change, name, by: None }) = error else { return Ok(error) };
+        let mut connection = self.htm.pool().acquire().await?;
+        let by = store::touched_since(&mut connection, change, &name).await?;
+        Ok(TagError::ChangedSince { change, name, by }.into())
+    }
+
+    async fn would_revert(
+        &self,
+        mut open: Open,
+        change: i64,
+        past: &store::Past,
+        log: &[NameChange],
+    ) -> Result<Changed> {
+        let (tx, draft) = (&mut open.tx, &mut open.draft);
+        let candidates = made_by(log);
+        let (nodes, assigned) =
+            store::would_revert(tx, self.namespace, change, past.is_split(), draft, &candidates).await?;
+        let kept = drop_unused(draft, candidates, &assigned);
+        let mut changed = self.describe(ChangeKind::Revert, draft, &draft.changes());
+        (changed.nodes, changed.kept) = (nodes, kept);
+        Ok(changed)
+    }
+
+    async fn write_back(
+        &self,
+        mut open: Open,
+        change: i64,
+        past: &store::Past,
+        log: &[NameChange],
+    ) -> Result<Changed> {
         let namespace = self.namespace;
         let (tx, draft) = (&mut open.tx, &mut open.draft);
         let details = json!({ "change": change, "kind": past.kind });
@@ -56,51 +113,51 @@ impl Ontology<'_> {
             store::open_in_tx(tx, namespace, ChangeKind::Revert.as_str(), &details, self.made_by).await?;
         let leaving: Vec<String> = draft.merged.keys().cloned().collect();
         store::lock_nodes_in_tx(tx, namespace, &leaving, Some(change)).await?;
+        store::undo_added_in_tx(tx, id, namespace, change).await?;
         store::rename_in_tx(tx, namespace, &draft.renamed).await?;
         store::define_in_tx(tx, namespace, &draft.changes()).await?;
-        let is_split = past.kind == ChangeKind::Split.as_str();
-        store::undo_assignments_in_tx(tx, id, namespace, change, is_split).await?;
+        store::undo_taken_in_tx(tx, id, namespace, change, past.is_split()).await?;
         store::move_assignments_in_tx(tx, id, namespace, &draft.merged).await?;
-        let kept = self.drop_unused(tx, draft, &log).await?;
+        let candidates = made_by(log);
+        let assigned = store::assigned(tx, namespace, &candidates).await?;
+        let kept = drop_unused(draft, candidates, &assigned);
         let names = draft.changes();
         store::settle_in_tx(tx, namespace, &names).await?;
         store::log_names_in_tx(tx, id, &names).await?;
         store::mark_reverted_in_tx(tx, change, id).await?;
         let mut changed = self.describe(ChangeKind::Revert, draft, &names);
-        if let (true, Some(model)) = (is_split, past.details["model"].as_str()) {
+        if let (true, Some(model)) = (past.is_split(), past.details["model"].as_str()) {
             store::end_split_in_tx(tx, change, model).await?;
         }
         changed.kept = kept;
         changed.change = Some(id);
         self.end(open, changed).await
     }
+}
 
-    /// Takes the tags that the change made out of the names again, and returns those that are used and stay.
-    async fn drop_unused(
-        &self,
-        tx: &mut sqlx::PgConnection,
-        draft: &mut Draft,
-        log: &[NameChange],
-    ) -> Result<Vec<String>> {
-        let made = |it: &&NameChange| {
-            it.before.is_none() && matches!(it.after, Some(Meaning::Tag(_))) && it.moved_from.is_none()
-        };
-        let mut candidates: Vec<String> = log.iter().filter(made).map(|it| it.path.clone()).collect();
-        // What stands below goes first.
-        candidates.sort_unstable_by(|a, b| b.cmp(a));
-        let assigned = store::assigned(tx, self.namespace, &candidates).await?;
-        let (mut kept, after) = (Vec::new(), &mut draft.after);
-        for path in candidates {
-            let is_meant = after.synonyms.values().any(|tag| *tag == path);
-            if assigned.contains(&path) || is_meant || after.subtree(&path).len() > 1 {
-                kept.push(path);
-            } else {
-                after.tags.remove(&path);
-            }
+/// The tags that a change made, what stands below first.
+fn made_by(log: &[NameChange]) -> Vec<String> {
+    let made = |it: &&NameChange| {
+        it.before.is_none() && matches!(it.after, Some(Meaning::Tag(_))) && it.moved_from.is_none()
+    };
+    let mut made: Vec<String> = log.iter().filter(made).map(|it| it.path.clone()).collect();
+    made.sort_unstable_by(|a, b| b.cmp(a));
+    made
+}
+
+/// Takes tags that the change made out of the names again, and returns those that stay because they are used.
+fn drop_unused(draft: &mut Draft, made: Vec<String>, assigned: &[String]) -> Vec<String> {
+    let (mut kept, after) = (Vec::new(), &mut draft.after);
+    for path in made {
+        let is_meant = after.synonyms.values().any(|tag| *tag == path);
+        if assigned.contains(&path) || is_meant || after.subtree(&path).len() > 1 {
+            kept.push(path);
+        } else {
+            after.tags.remove(&path);
         }
-        kept.reverse();
-        Ok(kept)
     }
+    kept.reverse();
+    kept
 }
 
 /// Whether a name is what the change made it. One that it freed may be a tag again: somebody has used it.
@@ -120,7 +177,11 @@ fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange])
         let above = back.keys().filter(|top| names::is_within(&path, top)).max_by_key(|top| top.len());
         let Some(top) = above else { continue };
         if path == **top || !logged(&path) {
-            let to = parse(rules, &path, &format!("{}{}", back[top], &path[top.len()..]))?.to_string();
+            let mut to = format!("{}{}", back[top], &path[top.len()..]);
+            // What it was called before may be of before the rules.
+            if path != **top {
+                to = parse(rules, &path, &to)?.into();
+            }
             if draft.before.tags.contains_key(&to) && !back.keys().any(|top| names::is_within(&to, top)) {
                 return Err(TagError::ChangedSince { change, name: to, by: None });
             }

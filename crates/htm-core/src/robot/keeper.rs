@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::{NodeId, RobotId};
-use crate::store::robots::is_about;
+use crate::store::robots::{self, is_about};
 use crate::store::working_memory::{self as store, Gone, Kept};
 use crate::working_memory::{Entry, WorkingMemory};
 
@@ -165,12 +165,13 @@ impl Mind {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
             Err(Error::Database(error)) if is_about(&error, "working_memory_robot_fk") => {
-                // Its row was merged into another robot's. What it says goes on under its name; so does its mind.
+                // Its row was merged into another robot's. What it says goes on under its name; so does its mind, beside what
+                // a robot that has that name by now has in its own.
                 let (id, _) = store::open_robot(self.htm.pool(), &self.namespace, &self.name()).await?;
                 {
                     let mut state = self.lock();
                     state.id = id;
-                    state.pending = Pending::Everything;
+                    state.pending = Pending::Nodes(state.memory.iter().map(|entry| entry.node).collect());
                 }
                 self.write_pending().await
             }
@@ -209,6 +210,9 @@ impl Mind {
         };
         store::keep(self.htm.pool(), id, &kept, gone).await?;
         unwritten.pending = None;
+        // It may have been renamed elsewhere.
+        let name = robots::name(self.htm.pool(), id).await.ok().flatten();
+        self.rename(name.as_deref());
         Ok(())
     }
 

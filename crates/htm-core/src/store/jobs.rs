@@ -165,6 +165,8 @@ pub struct Tagger<'a> {
     pub version: &'a str,
     /// What kind of evidence it gives.
     pub origin: TagOrigin,
+    /// The most levels that a tag may get which is called otherwise than the tagger said.
+    pub max_depth: usize,
 }
 
 /// Writes tags and ends their jobs, in one transaction; returns how many of the jobs were still held.
@@ -183,7 +185,7 @@ pub async fn ack_tagged(
     let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
         .chain(assignments().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
         .unzip();
-    let names = tags::hold_in_tx(&mut tx, namespaces, paths).await?;
+    let names = tags::hold_in_tx(&mut tx, namespaces, paths, tagger.max_depth).await?;
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/ack_tag.sql"))
         .bind(&lease.worker)
         .bind(lease.claimed_at)

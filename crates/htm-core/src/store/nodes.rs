@@ -174,6 +174,21 @@ pub(crate) async fn by_keys(
     Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
 }
 
+/// One of the nodes that is of none of these namespaces; none when there is none such.
+pub(crate) async fn outside(
+    pool: &PgPool,
+    nodes: &[NodeId],
+    namespaces: &[String],
+) -> Result<Option<NodeId>> {
+    Ok(sqlx::query_scalar(
+        "select id from htm.nodes where id = any ($1) and namespace <> all ($2) order by id limit 1",
+    )
+    .bind(nodes)
+    .bind(namespaces)
+    .fetch_optional(pool)
+    .await?)
+}
+
 /// Who keeps a live node.
 pub(crate) async fn keepers(pool: &PgPool, node: NodeId) -> Result<Keepers> {
     let robots: Vec<KeptBy> =

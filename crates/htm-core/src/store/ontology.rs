@@ -1,15 +1,20 @@
 //! What the tags of a namespace are, and what was changed of them.
 
-use sqlx::{Executor, PgConnection, PgPool, Postgres};
+use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
+
+use super::recall::{paths_and_prefixes, tags_named};
 
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::ontology::names::Names;
 use crate::ontology::{CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode};
+use crate::recall::TagFilter;
 
 /// The tags with their counts; `below`: only that one and those below it.
 pub(crate) async fn uses(pool: &PgPool, namespace: &str, below: Option<&str>) -> Result<Vec<TagUse>> {
-    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+    // The nodes of a root are counted in memory.
+    let begin = "begin read only; set local statement_timeout = 0; set local work_mem = '32MB'";
+    let mut tx = pool.begin_with(begin).await?;
     let uses = sqlx::query_as(include_str!("sql/tag_uses.sql"))
         .bind(namespace)
         .bind(below)
@@ -36,7 +41,7 @@ pub(crate) async fn resolve(
 ) -> Result<Option<String>> {
     Ok(sqlx::query_scalar(
         "select t.path
-           from unnest(array[$2, $3, htm.canonical_tag($1, $3)]) with ordinality n(path, ord)
+           from unnest(array[$2, $3, htm.tag_meant($1, $3)]) with ordinality n(path, ord)
            join htm.tags t on t.namespace = $1 and t.path = n.path
           order by n.ord limit 1",
     )
@@ -59,6 +64,27 @@ pub(crate) async fn children(pool: &PgPool, namespace: &str, parent: Option<&str
     .bind(parent)
     .fetch_all(pool)
     .await?)
+}
+
+/// The places of filters that no tag matches.
+pub(crate) async fn unmatched(
+    connection: &mut PgConnection,
+    namespace: &str,
+    filters: &[TagFilter],
+) -> Result<Vec<usize>> {
+    let (paths, prefixes) = paths_and_prefixes(filters);
+    let sql = format!(
+        "select f.ord from unnest($2::text[]) with ordinality f(path, ord)
+          where f.ord not in (select named.ord from ({}) named) order by f.ord",
+        tags_named("$2", "$3")
+    );
+    let places: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(sql))
+        .bind(namespace)
+        .bind(paths)
+        .bind(prefixes)
+        .fetch_all(connection)
+        .await?;
+    Ok(places.into_iter().map(|place| place as usize - 1).collect())
 }
 
 /// Tags that are written nearly so.

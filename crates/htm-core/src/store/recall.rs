@@ -58,6 +58,8 @@ pub(crate) struct Search<'a> {
     /// Null: no vectors.
     pub(crate) embedding: Option<(&'a RegisteredModel, Vec<f32>)>,
     pub(crate) settings: &'a crate::recall::RecallSettings,
+    /// What candidates are ordered anew by.
+    pub(crate) relevance: Option<&'a RelevanceWeights>,
     pub(crate) language: &'a str,
 }
 
@@ -84,7 +86,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     };
     let pool_size = settings.pool.max(query.limit);
     // What is ordered anew is chosen from all candidates.
-    let limit = if boosts.is_some() { pool_size } else { query.limit };
+    let limit = if search.relevance.is_some() { pool_size } else { query.limit };
     let begin = format!(
         // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter.
         "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
@@ -151,9 +153,10 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         "index" => Some(VectorSearch::Approximate),
         _ => Some(VectorSearch::Exact),
     });
-    let weights = query.boost_tags.first().map(|_| &settings.relevance);
-    let mut hits = rows.into_iter().map(|row| row.into_hit(weights)).collect::<Result<Vec<_>>>()?;
-    if weights.is_some() {
+    let best_text = rows.iter().filter_map(|row| row.bm25).fold(0.0, f64::max);
+    let mut hits =
+        rows.into_iter().map(|row| row.into_hit(search.relevance, best_text)).collect::<Result<Vec<_>>>()?;
+    if search.relevance.is_some() {
         // Stable: of equal relevance, the better score comes first.
         hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
         hits.truncate(query.limit);
@@ -240,16 +243,21 @@ struct Row {
     score: Option<f64>,
     tag_share: Option<f64>,
     search: Option<String>,
+    access_count: Option<i64>,
+    last_accessed: Option<DateTime<Utc>>,
     hours: f64,
 }
 
 impl Row {
-    fn into_hit(self, relevance: Option<&RelevanceWeights>) -> Result<Hit> {
+    fn into_hit(self, relevance: Option<&RelevanceWeights>, best_text: f64) -> Result<Hit> {
+        let access_count = self.access_count.unwrap_or(0).max(0) as u64;
         let signals = Signals {
             similarity: self.similarity,
             tags: self.tag_share,
             hours: Some(self.hours),
-            accesses: None,
+            accesses: Some(access_count),
+            importance: Some(self.node.importance.into()),
+            text: self.bm25.map(|bm25| if best_text > 0.0 { bm25 / best_text } else { 0.0 }),
         };
         let matched_by = match (self.vector_rank, self.text_rank) {
             (Some(_), Some(_)) => MatchedBy::Both,
@@ -270,6 +278,8 @@ impl Row {
                 relevance: relevance.map(|weights| weights.relevance(&signals)),
                 reranked: None,
             },
+            access_count,
+            last_accessed: self.last_accessed,
             matched_by,
             folded: Vec::new(),
         })

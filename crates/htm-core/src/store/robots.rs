@@ -89,6 +89,14 @@ pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Op
     Ok(row.map(Into::into))
 }
 
+/// What a robot is called now; none when it is gone.
+pub(crate) async fn name(pool: &PgPool, robot: RobotId) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar("select name from htm.robots where id = $1")
+        .bind(robot)
+        .fetch_optional(pool)
+        .await?)
+}
+
 /// A robot's name, which it keeps until the transaction's end; none when it is gone.
 pub(crate) async fn hold_name_in_tx(connection: &mut PgConnection, robot: RobotId) -> Result<Option<String>> {
     Ok(sqlx::query_scalar("select name from htm.robots where id = $1 for key share")

@@ -1,7 +1,7 @@
 //! Changes of the ontology and their log (`htm.tag_changes`): the statements of one transaction, which holds the
 //! namespace's names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use sqlx::types::Json;
@@ -9,16 +9,46 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
 use super::backfill::PRIORITY;
 use crate::error::{Error, Result};
-use crate::ontology::names::{Meaning, NameChange, Names, Tag};
+use crate::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
 
-/// Begins a change: nobody registers or changes tags of the namespace until its end. A million nodes take a while.
+/// Begins a change: nobody else changes names of the namespace until its end, nor takes assignments from any nodes. A
+/// million nodes take a while; whoever is in the way of a single statement may be there half a minute.
 pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<'static, Postgres>> {
-    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    sqlx::query("select pg_advisory_xact_lock(htm.tag_names_lock($1))")
+    let begin = "begin; set local statement_timeout = 0; set local lock_timeout = '30s'";
+    let mut tx = pool.begin_with(begin).await?;
+    // A program of schema version 5 that changes names holds the first alone.
+    sqlx::query("select pg_advisory_xact_lock_shared(htm.tag_names_lock($1))")
+        .bind(namespace)
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query("select pg_advisory_xact_lock(htm.tag_changes_lock($1))")
         .bind(namespace)
         .execute(&mut *tx)
         .await?;
     Ok(tx)
+}
+
+/// Begins what only says what it would do: as of one moment, and nobody waits for it.
+pub(crate) async fn begin_dry(pool: &PgPool) -> Result<Transaction<'static, Postgres>> {
+    let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
+    Ok(pool.begin_with(begin).await?)
+}
+
+/// Keeps everybody from registering tags by these names, or below them.
+pub(crate) async fn hold_names_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    names: &BTreeSet<String>,
+) -> Result<()> {
+    sqlx::query(
+        "select pg_advisory_xact_lock(l.id)
+           from (select distinct htm.tag_name_lock($1, n.path) as id from unnest($2::text[]) n(path) order by 1) l",
+    )
+    .bind(namespace)
+    .bind(names.iter().map(String::as_str).collect::<Vec<_>>())
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// What every name of a namespace means.
@@ -319,6 +349,15 @@ pub(crate) async fn split_in_tx(
         .await?)
 }
 
+/// How many jobs a split would make.
+pub(crate) async fn would_split(connection: &mut PgConnection, namespace: &str, tag: &str) -> Result<i64> {
+    Ok(sqlx::query_scalar(include_str!("sql/would_split.sql"))
+        .bind(namespace)
+        .bind(tag)
+        .fetch_one(connection)
+        .await?)
+}
+
 /// Ends the jobs of a split that nobody has begun.
 pub(crate) async fn end_split_in_tx(connection: &mut PgConnection, change: i64, model: &str) -> Result<i64> {
     let ended = sqlx::query(
@@ -341,6 +380,13 @@ pub(crate) struct Past {
     pub(crate) kind: String,
     pub(crate) details: Value,
     pub(crate) reverted_by: Option<i64>,
+}
+
+impl Past {
+    /// Whether nodes were to be tagged again by it.
+    pub(crate) fn is_split(&self) -> bool {
+        self.kind == crate::ontology::ChangeKind::Split.as_str()
+    }
 }
 
 /// A change of a namespace, none when there is no such.
@@ -395,20 +441,53 @@ pub(crate) async fn touched_since(
     .await?)
 }
 
-/// Takes back the assignments that `undone` made, and gives back those that it took. Returns to how many nodes.
-pub(crate) async fn undo_assignments_in_tx(
+/// What taking back the assignments of `undone` would be about: how many nodes, and which of the tags `made` by it nodes
+/// would still have.
+pub(crate) async fn would_revert(
+    connection: &mut PgConnection,
+    namespace: &str,
+    undone: i64,
+    also_if_tagged_since: bool,
+    draft: &Draft,
+    made: &[String],
+) -> Result<(i64, Vec<String>)> {
+    let (renamed, to) = columns(&draft.renamed);
+    Ok(sqlx::query_as(include_str!("sql/would_revert.sql"))
+        .bind(namespace)
+        .bind(undone)
+        .bind(also_if_tagged_since)
+        .bind(renamed)
+        .bind(to)
+        .bind(draft.merged.keys().map(String::as_str).collect::<Vec<_>>())
+        .bind(made)
+        .fetch_one(connection)
+        .await?)
+}
+
+/// Takes back the assignments that `undone` made, by the names that it left.
+pub(crate) async fn undo_added_in_tx(
+    connection: &mut PgConnection,
+    change: i64,
+    namespace: &str,
+    undone: i64,
+) -> Result<()> {
+    sqlx::query(include_str!("sql/undo_added.sql"))
+        .bind(change)
+        .bind(namespace)
+        .bind(undone)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Gives back the assignments that `undone` took, by the names that it found. Returns to how many nodes.
+pub(crate) async fn undo_taken_in_tx(
     connection: &mut PgConnection,
     change: i64,
     namespace: &str,
     undone: i64,
     also_if_tagged_since: bool,
 ) -> Result<i64> {
-    sqlx::query(include_str!("sql/undo_added.sql"))
-        .bind(change)
-        .bind(namespace)
-        .bind(undone)
-        .execute(&mut *connection)
-        .await?;
     Ok(sqlx::query_scalar(include_str!("sql/undo_taken.sql"))
         .bind(change)
         .bind(namespace)

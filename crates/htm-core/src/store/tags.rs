@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use sqlx::{PgConnection, PgPool};
 
 use super::nodes::read_tag;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::NodeId;
-use crate::tag::TagPath;
+use crate::ontology::TagError;
+use crate::tag::{FormerNames, KnownTag, KnownTags};
 
 /// What tags are called now, by the namespace and the path that were given.
 pub(crate) struct Names(HashMap<(String, String), String>);
@@ -19,33 +20,53 @@ impl Names {
     }
 }
 
-/// Registers tags by namespace and path, and those above them. Until the transaction's end none of the namespaces' tags
-/// changes its name. Callers that bring the same new tag create it once.
+/// Registers tags by namespace and path, and those above them, of names that synonyms make at most `max_depth` levels.
+/// Until the transaction's end none of them changes its name. Callers that bring the same new tag create it once. Who
+/// changes them is waited for five seconds ([`TagError::Held`]).
 pub(crate) async fn register_in_tx(
     connection: &mut PgConnection,
     tags: &[(&str, &str)],
-) -> Result<Names, sqlx::Error> {
+    max_depth: usize,
+) -> Result<Names> {
     if tags.is_empty() {
         return Ok(Names(HashMap::new()));
     }
     let (namespaces, paths) = tags.iter().map(|(namespace, path)| (*namespace, Some(*path))).unzip();
-    hold_in_tx(connection, namespaces, paths).await
+    hold_in_tx(connection, namespaces, paths, max_depth).await
 }
 
-/// As [`register_in_tx`]; a path that is none only holds the names of its namespace: who changes them, and who takes
-/// assignments from many nodes, never meet on the nodes.
+/// As [`register_in_tx`]; a path that is none holds all names of its namespace as they are: who changes any, and who
+/// takes assignments from many nodes, never meet on the nodes.
 pub(crate) async fn hold_in_tx(
     connection: &mut PgConnection,
     namespaces: Vec<&str>,
     paths: Vec<Option<&str>>,
-) -> Result<Names, sqlx::Error> {
+    max_depth: usize,
+) -> Result<Names> {
+    let whose = namespaces.first().copied().unwrap_or_default().to_owned();
     let rows: Vec<(String, String, String)> =
-        sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2)")
+        sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2, $3)")
             .bind(namespaces)
             .bind(paths)
+            .bind(max_depth as i32)
             .fetch_all(connection)
-            .await?;
+            .await
+            .map_err(|error| held(error, &whose))?;
     Ok(Names(rows.into_iter().map(|(namespace, path, tag)| ((namespace, path), tag)).collect()))
+}
+
+/// An error of a statement that may have waited for names of a namespace.
+pub(crate) fn held(error: impl Into<Error>, namespace: &str) -> Error {
+    let error = error.into();
+    let code = match &error {
+        Error::Database(error) => error.as_database_error().and_then(|error| error.code()),
+        _ => None,
+    };
+    // lock_not_available, deadlock_detected.
+    match code.as_deref() {
+        Some("55P03" | "40P01") => TagError::Held { namespace: namespace.into() }.into(),
+        _ => error,
+    }
 }
 
 /// Assigns tags that were given by hand: (node, namespace, path), which are registered. One that a model has
@@ -81,7 +102,7 @@ pub(crate) async fn unassign_in_tx(
     let taken = sqlx::query(
         "delete from htm.node_tags nt using htm.tags t
           where nt.node_id = $1 and t.id = nt.tag_id
-            and t.path in (select unnest(array[p, htm.canonical_tag(t.namespace, p)]) from unnest($2::text[]) p)",
+            and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest($2::text[]) p)",
     )
     .bind(node)
     .bind(paths)
@@ -95,9 +116,9 @@ pub(crate) async fn unassign_in_tx(
 ///
 /// # Errors
 /// A database error.
-pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<TagPath>> {
-    let paths: Vec<String> = sqlx::query_scalar(
-        "select t.path
+pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
+    let tags: Vec<(String, Option<String>)> = sqlx::query_as(
+        "select t.path, t.description
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
@@ -113,5 +134,31 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Ta
     .bind(i64::from(limit))
     .fetch_all(pool)
     .await?;
-    paths.into_iter().map(read_tag).collect()
+    let known = |(path, description)| Ok(KnownTag { path: read_tag(path)?, description });
+    tags.into_iter().map(known).collect()
+}
+
+/// What a tagger is told of a namespace that chooses by itself: the tags [`in_use`], and what became of others.
+///
+/// # Errors
+/// A database error.
+pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTags> {
+    let tags = in_use(pool, namespace, limit).await?;
+    let names: Vec<(String, Option<String>, bool)> =
+        sqlx::query_as(include_str!("sql/former_names.sql")).bind(namespace).fetch_all(pool).await?;
+    let mut former = FormerNames::default();
+    for (name, tag, is_split) in names {
+        match tag {
+            Some(tag) => {
+                former.synonyms.insert(name, tag);
+            }
+            None if is_split => {
+                former.split.insert(name);
+            }
+            None => {
+                former.removed.insert(name);
+            }
+        }
+    }
+    Ok(KnownTags { tags, former })
 }

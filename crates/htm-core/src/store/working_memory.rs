@@ -67,8 +67,13 @@ pub(crate) async fn open_robot(
     }
 }
 
-pub(crate) async fn restore(pool: &PgPool, robot: RobotId) -> Result<Vec<Restored>> {
-    let rows = sqlx::query_as(include_str!("sql/restore_working_memory.sql")).bind(robot);
+/// Those of these namespaces alone, if any are named.
+pub(crate) async fn restore(
+    pool: &PgPool,
+    robot: RobotId,
+    namespaces: Option<&[String]>,
+) -> Result<Vec<Restored>> {
+    let rows = sqlx::query_as(include_str!("sql/restore_working_memory.sql")).bind(robot).bind(namespaces);
     Ok(rows.fetch_all(pool).await?)
 }
 

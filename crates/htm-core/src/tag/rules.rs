@@ -56,14 +56,15 @@ impl TagRules {
         levels.join(":").parse().map_err(|error: InvalidTag| broken(error.rule))
     }
 
-    /// Whether a tag has no more levels than the rules allow.
+    /// Whether a tag is in the form that these rules store.
     ///
     /// # Errors
-    /// [`TagRule::TooDeep`].
-    pub fn check_depth(&self, tag: &TagPath) -> Result<(), InvalidTag> {
-        match tag.depth() {
-            levels if levels <= self.max_depth => Ok(()),
-            levels => Err(InvalidTag::new(tag.as_str(), TagRule::TooDeep { levels, most: self.max_depth })),
+    /// The rule that it breaks; [`TagRule::Written`] when it is only written otherwise.
+    pub fn check(&self, tag: &TagPath) -> Result<(), InvalidTag> {
+        let stored = self.normalise(tag.as_str())?;
+        match stored == *tag {
+            true => Ok(()),
+            false => Err(InvalidTag::new(tag.as_str(), TagRule::Written { stored: stored.into() })),
         }
     }
 
@@ -140,6 +141,17 @@ mod tests {
         assert_eq!(rule(&"x".repeat(10_000)), TagRule::TooLong { bytes: 10_000 });
         let shallow = TagRules { max_depth: 2, ..TagRules::default() };
         assert_eq!(shallow.normalise("a:b:c").unwrap_err().rule, TagRule::TooDeep { levels: 3, most: 2 });
+    }
+
+    #[test]
+    fn what_is_stored_is_in_its_own_form() {
+        let rule = |path: &str| TagRules::default().check(&path.parse().unwrap()).map_err(|it| it.rule);
+        assert_eq!(rule("database:index"), Ok(()));
+        let written = |stored: &str| Err(TagRule::Written { stored: stored.into() });
+        assert_eq!(rule("databases"), written("database"));
+        assert_eq!((rule("--x"), rule("a:a")), (written("x"), written("a")));
+        assert_eq!(rule("-"), Err(TagRule::EmptyLevel));
+        assert_eq!(rule("a:b:a"), Err(TagRule::Repeated { level: "a".into() }));
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl FromStr for TimeFilter {
 pub struct TimePhrase {
     /// As it stood there.
     pub phrase: String,
-    /// What was searched for: the query without it.
+    /// What was searched for: the query without it; empty when it was a time and no more.
     pub query: String,
 }
 
@@ -72,8 +72,8 @@ pub(crate) struct Applied {
 
 impl Applied {
     /// Whether the text was a time and no more: it asks for everything of that time.
-    pub(crate) fn is_all_of(&self, text: &str) -> bool {
-        self.phrase.as_ref().is_some_and(|taken| taken.query == text)
+    pub(crate) fn is_only_time(&self) -> bool {
+        self.phrase.as_ref().is_some_and(|taken| taken.query.is_empty())
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
     all.into_iter().map(phrase).collect()
 }
 
-/// The query without the phrase; as it stands when nothing to search for would be left.
+/// The query without the phrase; empty when nothing to search for is left.
 pub(super) fn without(query: &str, span: &Range<usize>) -> String {
     let mut left = query[..span.start].trim_end();
     let mut right = query[span.end..].trim_start();
@@ -77,7 +77,7 @@ pub(super) fn without(query: &str, span: &Range<usize>) -> String {
     }
     let space = if left.is_empty() || right.is_empty() || closes(right) { "" } else { " " };
     let rest = format!("{left}{space}{right}");
-    if rest.contains(char::is_alphanumeric) { rest } else { query.into() }
+    if rest.contains(char::is_alphanumeric) { rest } else { String::new() }
 }
 
 /// What can be read from a token on.

@@ -12,6 +12,10 @@ pub(crate) fn json_values(text: &str) -> impl Iterator<Item = Value> {
     std::iter::from_fn(move || {
         while let Some(at) = text[from..].find(['{', '[']) {
             let start = from + at;
+            if is_checkbox(text, start) {
+                from = start + 1;
+                continue;
+            }
             tries += 1;
             if tries > MAX_TRIES {
                 return None;
@@ -27,8 +31,17 @@ pub(crate) fn json_values(text: &str) -> impl Iterator<Item = Value> {
     })
 }
 
-/// `line` without `- `, `* `, `• ` or `1. ` before it.
-pub(crate) fn without_bullet(line: &str) -> &str {
+/// Whether `[ ]` or `[x]` stands at `start`, after a bullet: something to be ticked off.
+fn is_checkbox(text: &str, start: usize) -> bool {
+    let before = text[..start].rsplit('\n').next().unwrap_or_default().trim_start();
+    let (_, is_item) = item(&format!("{before}."));
+    is_item && CHECKBOXES.iter().any(|checkbox| text[start..].starts_with(checkbox))
+}
+
+const CHECKBOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
+
+/// `line` without `- `, `* `, `• ` or `1. ` before it, and without a checkbox; and whether one was there.
+pub(crate) fn item(line: &str) -> (&str, bool) {
     let line = line.trim();
     let bullet = ["- ", "* ", "• ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet));
     let number = || {
@@ -36,5 +49,12 @@ pub(crate) fn without_bullet(line: &str) -> &str {
         (rest.len() < line.len()).then_some(())?;
         rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
     };
-    bullet.or_else(number).unwrap_or(line).trim()
+    match bullet.or_else(number) {
+        Some(rest) => {
+            let rest = rest.trim_start();
+            let checked = CHECKBOXES.iter().find_map(|checkbox| rest.strip_prefix(checkbox));
+            (checked.unwrap_or(rest).trim(), true)
+        }
+        None => (line, false),
+    }
 }

@@ -34,9 +34,28 @@ fn each_form_that_models_give() {
         "Tags:\n- a:b\n- `c`\n",
         "1. a:b\n2. c",
         "a:b, c",
+        "Here they are:\n- A: B\n- **C**\nI hope that helps",
+        "- [ ] a:b\n- [x] C",
+        "1. [ ] A:B\n2. [X] c",
+        "* [ ] `a:b`, `c`",
     ] {
         assert_eq!(paths(answer, 1).unwrap(), [["a:b", "c"]], "{answer}");
     }
+}
+
+#[test]
+fn items_of_a_list_are_tags_as_people_write_them_and_prose_is_none() {
+    for (answer, tags) in [
+        ("- Database: PostgreSQL\n- Query Planning", vec!["database:postgresql", "query-planning"]),
+        ("Sure, the tags:\n* Data Bases:Index Choice\nHope it helps", vec!["data-base:index-choice"]),
+        ("- The note is about a database\n- food: what we cooked for dinner\n- cooking", vec!["cooking"]),
+    ] {
+        assert_eq!(paths(answer, 1).unwrap(), [tags], "{answer}");
+    }
+    // No tags at all is an answer, and is said otherwise.
+    assert_eq!(paths("[ ]", 1).unwrap(), [Vec::<String>::new()]);
+    assert_eq!(paths("Tags: [ ]", 1).unwrap(), [Vec::<String>::new()]);
+    assert!(paths("- This is what I have to say about that", 1).is_err());
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{
-    ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
+    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
 };
-use htm_core::tag::TagPath;
+use htm_core::tag::{KnownTag, KnownTags};
 
 use super::trouble::Trouble;
 use super::{FakeSettings, words};
@@ -84,20 +84,21 @@ impl TagExtractor for FakeTagger {
         "words-1"
     }
 
-    async fn extract(
+    async fn extract_within(
         &self,
         texts: &[String],
-        ontology: &[TagPath],
+        ontology: &KnownTags,
+        _calls: &dyn Calls,
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         self.trouble.meet(&self.model, texts).await?;
-        Ok(texts.iter().map(|text| tags(text, ontology)).collect())
+        Ok(texts.iter().map(|text| tags(text, &ontology.tags)).collect())
     }
 }
 
-fn tags(text: &str, ontology: &[TagPath]) -> Vec<TagSuggestion> {
+fn tags(text: &str, ontology: &[KnownTag]) -> Vec<TagSuggestion> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     for word in
         words(text).filter(|word| word.len() >= MIN_BYTES && word.bytes().all(|b| b.is_ascii_alphanumeric()))
@@ -108,9 +109,9 @@ fn tags(text: &str, ontology: &[TagPath]) -> Vec<TagSuggestion> {
     counts.sort_by_cached_key(|(word, count)| (Reverse(*count), word.clone()));
     let mut tags: Vec<TagSuggestion> = Vec::new();
     for (word, _) in counts {
-        let in_use = ontology.iter().find(|tag| tag.as_str().split(':').any(|level| level == word)).cloned();
+        let in_use = ontology.iter().map(|tag| &tag.path).find(|tag| tag.levels().any(|level| level == word));
         // A word longer than a tag may be is not one.
-        let Some(path) = in_use.or_else(|| format!("word:{word}").parse().ok()) else { continue };
+        let Some(path) = in_use.cloned().or_else(|| format!("word:{word}").parse().ok()) else { continue };
         if tags.len() < MAX_TAGS && !tags.iter().any(|tag| tag.path == path) {
             tags.push(TagSuggestion { path, confidence: None });
         }
@@ -120,11 +121,13 @@ fn tags(text: &str, ontology: &[TagPath]) -> Vec<TagSuggestion> {
 
 #[cfg(test)]
 mod tests {
+    use htm_core::tag::TagPath;
+
     use super::*;
 
     #[test]
     fn frequent_words_and_tags_in_use() {
-        let ontology = ["animal:cats".parse().unwrap()];
+        let ontology = ["animal:cats".parse::<TagPath>().unwrap().into()];
         let tags = tags("Cats like fish. Fish, fish! Cats and dogs play.", &ontology);
         let paths: Vec<&str> = tags.iter().map(|tag| tag.path.as_str()).collect();
         assert_eq!(paths, ["word:fish", "animal:cats", "word:dogs"]);

@@ -1,9 +1,10 @@
 //! How near texts are to the terms of the ontology, and which terms are near enough.
 //!
 //! A text's similarity to a described term is the mean of two: the cosine with the whole description, and that with
-//! its nearest clause. From it half of the text's mean similarity to all described terms is taken (its background):
+//! its nearest clause. From it half of the text's mean similarity to all terms of the templates is taken (its background):
 //! some sentences are a little near to everything. A tag in use that nobody described has its name only: the nearer of
-//! the whole path and its last level counts. What remains is the tag's confidence.
+//! the whole path and its last level counts. What remains is the tag's confidence. A term is proposed by the name that
+//! it has in the namespace ([`Naming`]).
 //!
 //! Precision / recall of full paths on the labelled texts (`tests/data/tagging`, without key phrases; the third column's
 //! texts were written when all was chosen):
@@ -23,14 +24,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use htm_core::provider::TagSuggestion;
-use htm_core::tag::TagPath;
+use htm_core::tag::{FormerNames, TagPath, TagRules};
 
 use super::matmul::{Matrix, multiply};
 
 /// The similarity from which a term is a tag: where precision and recall meet on the tuning half.
 pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
 /// Changes with the rules below, so that what an older version tagged can be replayed.
-pub(super) const RULES: &str = "2";
+pub(super) const RULES: &str = "3";
 /// A term this much below the best one is about something else.
 const MARGIN: f32 = 0.09;
 /// The part of a text's background that is taken from its similarities.
@@ -54,10 +55,31 @@ pub(super) struct Terms {
     ends: Vec<usize>,
 }
 
+/// How what is proposed is called: by the configured rules, and by what the namespace made of its names.
+#[derive(Clone)]
+pub(super) struct Naming {
+    pub(super) rules: TagRules,
+    pub(super) former: FormerNames,
+}
+
+impl Naming {
+    /// None for what is not to be proposed.
+    pub(super) fn of(&self, path: &str) -> Option<TagPath> {
+        self.former.called_now(&self.rules, path)
+    }
+}
+
 /// What texts are compared with.
 pub(super) struct Nearness {
-    pub(super) described: Arc<Terms>,
+    /// The terms of the templates.
+    pub(super) terms: Arc<Terms>,
+    /// What each is called; none of one that is not proposed.
+    pub(super) called: Vec<Option<TagPath>>,
+    /// Tags that are described in the namespace.
+    pub(super) described: Terms,
+    /// Tags in use that nobody described.
     pub(super) undescribed: Terms,
+    pub(super) naming: Naming,
     pub(super) used: HashSet<TagPath>,
     pub(super) threshold: f32,
 }
@@ -108,7 +130,8 @@ impl Nearness {
         let described = self.similarities(texts);
         let named = self.undescribed.similarities(texts, greatest);
         let each = described.iter().zip(named).map(|((similarities, background), named)| {
-            let of_terms = self.described.paths.iter().zip(similarities.iter().copied());
+            let of_terms = self.described_as().zip(similarities.iter().copied());
+            let of_terms = of_terms.filter_map(|(path, similarity)| Some((path?, similarity)));
             let of_names = self.undescribed.paths.iter().zip(named.iter().map(|cosine| cosine - background));
             self.nearest(of_terms.chain(of_names), max_tags)
         });
@@ -135,30 +158,38 @@ impl Nearness {
             .iter()
             .zip(&both[1].0)
             .map(|(text, phrase)| text.min(*phrase))
-            .zip(&self.described.paths);
+            .zip(self.described_as())
+            .filter_map(|(near, path)| Some((near, path?)));
         let root =
             near.filter(|(near, _)| *near >= ROOT).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
         let path = match root {
-            Some((_, term)) => TagPath::normalise(&format!("{}:{}", term.root(), phrases[index])),
-            None if similarity >= CENTRAL => TagPath::normalise(&phrases[index]),
-            None => return None,
+            Some((_, term)) => self.naming.of(&format!("{}:{}", term.root(), phrases[index])),
+            None if similarity >= CENTRAL => self.naming.of(&phrases[index]),
+            None => None,
         };
-        Some(TagSuggestion { path: path.ok()?, confidence: Some(similarity.clamp(0.0, 1.0)) })
+        Some(TagSuggestion { path: path?, confidence: Some(similarity.clamp(0.0, 1.0)) })
     }
 
-    /// The similarities of each text to the described terms, less its background, and that background.
+    /// What the terms, then the described tags are called.
+    fn described_as(&self) -> impl Iterator<Item = Option<&TagPath>> {
+        self.called.iter().map(Option::as_ref).chain(self.described.paths.iter().map(Some))
+    }
+
+    /// The similarities of each text to the terms and the described tags, less its background, and that background.
     fn similarities(&self, texts: &[Vec<f32>]) -> Vec<(Vec<f32>, f32)> {
         let whole_and_clause = |cosines: &[f32]| match cosines {
             [whole, clauses @ ..] if !clauses.is_empty() => 0.5 * (whole + greatest(clauses)),
             _ => greatest(cosines),
         };
-        let less_background = |mut similarities: Vec<f32>| {
+        let less_background = |(mut similarities, own): (Vec<f32>, Vec<f32>)| {
             let mean = similarities.iter().sum::<f32>() / similarities.len().max(1) as f32;
             let background = BACKGROUND * mean;
+            similarities.extend(own);
             similarities.iter_mut().for_each(|similarity| *similarity -= background);
             (similarities, background)
         };
-        self.described.similarities(texts, whole_and_clause).into_iter().map(less_background).collect()
+        let own = self.described.similarities(texts, whole_and_clause);
+        self.terms.similarities(texts, whole_and_clause).into_iter().zip(own).map(less_background).collect()
     }
 
     /// At least the threshold near, within [`MARGIN`] of the best, and without ancestors of what is chosen.
@@ -210,9 +241,16 @@ mod tests {
         made
     }
 
-    fn nearness(described: Terms, undescribed: Terms, used: &[&str]) -> Nearness {
-        let used = used.iter().map(|path| path.parse().unwrap()).collect();
-        Nearness { described: Arc::new(described), undescribed, used, threshold: 0.3 }
+    fn nearness(terms: Terms, undescribed: Terms, used: &[&str]) -> Nearness {
+        Nearness {
+            called: terms.paths.iter().cloned().map(Some).collect(),
+            terms: Arc::new(terms),
+            described: Terms::new(2),
+            undescribed,
+            naming: Naming { rules: TagRules::default(), former: FormerNames::default() },
+            used: used.iter().map(|path| path.parse().unwrap()).collect(),
+            threshold: 0.3,
+        }
     }
 
     fn paths(tags: &[TagSuggestion]) -> Vec<&str> {
@@ -266,5 +304,32 @@ mod tests {
         let alone = choose([0.1, 0.9], [[0.3, 0.2], [0.0, 0.9]]);
         assert_eq!(alone.map(|(path, _)| path).as_deref(), Some("guinea-pig"));
         assert_eq!(choose([0.0, 1.0], [[0.0, 0.1], [0.0, 0.45]]), None);
+    }
+
+    #[test]
+    fn a_phrase_is_written_by_the_rules_that_are_set_and_never_as_what_was_removed() {
+        let mut near = nearness(terms(&[("pet:cat", &[[1.0, 0.0]])]), terms(&[]), &[]);
+        near.naming.rules.singular.insert("pigs".into(), "swine".into());
+        let choose = |near: &Nearness| {
+            let tag = near.key_phrase(&[0.1, 0.9], &["guinea pigs".into()], &[vec![0.0, 0.9]])?;
+            Some(tag.path.as_str().to_owned())
+        };
+        assert_eq!(choose(&near).as_deref(), Some("guinea-swine"));
+        near.naming.former.synonyms.insert("guinea-swine".into(), "animal:rodent".into());
+        assert_eq!(choose(&near).as_deref(), Some("animal:rodent"));
+        near.naming.former.removed.insert("animal".into());
+        assert_eq!(choose(&near), None);
+    }
+
+    #[test]
+    fn a_term_is_proposed_by_what_it_is_called_and_a_described_tag_beside_it() {
+        let all = [("a", &[[0.9, 0.0]][..]), ("b", &[[0.88, 0.0]]), ("c", &[[0.86, 0.0]])];
+        let mut near = nearness(terms(&all), terms(&[]), &[]);
+        near.called = vec![None, Some("z:b".parse().unwrap()), Some("c".parse().unwrap())];
+        // Its similarity has the same background taken as the terms'.
+        near.described = terms(&[("mine", &[[0.8, 0.0], [0.95, 0.0]])]);
+        let tags = &near.tags(&[vec![1.0, 0.0]], 5)[0];
+        assert_eq!(paths(tags), ["z:b", "mine", "c"]);
+        assert!((tags[1].confidence.unwrap() - (0.875 - 0.44)).abs() < 1e-6, "{tags:?}");
     }
 }

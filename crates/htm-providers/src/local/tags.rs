@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use htm_core::provider::{
-    ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
+    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
 };
-use htm_core::tag::TagPath;
+use htm_core::tag::{KnownTag, KnownTags, TagPath, TagRules};
 use tokio::sync::OnceCell;
 
 use super::LocalSettings;
 use super::model::Model;
-use super::nearness::{self, Nearness, Terms};
+use super::nearness::{self, Naming, Nearness, Terms};
 use super::ontology::{self, Term};
 use super::phrases;
 use crate::SettingsError;
@@ -30,9 +30,11 @@ pub(super) struct LocalTagger {
     version: String,
     threshold: f32,
     max_tags: usize,
+    rules: TagRules,
     terms: Vec<Term>,
-    described: OnceCell<Arc<Terms>>,
-    in_use: Mutex<HashMap<TagPath, Arc<[f32]>>>,
+    embedded: OnceCell<Arc<Terms>>,
+    /// The rows of tags in use, by the lines that they were made of.
+    in_use: Mutex<HashMap<String, Arc<[f32]>>>,
 }
 
 impl LocalTagger {
@@ -42,21 +44,23 @@ impl LocalTagger {
             return Err(SettingsError::Value { setting: "local.tag_threshold", reason });
         }
         let terms = ontology::load(&settings.templates)?;
-        let rules = format!("{} {} {} {terms:?}", settings.tag_threshold, settings.max_tags, nearness::RULES);
+        let (threshold, max_tags, written) = (settings.tag_threshold, settings.max_tags, &settings.rules);
+        let rules = format!("{threshold} {max_tags} {} {written:?} {terms:?}", nearness::RULES);
         Ok(Self {
             model: Model::shared(&settings.model_dir, settings.threads)?,
             version: format!("ontology-{:016x}", fnv1a(rules.as_bytes())),
-            threshold: settings.tag_threshold,
-            max_tags: settings.max_tags,
+            threshold,
+            max_tags,
+            rules: settings.rules.clone(),
             terms,
-            described: OnceCell::new(),
+            embedded: OnceCell::new(),
             in_use: Mutex::default(),
         })
     }
 
     /// The terms of the templates, embedded at the first call.
-    async fn described(&self) -> Result<Arc<Terms>, ProviderError> {
-        let made = self.described.get_or_try_init(async || {
+    async fn embedded(&self) -> Result<Arc<Terms>, ProviderError> {
+        let made = self.embedded.get_or_try_init(async || {
             let lines: Vec<Vec<String>> = self.terms.iter().map(Term::lines).collect();
             let mut vectors = self.vectors(lines.concat()).await?.into_iter();
             let mut terms = Terms::new(self.model.dimensions());
@@ -68,34 +72,71 @@ impl LocalTagger {
         made.await.cloned()
     }
 
-    /// The tags in use that no template describes.
-    async fn undescribed(&self, used: &HashSet<TagPath>) -> Result<Terms, ProviderError> {
-        let described: HashSet<&TagPath> = self.terms.iter().map(|term| &term.path).collect();
-        let mut paths: Vec<&TagPath> = used.iter().filter(|path| !described.contains(path)).collect();
-        paths.sort();
+    /// What texts are compared with in a namespace.
+    async fn nearness(&self, ontology: &KnownTags) -> Result<Nearness, ProviderError> {
+        let naming = Naming { rules: self.rules.clone(), former: ontology.former.clone() };
+        let mut called: Vec<Option<TagPath>> =
+            self.terms.iter().map(|term| naming.of(term.path.as_str())).collect();
+        let (mut described, mut undescribed) = (Vec::new(), Vec::new());
+        let mut used = HashSet::new();
+        for tag in ontology.tags.iter().take(MAX_IN_USE) {
+            let Some(path) = naming.of(tag.path.as_str()).filter(|path| !used.contains(path)) else {
+                continue;
+            };
+            let mut of_templates =
+                self.terms.iter().zip(&called).filter(|(_, called)| called.as_ref() == Some(&path));
+            match &tag.description {
+                // What somebody said of it here stands for what a template says.
+                Some(about) if of_templates.by_ref().all(|(term, _)| term.description != *about) => {
+                    called
+                        .iter_mut()
+                        .filter(|called| called.as_ref() == Some(&path))
+                        .for_each(|it| *it = None);
+                    let term = Term { path: path.clone(), description: about.clone() };
+                    described.push((path.clone(), term.lines()));
+                }
+                None if of_templates.next().is_none() => undescribed.push((path.clone(), names(&path))),
+                _ => {}
+            }
+            used.insert(path);
+        }
+        Ok(Nearness {
+            terms: self.embedded().await?,
+            called,
+            described: self.rows(described).await?,
+            undescribed: self.rows(undescribed).await?,
+            naming,
+            used,
+            threshold: self.threshold,
+        })
+    }
+
+    /// Tags of a namespace, each with the lines that are embedded of it.
+    async fn rows(&self, mut tags: Vec<(TagPath, Vec<String>)>) -> Result<Terms, ProviderError> {
+        tags.sort();
         let cache = || self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found: HashMap<&TagPath, Arc<[f32]>> = {
+        let mut found: Vec<Option<Arc<[f32]>>> = {
             let cache = cache();
-            paths.iter().filter_map(|path| Some((*path, Arc::clone(cache.get(*path)?)))).collect()
+            tags.iter().map(|(_, lines)| cache.get(&lines.join("\n")).cloned()).collect()
         };
-        let missing: Vec<&TagPath> = paths.iter().copied().filter(|path| !found.contains_key(path)).collect();
+        let missing: Vec<usize> = (0..tags.len()).filter(|place| found[*place].is_none()).collect();
         if !missing.is_empty() {
-            let words = |text: &str| text.replace([':', '-'], " ");
-            let lines = missing.iter().flat_map(|path| [words(path.as_str()), words(path.leaf())]);
-            let vectors = self.vectors(lines.collect()).await?;
+            let lines = missing.iter().flat_map(|place| tags[*place].1.iter().cloned()).collect();
+            let mut vectors = self.vectors(lines).await?.into_iter();
             let mut cache = cache();
             if cache.len() + missing.len() > MAX_CACHED {
                 cache.clear();
             }
-            for (path, two) in missing.into_iter().zip(vectors.chunks_exact(2)) {
-                let vector: Arc<[f32]> = two.concat().into();
-                cache.insert(path.clone(), Arc::clone(&vector));
-                found.insert(path, vector);
+            for place in missing {
+                let lines = &tags[place].1;
+                let rows: Arc<[f32]> = vectors.by_ref().take(lines.len()).flatten().collect();
+                cache.insert(lines.join("\n"), Arc::clone(&rows));
+                found[place] = Some(rows);
             }
         }
         let mut terms = Terms::new(self.model.dimensions());
-        for path in paths {
-            terms.push(path.clone(), found.get(path).into_iter().flat_map(|vector| vector.iter().copied()));
+        for ((path, _), rows) in tags.into_iter().zip(found) {
+            terms.push(path, rows.iter().flat_map(|rows| rows.iter().copied()));
         }
         Ok(terms)
     }
@@ -165,17 +206,16 @@ impl TagExtractor for LocalTagger {
         &self.version
     }
 
-    async fn extract(
+    async fn extract_within(
         &self,
         texts: &[String],
-        ontology: &[TagPath],
+        ontology: &KnownTags,
+        _calls: &dyn Calls,
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let used: HashSet<TagPath> = ontology.iter().take(MAX_IN_USE).cloned().collect();
-        let (described, undescribed) = (self.described().await?, self.undescribed(&used).await?);
-        let nearness = Arc::new(Nearness { described, undescribed, used, threshold: self.threshold });
+        let nearness = Arc::new(self.nearness(ontology).await?);
         let vectors = Arc::new(self.vectors(texts.to_vec()).await?);
         let (near, of, max_tags) = (Arc::clone(&nearness), Arc::clone(&vectors), self.max_tags);
         let mut lists = self.computed(move || near.tags(&of, max_tags)).await?;
@@ -190,4 +230,10 @@ impl TagExtractor for LocalTagger {
         }
         Ok(lists)
     }
+}
+
+/// A tag that nobody described is what it is called: its path, and its last level.
+fn names(path: &TagPath) -> Vec<String> {
+    let words = |path: TagPath| KnownTag::from(path).words();
+    vec![words(path.clone()), path.leaf().replace('-', " ")]
 }

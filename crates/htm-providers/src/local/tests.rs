@@ -6,6 +6,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
 
+use htm_core::tag::{KnownTag, KnownTags};
+
 use super::model::Model;
 use super::*;
 
@@ -123,7 +125,9 @@ async fn tags_of_plain_sentences() {
     let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
     let texts: Vec<String> = SENTENCES.iter().map(|(text, _)| (*text).to_owned()).collect();
     let (mut found, mut given) = (0, 0);
-    for ((text, wanted), tags) in SENTENCES.iter().zip(tagger.extract(&texts, &[]).await.unwrap()) {
+    for ((text, wanted), tags) in
+        SENTENCES.iter().zip(tagger.extract(&texts, &KnownTags::default()).await.unwrap())
+    {
         if wanted.is_empty() {
             assert!(tags.is_empty(), "{text}: {tags:?}");
         } else {
@@ -140,10 +144,63 @@ async fn tags_of_plain_sentences() {
 async fn a_tag_in_use_is_chosen_without_a_description() {
     let Some(model_dir) = model_dir() else { return };
     let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
-    let in_use = ["hobby:bee-keeping".parse().unwrap()];
-    let tags =
-        tagger.extract(&owned(&["The bees in my second hive have made honey."]), &in_use).await.unwrap();
-    assert_eq!(tags[0][0].path, in_use[0], "{tags:?}");
+    let texts = owned(&["The bees in my second hive have made honey."]);
+    let tags = tagger.extract(&texts, &known(&[("hobby:bee-keeping", "")])).await.unwrap();
+    assert_eq!(tags[0][0].path.as_str(), "hobby:bee-keeping", "{tags:?}");
+}
+
+#[tokio::test]
+async fn a_tag_is_chosen_by_what_somebody_said_it_is_about() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let texts =
+        owned(&["The bees in my second hive have made honey.", "The query planner ignored the index."]);
+    let said =
+        known(&[("club:thursday", "Bees, their hives and honey"), ("database:tuning", "Pianos and guitars")]);
+    let tags = tagger.extract(&texts, &said).await.unwrap();
+    assert_eq!(tags[0][0].path.as_str(), "club:thursday", "{tags:?}");
+    // What is said here stands for what the template says.
+    assert!(tags[1].iter().all(|tag| tag.path.as_str() != "database:tuning"), "{tags:?}");
+}
+
+#[tokio::test]
+async fn terms_follow_what_became_of_their_names() {
+    let Some(model_dir) = model_dir() else { return };
+    let texts = owned(&["The query got slow because the planner ignored the index on created_at."]);
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let paths = async |known: &KnownTags| -> Vec<String> {
+        let tags = tagger.extract(&texts, known).await.unwrap().remove(0);
+        tags.into_iter().map(|tag| tag.path.into()).collect()
+    };
+    let is_below = |paths: &[String], top: &str| paths.iter().any(|path| path.starts_with(top));
+    let mut known = KnownTags::default();
+    assert!(is_below(&paths(&known).await, "database:tuning"));
+    known.former.synonyms.insert("database".into(), "storage".into());
+    assert!(is_below(&paths(&known).await, "storage:tuning"), "renamed");
+    known.former.split.insert("storage:tuning".into());
+    assert!(!is_below(&paths(&known).await, "storage:tuning"), "split");
+    known.former.removed.insert("storage".into());
+    assert!(!is_below(&paths(&known).await, "storage"), "removed");
+}
+
+#[tokio::test]
+async fn terms_are_written_by_the_rules_that_are_set() {
+    let Some(model_dir) = model_dir() else { return };
+    let rules = TagRules { max_depth: 1, singular: [("database".to_owned(), "db".to_owned())].into() };
+    let tagger = tagger(LocalSettings { model_dir, rules, ..LocalSettings::default() }).unwrap();
+    let texts = owned(&["The query got slow because the planner ignored the index on created_at."]);
+    let tags = tagger.extract(&texts, &KnownTags::default()).await.unwrap();
+    assert_eq!(tags[0][0].path.as_str(), "db", "{tags:?}");
+    assert!(tags[0].iter().all(|tag| tag.path.depth() == 1));
+}
+
+/// Tags of a namespace, with what they are about if that is not empty.
+fn known(tags: &[(&str, &str)]) -> KnownTags {
+    let tag = |(path, about): &(&str, &str)| KnownTag {
+        path: path.parse().unwrap(),
+        description: Some((*about).to_owned()).filter(|about| !about.is_empty()),
+    };
+    KnownTags { tags: tags.iter().map(tag).collect(), ..KnownTags::default() }
 }
 
 #[tokio::test]
@@ -155,14 +212,14 @@ async fn what_no_term_is_near_to_is_named_by_its_key_phrase_and_so_again() {
         "Cleaned the escapement of the 1920s pocket watches and replaced a mainspring.",
         "Can you repeat that please?",
     ]);
-    let tags = tagger.extract(&texts, &[]).await.unwrap();
+    let tags = tagger.extract(&texts, &KnownTags::default()).await.unwrap();
     assert_eq!(tags[0][0].path.as_str(), "pocket-watch", "{tags:?}");
     assert_eq!(tags[0][0].path, tags[1][0].path);
     assert!(tags[0][0].confidence.is_some_and(|similarity| similarity > 0.5) && tags[2].is_empty());
     // Once in use it is a tag like any other, for texts that use other words too.
-    let in_use = [tags[0][0].path.clone()];
+    let in_use = known(&[(tags[0][0].path.as_str(), "")]);
     let texts = owned(&["The old chronometer in my waistcoat ticks again."]);
-    assert_eq!(tagger.extract(&texts, &in_use).await.unwrap()[0][0].path, in_use[0]);
+    assert_eq!(tagger.extract(&texts, &in_use).await.unwrap()[0][0].path, tags[0][0].path);
 }
 
 /// Prints the tags of plain sentences: `cargo test -p htm-providers look_at -- --ignored --nocapture`
@@ -172,7 +229,9 @@ async fn look_at_tags() {
     let Some(model_dir) = model_dir() else { return };
     let tagger = tagger(LocalSettings { model_dir, tag_threshold: 0.2, ..LocalSettings::default() }).unwrap();
     let texts: Vec<String> = SENTENCES.iter().map(|(text, _)| (*text).to_owned()).collect();
-    for ((text, wanted), tags) in SENTENCES.iter().zip(tagger.extract(&texts, &[]).await.unwrap()) {
+    for ((text, wanted), tags) in
+        SENTENCES.iter().zip(tagger.extract(&texts, &KnownTags::default()).await.unwrap())
+    {
         println!("{text}\n    wanted {wanted:?}");
         for tag in tags {
             println!("    {:.2} {}", tag.confidence.unwrap(), tag.path);

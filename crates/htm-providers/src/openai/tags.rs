@@ -1,10 +1,8 @@
 //! Tags by a chat model.
 
 use async_trait::async_trait;
-use htm_core::provider::{
-    Calls, ModelName, ProviderError, TagExtractor, TagOrigin, TagSuggestion, Ungoverned,
-};
-use htm_core::tag::TagPath;
+use htm_core::provider::{Calls, ModelName, ProviderError, TagExtractor, TagOrigin, TagSuggestion};
+use htm_core::tag::KnownTags;
 
 use super::OpenAiSettings;
 use super::chat::OpenAiChat;
@@ -38,20 +36,12 @@ impl TagExtractor for OpenAiTagger {
         &self.prompt.version
     }
 
-    async fn extract(
-        &self,
-        texts: &[String],
-        ontology: &[TagPath],
-    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        self.extract_within(texts, ontology, &Ungoverned).await
-    }
-
     async fn extract_within(
         &self,
         texts: &[String],
-        ontology: &[TagPath],
+        ontology: &KnownTags,
         calls: &dyn Calls,
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
-        chat::extract(&self.chat, &self.prompt, texts, ontology, calls).await
+        chat::extract(&self.chat, &self.prompt, texts, &ontology.tags, calls).await
     }
 }

@@ -114,6 +114,8 @@ pub(super) const KEYS: &[Key] = &[
     key("expansion.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("expansion.prompt", Rule::Text),
     key("relevance.similarity", Rule::Number(0.0..=1.0)),
+    key("relevance.text", Rule::Number(0.0..=1.0)),
+    key("relevance.importance", Rule::Number(0.0..=1.0)),
     key("relevance.tags", Rule::Number(0.0..=1.0)),
     key("relevance.recency", Rule::Number(0.0..=1.0)),
     key("relevance.access", Rule::Number(0.0..=1.0)),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use htm_core::TagRules;
+use htm_core::{RelevanceWeights, TagRules};
 use serde::{Deserialize, Serialize};
 
 use super::secret::{Secret, mask_password};
@@ -302,9 +302,19 @@ impl Expansion {
 #[allow(missing_docs)]
 pub struct Relevance {
     pub similarity: f64,
+    pub text: f64,
+    pub importance: f64,
     pub tags: f64,
     pub recency: f64,
     pub access: f64,
+}
+
+impl Relevance {
+    /// What they are to the library.
+    pub fn weights(&self) -> RelevanceWeights {
+        let Self { similarity, text, importance, tags, recency, access } = *self;
+        RelevanceWeights { similarity, text, importance, tags, recency, access }
+    }
 }
 
 /// `[groups]`.

@@ -124,9 +124,10 @@ impl<'a> Command<'a> {
             ("/recall", "") => return Err(format!("{command} takes a question")),
             ("/recall", query) => Self::Recall(query),
             ("/context", "") => Self::Context(CONTEXT_TOKENS),
-            ("/context", tokens) => Self::Context(
-                tokens.parse().map_err(|_| format!("{command} takes a number of tokens, not `{tokens}`"))?,
-            ),
+            ("/context", tokens) => match tokens.parse() {
+                Ok(1..) => Self::Context(tokens.parse().unwrap_or(CONTEXT_TOKENS)),
+                _ => return Err(format!("{command} takes a number of tokens, not `{tokens}`")),
+            },
             ("/memory" | "/members" | "/sync", more) => {
                 return Err(format!("{command} takes nothing, not `{more}`"));
             }

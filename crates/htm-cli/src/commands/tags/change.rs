@@ -3,7 +3,7 @@
 use htm_core::Htm;
 use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
 
-use super::{of, to_change};
+use super::to_change;
 use crate::args::{Consent, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
 use crate::output::{Output, plain};
@@ -61,27 +61,29 @@ pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Res
     let changed = match command {
         TagsCommand::Add(it) => {
             let term = Term { tag: it.tag, description: it.description, synonyms: it.synonyms };
-            of(htm, &it.whose)?.define(ChangeKind::Add, &[term]).await?
+            to_change(htm, &it.whose, it.rehearsal.dry_run)?.define(ChangeKind::Add, &[term]).await?
         }
         TagsCommand::Remove(it) => {
             let removal = if it.assigned { Removal::Assigned } else { Removal::Unused };
-            to_change(htm, &it.whose, &it.consent)?.remove(&it.tag, removal).await?
+            to_change(htm, &it.whose, it.consent.dry_run)?.remove(&it.tag, removal).await?
         }
-        TagsCommand::Rename(it) => to_change(htm, &it.whose, &it.consent)?.rename(&it.old, &it.new).await?,
+        TagsCommand::Rename(it) => {
+            to_change(htm, &it.whose, it.consent.dry_run)?.rename(&it.old, &it.new).await?
+        }
         TagsCommand::Merge(it) => {
             let from: Vec<&str> = it.from.iter().map(String::as_str).collect();
-            to_change(htm, &it.whose, &it.consent)?.merge(&from, &it.into).await?
+            to_change(htm, &it.whose, it.consent.dry_run)?.merge(&from, &it.into).await?
         }
         TagsCommand::Split(it) => {
             let into: Vec<Term> = it.into.iter().map(|text| term(text)).collect();
-            to_change(htm, &it.whose, &it.consent)?.split(&it.tag, &into).await?
+            to_change(htm, &it.whose, it.consent.dry_run)?.split(&it.tag, &into).await?
         }
-        TagsCommand::Revert(it) => to_change(htm, &it.whose, &it.consent)?.revert(it.change).await?,
-        TagsCommand::Synonyms(SynonymsCommand::Add { name, tag, whose }) => {
-            of(htm, &whose)?.add_synonym(&name, &tag).await?
+        TagsCommand::Revert(it) => to_change(htm, &it.whose, it.consent.dry_run)?.revert(it.change).await?,
+        TagsCommand::Synonyms(SynonymsCommand::Add { name, tag, whose, rehearsal }) => {
+            to_change(htm, &whose, rehearsal.dry_run)?.add_synonym(&name, &tag).await?
         }
-        TagsCommand::Synonyms(SynonymsCommand::Remove { name, whose }) => {
-            of(htm, &whose)?.remove_synonym(&name).await?
+        TagsCommand::Synonyms(SynonymsCommand::Remove { name, whose, rehearsal }) => {
+            to_change(htm, &whose, rehearsal.dry_run)?.remove_synonym(&name).await?
         }
         // The rest changes nothing.
         _ => return Ok(()),
@@ -103,7 +105,12 @@ fn term(text: &str) -> Term {
 pub(crate) fn describe(it: &Changed) -> String {
     let mut lines = Vec::new();
     let moved = it.moved.iter().map(|moved| {
-        let how = if moved.merged { "went into" } else { "is called" };
+        let how = match (moved.merged, it.dry_run) {
+            (true, false) => "went into",
+            (true, true) => "would go into",
+            (false, false) => "is called",
+            (false, true) => "would be called",
+        };
         format!("{} {how} {}", moved.from, moved.to)
     });
     lines.extend(listed(moved.collect()));
@@ -124,7 +131,10 @@ pub(crate) fn describe(it: &Changed) -> String {
     }
     let many = |n: i64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let tags = it.moved.len() + it.added.len() + it.described.len() + it.removed.len();
-    let about = format!("{} on {}", many(tags as i64, "tag"), many(it.nodes, "node"));
+    let about = match it.synonyms.len() + it.freed.len() {
+        other_names if tags == 0 => many(other_names as i64, "other name"),
+        _ => format!("{} on {}", many(tags as i64, "tag"), many(it.nodes, "node")),
+    };
     let mut last = match it.change {
         Some(change) => format!("change {change}: {about}"),
         None if it.dry_run => format!("nothing was changed; it would be {about}"),

@@ -12,7 +12,7 @@ with node as materialized (
     union
     select w.robot_id from node n join htm.working_memory w on w.node_id = n.id
 )
-select r.name as robot, n.robot_id = r.id as made,
+select r.namespace, r.name as robot, n.robot_id = r.id as made,
        (n.robot_id = r.id)::int + coalesce(p.count, 0) as remember_count,
        p.first_at as first_repeat, p.last_at as last_repeat,
        exists (select from htm.working_memory w where w.node_id = n.id and w.robot_id = r.id) as in_working_memory
@@ -20,4 +20,4 @@ select r.name as robot, n.robot_id = r.id as made,
   join htm.robots r on r.id = k.robot_id
  cross join node n
   left join htm.repeats p on p.node_id = n.id and p.robot_id = r.id
- order by r.name
+ order by r.namespace, r.name

@@ -220,9 +220,10 @@ select {{node}},
            (select count(distinct b.ord) from htm.node_tags nt join boost b on b.id = nt.tag_id
              where nt.node_id = m.id)::float8 / cardinality($21)
        end as tag_share,
-       (select search from scope) as search,
+       (select search from scope) as search, a.access_count, a.last_accessed,
        greatest(extract(epoch from now() - m.created_at)::float8 / 3600, 0) as hours
   from hit h
   join htm.nodes m on m.id = h.id
   join htm.robots r on r.id = m.robot_id
+  left join htm.node_accesses a on a.node_id = m.id
  order by h.score desc nulls last, h.id desc

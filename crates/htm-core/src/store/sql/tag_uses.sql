@@ -1,5 +1,5 @@
--- The tags of a namespace with how many live nodes have each, and how many have it or one below it, each node once. Two
--- seconds for a million assignments (3.9 s on two loaded cores).
+-- The tags of a namespace with how many live nodes have each, and how many have it or one below it, each node once: from
+-- the index alone, tag by tag.
 --
 -- $1 text namespace   $2 text only this tag and those below it, or null
 --
@@ -8,24 +8,33 @@ with tag as materialized (
     select id, path, description, split_into, created_at
       from htm.tags
      where namespace = $1 and ($2::text is null or path = $2 or (path > $2 || ':' and path < $2 || ';'))
-), within as materialized (
+), forgotten as materialized (
+    select id from htm.nodes where namespace = $1 and deleted_at is not null
+), own as materialized (
+    select t.id, o.nodes, o.last_used
+      from tag t
+     cross join lateral (select count(*) as nodes, max(a.created_at) as last_used
+                           from htm.node_tags a
+                          where a.tag_id = t.id and not a.node_id in (select id from forgotten)) o
+), above as materialized (
     -- By numbers from here on: they are compared a million times.
     select t.id, above.id as above
       from tag t
      cross join lateral htm.tag_lineage(t.path) l(path)
-      join tag above on above.path = l.path
-), forgotten as materialized (
-    select id from htm.nodes where namespace = $1 and deleted_at is not null
-), counted as (
-    select w.above as id, count(distinct a.node_id) as total, count(*) filter (where w.id = w.above) as nodes,
-           max(a.created_at) filter (where w.id = w.above) as last_used
-      from within w
-      join htm.node_tags a on a.tag_id = w.id
-     where not exists (select from forgotten f where f.id = a.node_id)
-     group by w.above
+      join tag above on above.path = l.path and above.id <> t.id
+), below as materialized (
+    select b.id, c.total
+      from (select distinct above as id from above) b
+     cross join lateral (select count(distinct a.node_id) as total
+                           from (select b.id union all select w.id from above w where w.above = b.id) w
+                          cross join lateral (select a.node_id
+                                                from htm.node_tags a
+                                               where a.tag_id = w.id and not a.node_id in (select id from forgotten)
+                                              offset 0) a) c
 )
 select t.path as tag, t.description, coalesce(t.split_into, '{}') as split_into, t.created_at,
-       coalesce(c.nodes, 0) as nodes, coalesce(c.total, 0) as total, c.last_used
+       o.nodes, coalesce(b.total, o.nodes) as total, o.last_used
   from tag t
-  left join counted c on c.id = t.id
+  join own o on o.id = t.id
+  left join below b on b.id = t.id
  order by string_to_array(t.path, ':') collate "C"

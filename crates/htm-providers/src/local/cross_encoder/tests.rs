@@ -7,7 +7,6 @@ use safetensors::tensor::TensorView;
 use serde_json::json;
 use tempfile::TempDir;
 
-
 const WIDTH: usize = 16;
 const INNER: usize = 32;
 const POSITIONS: usize = 24;

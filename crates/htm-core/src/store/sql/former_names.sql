@@ -1,0 +1,21 @@
+-- Names of a namespace that a tagger is not to give: other names with the tag that each means, tags that were split, and
+-- tags that were removed and that nobody has used since.
+--
+-- $1 text namespace
+--
+-- Index: tag_synonyms_pk, tags_namespace_path_key, tag_changes_namespace_idx, tag_change_names_pk
+select s.path as name, t.path as tag, false as is_split
+  from htm.tag_synonyms s
+  join htm.tags t on t.id = s.tag_id
+ where s.namespace = $1
+union all
+select path, null, true from htm.tags where namespace = $1 and split_into is not null
+union all
+select distinct n.path, null, false
+  from htm.tag_changes c
+  join htm.tag_change_names n on n.change_id = c.id and n.before ? 'tag' and n.after is null
+ where c.namespace = $1 and c.reverted_by is null
+   -- A removal, or one that was done again; who takes back a template leaves its terms to the tagger.
+   and (c.kind = 'remove' or (c.kind = 'revert' and c.details ->> 'kind' = 'revert'))
+   and not exists (select from htm.tags t where t.namespace = $1 and t.path = n.path)
+   and not exists (select from htm.tag_synonyms s where s.namespace = $1 and s.path = n.path)

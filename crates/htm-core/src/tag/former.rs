@@ -1,0 +1,115 @@
+//! What names mean that are no tags any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{TagPath, TagRules};
+
+/// How often a name may be replaced by another; more is a circle. As `htm.tag_meant`.
+const MAX_STEPS: usize = 16;
+
+/// What became of the names of a namespace that people changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormerNames {
+    /// Other names, each with the tag that it means.
+    pub synonyms: BTreeMap<String, String>,
+    /// Tags in whose place others are.
+    pub split: BTreeSet<String>,
+    /// Tags that were removed, with what stood below them, and that nobody has used since.
+    pub removed: BTreeSet<String>,
+}
+
+impl FormerNames {
+    /// What a path is to be called: as the rules have it, without the levels that they do not allow, by the name that it
+    /// has now; none for one that was removed or split.
+    pub fn called_now(&self, rules: &TagRules, path: &str) -> Option<TagPath> {
+        let within = |path: &str| {
+            let levels: Vec<&str> = path.split(':').take(rules.max_depth).collect();
+            rules.normalise(&levels.join(":")).ok()
+        };
+        let stored = within(path)?;
+        let called = within(&meant(stored.as_str(), |name| self.synonyms.get(name).map(String::as_str)))?;
+        let is_gone = self.split.contains(called.as_str())
+            || self.removed.contains(called.as_str())
+            || called.ancestors().iter().any(|above| self.removed.contains(above.as_str()));
+        (!is_gone).then_some(called)
+    }
+}
+
+/// What a path means: the longest part of it that is another name gives way to its tag, again and again; a level that then
+/// only repeats the one above it is left out. As `htm.tag_meant`. It may be too deep to be a tag.
+pub(crate) fn meant<'a>(path: &str, tag_of: impl Fn(&str) -> Option<&'a str>) -> String {
+    let mut name = path.to_owned();
+    for _ in 0..MAX_STEPS {
+        let longest = lineage(&name).find_map(|part| Some((part.len(), tag_of(part)?)));
+        let Some((length, tag)) = longest else { break };
+        let called = joined(tag, &name[length..]);
+        if called == name {
+            break;
+        }
+        name = called;
+    }
+    name
+}
+
+/// A tag with what stands below it, as `:x:y`.
+fn joined(tag: &str, below: &str) -> String {
+    let mut name = tag.to_owned();
+    for level in below.split(':').skip(1) {
+        if name.rsplit(':').next() != Some(level) {
+            name.push(':');
+            name.push_str(level);
+        }
+    }
+    name
+}
+
+/// A path and those above it, the longest first.
+pub(crate) fn lineage(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| path.rsplit_once(':').map(|(above, _)| above))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn former() -> FormerNames {
+        let synonyms = [("software", "code"), ("code:db", "database")];
+        FormerNames {
+            synonyms: synonyms.map(|(name, tag)| (name.to_owned(), tag.to_owned())).into(),
+            split: ["work".to_owned()].into(),
+            removed: ["pet".to_owned()].into(),
+        }
+    }
+
+    #[test]
+    fn a_name_is_called_what_it_became() {
+        let called = |path: &str| former().called_now(&TagRules::default(), path).map(String::from);
+        assert_eq!(called("software:test").as_deref(), Some("code:test"));
+        assert_eq!(called("software:db:index").as_deref(), Some("database:index"));
+        assert_eq!(called("food:Meals").as_deref(), Some("food:meal"));
+        assert_eq!((called("work"), called("pet"), called("pet:cat")), (None, None, None));
+        assert_eq!(called("work:meeting").as_deref(), Some("work:meeting"));
+        assert_eq!(called("petrol").as_deref(), Some("petrol"));
+    }
+
+    #[test]
+    fn a_level_that_repeats_the_one_above_it_is_left_out() {
+        let synonyms = [("db", "database"), ("x", "a:a")];
+        let tag_of = |name: &str| synonyms.iter().find(|it| it.0 == name).map(|it| it.1);
+        assert_eq!(meant("db:database", tag_of), "database");
+        assert_eq!(meant("db:database:database:index:index", tag_of), "database:index");
+        // The tag itself may be of before the rules.
+        assert_eq!((meant("x", tag_of), meant("x:a:b", tag_of)), ("a:a".into(), "a:a:b".into()));
+        assert_eq!(meant("a:a", tag_of), "a:a");
+    }
+
+    #[test]
+    fn the_rules_of_today_hold_before_and_after() {
+        let singular = [("data".to_owned(), "datum".to_owned())].into();
+        let rules = TagRules { max_depth: 2, singular };
+        let called = |path: &str| former().called_now(&rules, path).map(String::from);
+        assert_eq!(called("a:b:c").as_deref(), Some("a:b"));
+        assert_eq!(called("data").as_deref(), Some("datum"));
+        assert_eq!(called("software:db:index").as_deref(), Some("database"));
+    }
+}

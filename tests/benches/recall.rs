@@ -1,0 +1,159 @@
+//! How fast memories are found, by strategy and filter, against the bare statements of each leg in the same run.
+//!
+//! `./justw bench-recall`; `-- --nodes 10000,100000,1000000` for a million (half an hour, 8 GB of disk). The nodes are
+//! synthetic: words by Zipf's law over 50,000, lengths as people write, half of the nodes turns of conversations, vectors
+//! of 384 dimensions in 1,000 clusters. Times are the database's with both ways, without the query's embedding.
+
+#[path = "recall/corpus.rs"]
+mod corpus;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use htm_core::{Htm, RecallQuery, Settings, Strategy, TagFilter, TimeExpression};
+use htm_tests::TestDatabase;
+use htm_tests::measure::{Table, argument, load, percentile_ms};
+use pgvector::HalfVector;
+use sqlx::PgPool;
+
+use corpus::Corpus;
+
+/// Rounds that are not counted: caches warm up.
+const WARM: usize = 10;
+
+const RAW_VECTOR: &str =
+    "select node_id from htm.embeddings_1 where namespace = 'default' order by embedding <=> $1 limit 100";
+const RAW_TEXT: &str = "select n.id from htm.nodes n, (select string_agg('''' || w || '''', ' | ')::tsquery as q
+                                                     from unnest(tsvector_to_array(to_tsvector('english', $1))) w) q
+    where n.namespace = 'default' and n.deleted_at is null and n.tsv @@ q.q order by ts_rank(n.tsv, q.q) desc limit 100";
+
+#[tokio::main]
+async fn main() {
+    let sizes: String = argument("--nodes", "10000,100000".into());
+    let rounds: usize = argument("--rounds", 200);
+    println!("{}, {rounds} questions each", load());
+    let mut hybrid = Vec::new();
+    for size in sizes.split(',') {
+        let size: usize = size.trim().parse().expect("--nodes takes numbers, as 10000,100000");
+        hybrid.push((size, run(size, rounds).await));
+    }
+    if let [(small, first), .., (large, last)] = hybrid[..] {
+        println!("\nhybrid's p95 at {large} ÷ at {small}: {:.2}", last / first);
+    }
+}
+
+/// Fills a database, asks it, and gives hybrid's p95 without a filter, in milliseconds.
+async fn run(size: usize, rounds: usize) -> f64 {
+    let db = TestDatabase::new().await;
+    let started = Instant::now();
+    let corpus = Arc::new(Corpus::fill(&db.pool, size).await);
+    println!("\n{size} nodes, filled in {:.0} s", started.elapsed().as_secs_f64());
+    sizes(&db.pool).await;
+    let settings = Settings { embedding_model: corpus.model().clone(), ..db.htm().settings().clone() };
+    let htm = Htm::with_pool(db.pool.clone(), settings, Some(corpus.clone()));
+    let raw_vector = raw(&db.pool, &corpus, rounds, Leg::Vector).await;
+    let raw_text = raw(&db.pool, &corpus, rounds, Leg::Text).await;
+    let table = Table::new(&[("what", 30), ("p50 ms", 8), ("p95 ms", 8), ("÷ bare", 7), ("rows", 5)]);
+    for (what, times) in [("bare vectors, 100 rows", &raw_vector), ("bare text, 100 rows", &raw_text)] {
+        table.row([what.into(), ms(times, 0.5), ms(times, 0.95), String::new(), String::new()]);
+    }
+    let floor = |strategy| match strategy {
+        Strategy::Vector => percentile_ms(&raw_vector, 0.5),
+        Strategy::Fulltext => percentile_ms(&raw_text, 0.5),
+        _ => percentile_ms(&raw_vector, 0.5) + percentile_ms(&raw_text, 0.5),
+    };
+    let mut unfiltered = 0.0;
+    for strategy in [Strategy::Vector, Strategy::Fulltext, Strategy::Hybrid] {
+        for (filter, narrowed) in filters() {
+            let mut times = Vec::new();
+            let mut rows = 0;
+            for round in 0..WARM + rounds {
+                let query = narrowed(RecallQuery::new(corpus.question(round)).strategy(strategy).limit(10));
+                let recalled = htm.recall(&query).await.expect("recalled");
+                if round >= WARM {
+                    times.push(Duration::from_secs_f64(recalled.search_ms / 1_000.0));
+                    rows += recalled.hits.len();
+                }
+            }
+            if strategy == Strategy::Hybrid && filter == "all" {
+                unfiltered = percentile_ms(&times, 0.95);
+            }
+            let ratio = percentile_ms(&times, 0.5) / floor(strategy);
+            table.row([
+                format!("{strategy}, {filter}"),
+                ms(&times, 0.5),
+                ms(&times, 0.95),
+                format!("{ratio:.2}"),
+                format!("{:.1}", rows as f64 / rounds as f64),
+            ]);
+        }
+    }
+    unfiltered
+}
+
+type Narrowed = fn(RecallQuery) -> RecallQuery;
+
+/// What each filter leaves is said by its name.
+fn filters() -> [(&'static str, Narrowed); 6] {
+    [
+        ("all", |query| query),
+        ("10 % by robot", |query| RecallQuery { robot: Some("tenth".into()), ..query }),
+        ("1 % by tag", |query| query.tag(TagFilter::Exact("hundredth".parse().expect("a tag")))),
+        ("0.1 % by metadata", |query| query.metadata("rare", true)),
+        ("a tenth of the time", |query| {
+            let expression: TimeExpression = "last 36 days".parse().expect("a time");
+            query.timeframe(expression)
+        }),
+        ("a namespace of 100", |query| query.namespace("small")),
+    ]
+}
+
+enum Leg {
+    Vector,
+    Text,
+}
+
+/// The bare statement of a leg, as one who writes it by hand would.
+async fn raw(pool: &PgPool, corpus: &Corpus, rounds: usize, leg: Leg) -> Vec<Duration> {
+    let mut connection = pool.acquire().await.expect("a connection");
+    sqlx::raw_sql("set hnsw.ef_search = 200; set jit = off").execute(&mut *connection).await.expect("set");
+    let mut times = Vec::new();
+    for round in 0..WARM + rounds {
+        let question = corpus.question(round);
+        let started = Instant::now();
+        let rows: Vec<i64> = match leg {
+            Leg::Vector => {
+                sqlx::query_scalar(RAW_VECTOR).bind(HalfVector::from_f32_slice(&corpus.vector(&question)))
+            }
+            Leg::Text => sqlx::query_scalar(RAW_TEXT).bind(question),
+        }
+        .fetch_all(&mut *connection)
+        .await
+        .expect("rows");
+        assert!(!rows.is_empty());
+        if round >= WARM {
+            times.push(started.elapsed());
+        }
+    }
+    times
+}
+
+/// What the tables and the indexes that recall reads take.
+async fn sizes(pool: &PgPool) {
+    let rows: Vec<(String, i64)> = sqlx::query_as(
+        "select c.relname, pg_total_relation_size(c.oid) - case when c.relkind = 'r' then pg_indexes_size(c.oid) else 0 end
+           from pg_class c join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname = 'htm' and c.relname in ('nodes', 'embeddings_1', 'nodes_tsv_idx', 'embeddings_1_hnsw_idx',
+                                                    'embeddings_1_scope_idx', 'lexeme_statistics', 'lexeme_statistics_trigram_idx')
+          order by 2 desc",
+    )
+    .fetch_all(pool)
+    .await
+    .expect("sizes");
+    let sizes = rows.iter().map(|(name, bytes)| format!("{name} {:.0} MB", *bytes as f64 / 1e6));
+    println!("{}", sizes.collect::<Vec<_>>().join(", "));
+}
+
+fn ms(times: &[Duration], share: f64) -> String {
+    format!("{:.2}", percentile_ms(times, share))
+}

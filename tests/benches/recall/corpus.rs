@@ -1,0 +1,193 @@
+//! Nodes with the statistics of text, and questions that are about them.
+
+use async_trait::async_trait;
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
+use pgvector::HalfVector;
+use sqlx::{AssertSqlSafe, PgPool};
+
+const DIMENSIONS: usize = 384;
+const WORDS: usize = 50_000;
+const CLUSTERS: u64 = 1_000;
+const CHUNK: usize = 5_000;
+
+/// What was written, as far as questions need it.
+pub(crate) struct Corpus {
+    model: ModelName,
+    nodes: usize,
+    zipf: Zipf,
+}
+
+impl Corpus {
+    /// Writes the nodes with their vectors, as workers would have, and makes the indexes that are made late.
+    pub(crate) async fn fill(pool: &PgPool, nodes: usize) -> Self {
+        let corpus = Self { model: ModelName::new("bench", "clusters"), nodes, zipf: Zipf::new(WORDS) };
+        let run = async |sql: &str| {
+            let mut connection = pool.acquire().await.expect("a connection");
+            sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut *connection).await.expect(sql);
+        };
+        run("select htm.register_embedding_model('bench', 'clusters', 384);
+             drop index htm.embeddings_1_hnsw_idx, htm.nodes_tsv_idx;
+             insert into htm.robots (namespace, name) values ('default', 'many'), ('default', 'tenth'), ('small', 'few');
+             insert into htm.tags (namespace, path) values ('default', 'hundredth')")
+        .await;
+        for start in (0..nodes).step_by(CHUNK) {
+            let ids: Vec<usize> = (start..nodes.min(start + CHUNK)).collect();
+            sqlx::query(
+                "with node as (
+                    insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding,
+                                           metadata, session, seq, created_at)
+                    select case when small then 'small' else 'default' end,
+                           case when small then 3 when i % 10 = 3 then 2 else 1 end, content, sha256(i::text::bytea), 20,
+                           'bench', case when i % 1000 = 7 then '{\"rare\": true}' else '{}' end::jsonb,
+                           case when i / 20 % 2 = 0 then 'talk ' || i / 20 end, case when i / 20 % 2 = 0 then i % 20 end,
+                           now() - (i * 37 % $4) * (interval '360 days' / $4)
+                      from unnest($1::bigint[], $2::text[], $5::boolean[]) u(i, content, small) order by i
+                    returning id, namespace, created_at, content_hash
+                 ), stored as (
+                    insert into htm.embeddings_1 (node_id, namespace, created_at, revision, embedding)
+                    select n.id, n.namespace, n.created_at, 1, u.embedding
+                      from unnest($1::bigint[], $3::halfvec[]) u(i, embedding)
+                      join node n on n.content_hash = sha256(i::text::bytea)
+                 )
+                 insert into htm.node_tags (node_id, tag_id, origin)
+                 select n.id, 1, 'manual' from unnest($1::bigint[]) i join node n on n.content_hash = sha256(i::text::bytea)
+                  where i % 100 = 1 and n.namespace = 'default'",
+            )
+            .bind(ids.iter().map(|id| *id as i64).collect::<Vec<_>>())
+            .bind(ids.iter().map(|id| corpus.text(*id)).collect::<Vec<_>>())
+            .bind(ids.iter().map(|id| HalfVector::from_f32_slice(&vector_of(*id as u64, 0))).collect::<Vec<_>>())
+            .bind(nodes as i64)
+            .bind(ids.iter().map(|id| is_small(*id, nodes)).collect::<Vec<_>>())
+            .execute(pool)
+            .await
+            .expect("written");
+        }
+        run("set maintenance_work_mem = '2GB'; set max_parallel_maintenance_workers = 2;
+             create index nodes_tsv_idx on htm.nodes using gin (tsv);
+             do $$ begin execute htm.embedding_index(1, ''); end $$;
+             select htm.refresh_statistics('default'), htm.refresh_statistics('small')")
+        .await;
+        run("vacuum analyze").await;
+        corpus
+    }
+
+    pub(crate) fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    /// Some words of a node, which its number stands before: the vector is near that node's.
+    pub(crate) fn question(&self, round: usize) -> String {
+        let node = round * 7_919 % self.nodes;
+        let text = self.text(node);
+        let words: Vec<&str> = text.split(' ').collect();
+        let mut random = Random(round as u64);
+        let picked: Vec<&str> = (0..5).map(|_| words[random.below(words.len() as u64) as usize]).collect();
+        format!("{} n{node}", picked.join(" "))
+    }
+
+    /// The vector of a question.
+    pub(crate) fn vector(&self, question: &str) -> Vec<f32> {
+        let node = question.rsplit_once(" n").and_then(|(_, node)| node.parse().ok()).expect("a question");
+        vector_of(node, 1)
+    }
+
+    /// Five words to about a hundred, most of them a dozen.
+    fn text(&self, node: usize) -> String {
+        let mut random = Random(node as u64);
+        let length = 5 + (random.unit() * random.unit() * random.unit() * 95.0) as usize;
+        let words: Vec<String> = (0..length).map(|_| word(self.zipf.draw(random.unit()))).collect();
+        words.join(" ")
+    }
+}
+
+#[async_trait]
+impl Embedder for Corpus {
+    fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    async fn dimensions(&self) -> Result<usize, ProviderError> {
+        Ok(DIMENSIONS)
+    }
+
+    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Embedding>, ProviderError> {
+        Ok(texts.iter().map(|text| Embedding { vector: self.vector(text), parts: 1 }).collect())
+    }
+}
+
+/// A hundred nodes of their own namespace, spread over all.
+fn is_small(node: usize, nodes: usize) -> bool {
+    let step = (nodes / 100).max(1);
+    node % step == step / 2 && node / step < 100
+}
+
+/// Around the centre of the node's cluster; `draw` tells the node's own from a question's.
+fn vector_of(node: u64, draw: u64) -> Vec<f32> {
+    let (mut centre, mut own, mut noise) =
+        (Random(node % CLUSTERS), Random(node + 1_000_000), Random(node + draw * 7_000_000));
+    let part = |random: &mut Random| random.unit() as f32 - 0.5;
+    let mut vector: Vec<f32> = (0..DIMENSIONS)
+        .map(|_| part(&mut centre) + part(&mut own) * 0.8 + part(&mut noise) * draw as f32 * 0.4)
+        .collect();
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|x| *x /= length);
+    vector
+}
+
+/// A word of its own for each rank, the frequent ones short.
+fn word(rank: usize) -> String {
+    let (consonants, vowels) = (b"bdfgklmnprstvz", b"aeiou");
+    let mut word = String::new();
+    let mut rest = rank + 1;
+    while rest > 0 {
+        word.push(consonants[rest % 14] as char);
+        rest /= 14;
+        word.push(vowels[rest % 5] as char);
+        rest /= 5;
+    }
+    word.push('x');
+    word
+}
+
+/// Ranks by Zipf's law with exponent 1, as words of a language come.
+struct Zipf(Vec<f64>);
+
+impl Zipf {
+    fn new(words: usize) -> Self {
+        let mut sum = 0.0;
+        Self(
+            (1..=words)
+                .map(|rank| {
+                    sum += 1.0 / rank as f64;
+                    sum
+                })
+                .collect(),
+        )
+    }
+
+    fn draw(&self, unit: f64) -> usize {
+        let sought = unit * self.0.last().copied().unwrap_or(1.0);
+        self.0.partition_point(|sum| *sum < sought)
+    }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}

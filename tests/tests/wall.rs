@@ -1,0 +1,131 @@
+//! A handle that sees some namespaces and no others: every call that takes a namespace or a node.
+
+use htm_core::{
+    BackfillRequest, Caller, Confirmation, ContextOptions, Edit, Htm, JoinOptions, Memory, NodeId, Purge,
+    RecallQuery, Scope, Stage, StatsQuery, Strategy, TimelineQuery,
+};
+use htm_tests::TestDatabase;
+use serde_json::Map;
+
+const YES: Confirmation = Confirmation::Confirmed;
+
+async fn remember(htm: &Htm, namespace: &str) -> NodeId {
+    let memory = Memory::new(format!("a zeppelin over {namespace}")).key("k").namespace(namespace);
+    htm.remember(memory).await.unwrap().node
+}
+
+#[tokio::test]
+async fn it_sees_and_writes_its_namespaces_and_no_others() {
+    let db = TestDatabase::new().await;
+    let all = db.htm();
+    let nodes = [remember(&all, "atlas").await, remember(&all, "home").await, remember(&all, "secret").await];
+    let robot = all.robot_in("atlas", "ada").await.unwrap();
+    robot.add(&nodes).await.unwrap();
+    robot.close().await.unwrap();
+
+    let htm = all.within(["atlas", "home"]).unwrap();
+    assert_eq!((htm.settings().namespace.as_str(), all.settings().namespace.as_str()), ("atlas", "default"));
+    assert_eq!(htm.namespaces().unwrap(), ["atlas", "home"]);
+    let words =
+        |namespace: &str| RecallQuery::new("zeppelin").strategy(Strategy::Fulltext).namespace(namespace);
+    let own = RecallQuery::new("zeppelin").strategy(Strategy::Fulltext);
+    assert_eq!(htm.recall(&own).await.unwrap().hits[0].node.id, nodes[0]);
+    assert_eq!(htm.recall(&words("home")).await.unwrap().hits[0].node.id, nodes[1]);
+    assert_eq!(htm.get(nodes[1]).await.unwrap().namespace, "home");
+    assert_eq!(htm.remember(Memory::new("another")).await.map(|it| it.node.0 > 0).unwrap(), true);
+    // What the robot had in mind of another namespace is not seen.
+    let robot = htm.robot("ada").await.unwrap();
+    let mut in_mind: Vec<NodeId> = robot.working_memory().iter().map(|entry| entry.node).collect();
+    in_mind.sort_unstable();
+    assert_eq!(in_mind, nodes[..2]);
+    assert!(!robot.context(&ContextOptions::new(1_000)).await.context.text.contains("secret"));
+
+    let secret = nodes[2];
+    let (caller, past) = (Caller::AnyRobot, chrono::Utc::now() - chrono::Duration::days(1));
+    let plan = all.plan_forget("zeppelin", Some("secret"), &caller).await.unwrap();
+    let elsewhere = Some("secret");
+    let scope = Scope::Namespace("secret".into());
+    let backfill = |namespace: Option<&str>| BackfillRequest {
+        stage: Stage::Tag,
+        model: None,
+        namespace: namespace.map(Into::into),
+        since: None,
+        forced: true,
+        prompt_version: None,
+        max_queued: 10,
+    };
+    let no_metadata = Map::new;
+    let purge = |scope: Scope| Purge::before(past).scope(scope).caller(caller.clone());
+    let stats = |scope: Scope| StatsQuery { scope, top: 1 };
+    let in_secret = Memory::new("x").namespace("secret");
+    let mut tx = db.pool.begin().await.unwrap();
+    for (what, error) in [
+        ("remember", htm.remember(in_secret.clone()).await.unwrap_err()),
+        ("remember many", htm.remember_many(&[in_secret.clone()]).await.unwrap().remove(0).unwrap_err()),
+        ("in a transaction", htm.remember_in_tx(&mut tx, in_secret.clone()).await.unwrap_err()),
+        ("as a robot", robot.remember(in_secret).await.unwrap_err()),
+        ("retrieve", htm.retrieve(elsewhere, "k").await.unwrap_err()),
+        ("recall", htm.recall(&words("secret")).await.unwrap_err()),
+        ("recall as a robot", robot.recall(&words("secret")).await.unwrap_err()),
+        (
+            "timeline",
+            htm.conversation_timeline(&TimelineQuery::everything().namespace("secret")).await.unwrap_err(),
+        ),
+        (
+            "topic",
+            htm.conversation_timeline(&TimelineQuery::about("x").namespace("secret")).await.unwrap_err(),
+        ),
+        ("plan", htm.plan_forget("zeppelin", elsewhere, &caller).await.unwrap_err()),
+        ("forgotten", htm.forgotten(elsewhere, 1).await.unwrap_err()),
+        ("all forgotten", htm.forgotten(None, 1).await.unwrap_err()),
+        ("purge", htm.plan_purge(&purge(scope.clone())).await.unwrap_err()),
+        ("purge all", htm.purge(&purge(Scope::All), YES).await.unwrap_err()),
+        ("stats", htm.memory_stats(&stats(scope.clone())).await.unwrap_err()),
+        ("all stats", htm.memory_stats(&stats(Scope::All)).await.unwrap_err()),
+        ("robots", htm.robots(&Scope::All).await.unwrap_err()),
+        ("robot", htm.robot_in("secret", "ada").await.unwrap_err()),
+        ("robot's mind", htm.in_mind(elsewhere, "ada").await.unwrap_err()),
+        ("robot's info", htm.robot_info(elsewhere, "ada").await.unwrap_err()),
+        ("register", htm.register_robot(elsewhere, Some("x"), no_metadata()).await.unwrap_err()),
+        ("rename", htm.rename_robot(elsewhere, "htm", "x").await.unwrap_err()),
+        ("describe", htm.set_robot_metadata(elsewhere, "htm", no_metadata()).await.unwrap_err()),
+        ("merge", htm.merge_robots(elsewhere, &["htm"], "x").await.unwrap_err()),
+        ("groups", htm.groups(&scope).await.unwrap_err()),
+        ("group", htm.group("g").namespace("secret").join("x", JoinOptions::default()).await.unwrap_err()),
+        ("group's info", htm.group("g").namespace("secret").info().await.unwrap_err()),
+        ("ontology", htm.ontology(elsewhere).unwrap_err()),
+        ("backfill", htm.count_backfill(&backfill(elsewhere)).await.unwrap_err()),
+        ("backfill all", htm.count_backfill(&backfill(None)).await.unwrap_err()),
+        ("a wider wall", htm.within(["atlas", "secret"]).unwrap_err()),
+    ] {
+        assert_eq!(error.code(), "namespace_forbidden", "{what}");
+        assert_eq!(error.fault().exit_code(), 2);
+    }
+    drop(tx);
+    for (what, error) in [
+        ("get", htm.get(secret).await.unwrap_err()),
+        ("status", htm.status(secret).await.unwrap_err()),
+        ("wait", htm.wait_for(secret, Stage::Tag, std::time::Duration::from_secs(9)).await.unwrap_err()),
+        ("keepers", htm.keepers(secret).await.unwrap_err()),
+        ("neighbours", htm.neighbours(secret, 1, 1).await.unwrap_err()),
+        (
+            "update",
+            htm.update(secret, &Edit { importance: Some(9.0), caller: caller.clone(), ..Edit::default() })
+                .await
+                .unwrap_err(),
+        ),
+        ("forget", htm.forget(secret, &caller, YES).await.unwrap_err()),
+        ("plan to forget", htm.plan_forget_node(secret, &caller).await.unwrap_err()),
+        ("forget a plan", htm.forget_planned(&plan, &caller, YES).await.unwrap_err()),
+        ("restore", htm.restore(secret, &caller).await.unwrap_err()),
+        ("into mind", robot.add(&[secret]).await.unwrap_err()),
+    ] {
+        assert_eq!(error.code(), "node_not_found", "{what}");
+    }
+    assert_eq!(all.get(secret).await.unwrap().importance, 1.0);
+    assert_eq!(db.count("select count(*) from htm.nodes where namespace = 'secret'").await, 1);
+    let narrower = htm.within(["home"]).unwrap();
+    assert_eq!(narrower.get(nodes[0]).await.unwrap_err().code(), "node_not_found");
+    assert_eq!(all.within(Vec::<String>::new()).unwrap_err().code(), "namespace_invalid");
+    assert_eq!(all.within([" "]).unwrap_err().code(), "namespace_invalid");
+}
