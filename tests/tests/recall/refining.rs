@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Reranker};
 use htm_core::{Htm, Memory, RecallQuery, RecallSettings, Recalled, RefineSettings, Settings, Stage};
 use htm_providers::fake::{FakeExpander, FakeReranker};
-use htm_tests::{TestDatabase, drain};
+use htm_tests::{TestDatabase, drain, wait_until};
 
 use super::keys;
 
@@ -260,4 +260,33 @@ async fn an_expander_that_fails_leaves_the_query_to_answer() {
     assert_eq!((keys(&recalled).join(" "), recalled.expansions.len()), (plain, 0));
     let degraded = &recalled.degraded[0];
     assert_eq!((degraded.leg, degraded.code), ("expansion", "provider_unauthorized"));
+}
+
+#[tokio::test]
+async fn a_candidate_that_is_not_shown_was_not_recalled() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &TABS).await.with_reranker(Arc::new(FakeReranker::default()));
+    let query = RecallQuery { fold: true, expand: true, ..reranked("tabs") }.limit(1);
+    let htm = htm.with_expander(phrasings(&["spaces", "sea"]));
+    assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+    // Written at once: what else was counted would come with it.
+    let counted = "select coalesce(sum(access_count), 0)::bigint from htm.node_accesses";
+    wait_until(|| async { db.count(counted).await > 0 }).await;
+    assert_eq!(db.count(counted).await, 1);
+}
+
+#[tokio::test]
+async fn other_phrasings_stay_within_the_namespace_and_the_time_that_was_meant() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &TABS).await;
+    htm.remember(Memory::new("spaces elsewhere").key("elsewhere").namespace("other")).await.unwrap();
+    htm.remember(Memory::new("spaces of old").key("old").at("2020-01-01T00:00:00Z".parse().unwrap()))
+        .await
+        .unwrap();
+    let htm = with_refine(&htm, RefineSettings::default())
+        .with_expander(phrasings(&["spaces last year", "spaces"]));
+    let query = expanded("indentation today").timeframe(htm_core::TimeFilter::Auto);
+    let recalled = htm.recall(&query).await.unwrap();
+    assert_eq!(recalled.time_phrase.as_ref().unwrap().phrase, "today");
+    assert_eq!(keys(&recalled), ["spaces"]);
 }
