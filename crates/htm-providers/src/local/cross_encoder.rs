@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Reranker};
@@ -40,9 +41,24 @@ impl Reranker for LocalReranker {
             return Ok(Vec::new());
         }
         let (model, query, texts) = (Arc::clone(&self.model), query.to_owned(), texts.to_vec());
-        let joined = tokio::task::spawn_blocking(move || model.scores(&query, &texts)).await;
+        // Who does not wait any longer needs no scores: the threads are free after the batch that they have begun.
+        let call = Call::default();
+        let given_up = Arc::clone(&call.given_up);
+        let joined = tokio::task::spawn_blocking(move || model.scores(&query, &texts, &given_up)).await;
         let scores = joined.unwrap_or_else(|error| Err(format!("inference ended early: {error}")));
         scores.map_err(|message| ProviderError::new(self.model(), ProviderErrorKind::Server, message))
+    }
+}
+
+/// A call that somebody waits for, until it is dropped.
+#[derive(Default)]
+struct Call {
+    given_up: Arc<AtomicBool>,
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
     }
 }
 
@@ -97,15 +113,16 @@ impl CrossEncoder {
         })
     }
 
-    /// A logit a text.
-    fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, String> {
+    /// A logit a text, unless the call is given up meanwhile.
+    fn scores(&self, query: &str, texts: &[String], given_up: &AtomicBool) -> Result<Vec<f64>, String> {
         self.threads.install(|| {
             let mut pairs = self.pairs(query, texts)?;
             // Batches of pairs of one length waste no thread on a long one.
             pairs.sort_by_key(|pair| pair.tokens.len());
             let batches: Vec<&[Pair]> = batches(&pairs);
-            let scored: Vec<Vec<f64>> =
-                batches.into_par_iter().with_max_len(1).map(|batch| self.score(batch)).collect();
+            let score = |batch| (!given_up.load(Ordering::Relaxed)).then(|| self.score(batch));
+            let scored: Option<Vec<Vec<f64>>> = batches.into_par_iter().with_max_len(1).map(score).collect();
+            let scored = scored.ok_or("the call was given up")?;
             let mut scores = vec![0.0; texts.len()];
             for (pair, score) in pairs.iter().zip(scored.into_iter().flatten()) {
                 scores[pair.text] = score;

@@ -115,6 +115,17 @@ async fn many_texts_in_batches_have_the_scores_that_they_have_alone() {
     }
 }
 
+#[test]
+fn a_call_that_is_given_up_ends() {
+    let dir = directory(1);
+    let model = super::CrossEncoder::load(dir.path(), 1).unwrap();
+    let call = super::Call::default();
+    let given_up = call.given_up.clone();
+    assert!(model.scores("tabs", &["tabs".into()], &given_up).is_ok());
+    drop(call);
+    assert_eq!(model.scores("tabs", &["tabs".into()], &given_up).unwrap_err(), "the call was given up");
+}
+
 #[tokio::test]
 async fn a_text_that_spells_a_mark_has_none_for_that() {
     let dir = directory(1);
