@@ -30,6 +30,8 @@ mod ontology;
 mod providers;
 #[path = "cli/queues.rs"]
 mod queues;
+#[path = "cli/recall.rs"]
+mod recall;
 #[path = "cli/refine.rs"]
 mod refine;
 #[path = "cli/robots.rs"]

@@ -2,10 +2,14 @@
 
 #[path = "recall/exactness.rs"]
 mod exactness;
+#[path = "recall/explained.rs"]
+mod explained;
 #[path = "recall/ranking.rs"]
 mod ranking;
 #[path = "recall/refining.rs"]
 mod refining;
+#[path = "recall/words.rs"]
+mod words;
 
 use std::time::Duration;
 
@@ -67,6 +71,7 @@ async fn every_strategy_finds_and_says_how() {
                 assert!(scores.similarity.is_some() && scores.text.is_some());
                 assert_eq!((scores.vector_rank, scores.text_rank), (Some(1), Some(1)));
             }
+            Strategy::Auto => unreachable!("it is one of the others"),
         }
         let order: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.score).collect();
         assert!(order.is_sorted_by(|a, b| a >= b), "{strategy}: {order:?}");

@@ -65,10 +65,12 @@ async fn a_robot_goes_on_where_it_was() {
     assert_eq!(everything_in_mind(&again), before);
     assert_eq!(again.context(&frequent).await.context, context.context);
 
-    // With a smaller budget, what is least important leaves.
+    // With a smaller budget, what is least important has no room, and leaves when something else comes in.
     let tokens = before.iter().map(|entry| entry.tokens).max().unwrap();
     let smaller = process(&db.pool, tokens).robot("architect").await.unwrap();
     assert_eq!(in_mind(&smaller), [first.0]);
+    assert_eq!(rows(&db.pool).await, 2);
+    smaller.add(&[first]).await.unwrap();
     smaller.close().await.unwrap();
     assert_eq!(rows(&db.pool).await, 1);
 

@@ -196,15 +196,18 @@ pub(crate) struct RememberArgs {
   htm recall --timeframe auto \"what did we decide last week about billing\"
   htm recall --cross-encode --fold --diversity 0.3 \"what did we learn from the outage?\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
+  htm recall --strategy auto --snippets '\"night watch\" castle* -draft'
+  htm recall --explain --min-similarity 0.4 \"what slows us down?\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
 pub(crate) struct RecallArgs {
-    /// What to look for
+    /// What to look for: "a phrase" must be there (in a question it is preferred), -word must not, word* is the beginning
+    /// of words; 17.2, --flag, a::b come first where they are written so. Before a query with a dash: --
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
     /// Where to look
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// vector, fulltext or hybrid
+    /// vector, fulltext, hybrid, or auto: what the query looks like
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
     /// A day (2026-03-01), a range (2026-03-01..2026-04-01; the end is excluded, that of `between A and B` and of `from
@@ -243,6 +246,15 @@ pub(crate) struct RecallArgs {
     /// How many hits, 1 to 10000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
+    /// The least similarity, 0 to 1, that vectors may bring; what the words bring stays
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) min_similarity: Option<String>,
+    /// Show the passage of each hit that has most of the query, its words marked
+    #[arg(long)]
+    pub(crate) snippets: bool,
+    /// Show what each score is made of, and the indexes that were read
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms"}
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespace"])]
     pub(crate) batch: Option<PathBuf>,

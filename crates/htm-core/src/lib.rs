@@ -67,8 +67,8 @@ pub use node::Node;
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Degraded, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, RecallQuery, RecallSettings, Recalled, Scores,
-    Strategy, TagFilter, VectorSearch,
+    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, Plan, RecallError,
+    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter, VectorSearch,
 };
 pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceError, RelevanceWeights, Signals};

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
+use crate::recall::words::{SignKind, Words};
 use crate::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets};
 use crate::store::candidates;
 use crate::store::embeddings::{ModelState, by_label};
@@ -92,7 +93,7 @@ impl Htm {
             fold(&mut recalled.hits, &vectors);
         }
         if query.cross_encode && is_search {
-            self.rerank(&query.text, &mut recalled).await;
+            self.rerank(&Words::parse(&query.text).plain, &mut recalled).await;
         }
         if let Some(novelty) = query.diversity.filter(|_| is_search) {
             diversify(&mut recalled, &vectors, novelty, query.limit);
@@ -119,9 +120,9 @@ impl Htm {
         let Some(expander) = self.expander() else { return };
         let settings = &self.settings().recall.refine;
         let words =
-            recalled.time_phrase.as_ref().map_or(search.text.as_str(), |taken| &taken.query).to_owned();
+            Words::parse(recalled.time_phrase.as_ref().map_or(search.text.as_str(), |taken| &taken.query));
         let started = Instant::now();
-        let asked = expander.expand(&words, settings.expansions);
+        let asked = expander.expand(&words.plain, settings.expansions);
         let phrasings = within(settings.expand_timeout, expander.model(), asked).await;
         recalled.expand_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let phrasings = match phrasings {
@@ -130,8 +131,9 @@ impl Htm {
         };
         // The time that was meant is known by now, whatever the phrasings say of it.
         let timeframe = recalled.timeframe.clone();
-        let ask = |text: &String| RecallQuery {
-            text: text.clone(),
+        let ask = |phrasing: &String| RecallQuery {
+            text: with_filters(phrasing, &words),
+            explain: false,
             timeframe: timeframe.clone().into(),
             ..search.clone()
         };
@@ -220,17 +222,34 @@ fn degrade(recalled: &mut Recalled, leg: &'static str, error: &Error) {
     }
 }
 
-/// Phrasings that can be searched for, each once and none the query itself.
-fn distinct(query: &str, phrasings: Vec<String>, count: usize) -> Vec<String> {
+/// Phrasings that can be searched for, each once and none the query itself. What a hit has to contain, or must not, is for
+/// the query to say.
+fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let mut known = vec![plain(query)];
+    let mut known = vec![plain(&query.plain)];
     let is_new = |text: &String| {
         let text = plain(text);
         let is_new = !text.is_empty() && !text.contains('\0') && !known.contains(&text);
         known.push(text);
         is_new
     };
-    phrasings.into_iter().filter(is_new).take(count).collect()
+    let is_fit = |text: &String| filters(&Words::parse(&with_filters(text, query))) == filters(query);
+    let unquoted = |text: String| text.replace('"', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    phrasings.into_iter().map(unquoted).filter(is_new).filter(is_fit).take(count).collect()
+}
+
+/// A phrasing that demands and shuts out what the query does.
+fn with_filters(phrasing: &str, query: &Words) -> String {
+    let sign = |(kind, text): (SignKind, &str)| match kind {
+        SignKind::Without => format!(" -\"{text}\""),
+        _ => format!(" \"{text}\""),
+    };
+    std::iter::once(phrasing.to_owned()).chain(filters(query).into_iter().map(sign)).collect()
+}
+
+fn filters(words: &Words) -> Vec<(SignKind, &str)> {
+    let filters = words.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without));
+    filters.map(|sign| (sign.kind, sign.text.as_str())).collect()
 }
 
 /// The lists as one; each hit as the first list that has it tells it, with the fused score.
@@ -317,8 +336,21 @@ mod tests {
     #[test]
     fn phrasings_are_new_and_can_be_searched_for() {
         let phrasings = ["Who  likes TABS", "", "tabs lover", "Tabs Lover", "a\0b", "indentation", "more"];
-        let kept = distinct("who likes tabs", phrasings.map(str::to_owned).into(), 2);
+        let kept = distinct(&Words::parse("who likes tabs"), phrasings.map(str::to_owned).into(), 2);
         assert_eq!(kept, ["tabs lover", "indentation"]);
+    }
+
+    #[test]
+    fn what_the_query_demands_and_shuts_out_holds_for_each_phrasing() {
+        let query = Words::parse("who likes \"hard tabs\" -vim -\"the editor wars\"");
+        let phrasings = ["prefers \"tabs\"", "tabs -emacs", "indentation"].map(str::to_owned);
+        let kept = distinct(&query, phrasings.into(), 3);
+        assert_eq!(kept, ["prefers tabs", "indentation"]);
+        for phrasing in kept {
+            assert_eq!(filters(&Words::parse(&with_filters(&phrasing, &query))), filters(&query));
+        }
+        assert_eq!(filters(&query).len(), 3);
+        assert_eq!(with_filters("a", &Words::parse("b")), "a");
     }
 
     #[test]

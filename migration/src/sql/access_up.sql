@@ -143,3 +143,7 @@ create or replace function htm.register_tags(in_namespaces text[], in_paths text
     returns table (namespace text, path text, tag text) language sql volatile as $$
     select * from htm.register_tags(in_namespaces, in_paths, 5)
 $$;
+
+-- ── languages ───────────────────────────────────────────────────────────────────────────────────────────
+-- Which languages a namespace has: recall reads its query in each of them. A handful of values: a step in the index each.
+create index nodes_language_idx on htm.nodes (namespace, language);

@@ -290,3 +290,15 @@ async fn other_phrasings_stay_within_the_namespace_and_the_time_that_was_meant()
     assert_eq!(recalled.time_phrase.as_ref().unwrap().phrase, "today");
     assert_eq!(keys(&recalled), ["spaces"]);
 }
+
+#[tokio::test]
+async fn what_the_query_shuts_out_no_phrasing_brings_back() {
+    let db = TestDatabase::new().await;
+    let htm = with_refine(&filled(&db, &TABS).await, RefineSettings::default());
+    let htm = htm.with_expander(phrasings(&["spaces", "tabs"]));
+    let recalled = htm.recall(&expanded("tabs -Mara")).await.unwrap();
+    assert_eq!(recalled.expansions, ["spaces"]);
+    let mut found = keys(&recalled);
+    found.sort_unstable();
+    assert_eq!(found, ["long", "spaces"]);
+}

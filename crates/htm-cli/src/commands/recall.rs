@@ -61,6 +61,9 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         session: args.session.clone(),
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
+        min_similarity: args.min_similarity.as_deref().map(similarity).transpose()?,
+        snippets: args.snippets,
+        explain: args.explain,
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
@@ -96,6 +99,15 @@ pub(crate) fn limit(config: &Config, text: Option<&str>) -> Result<usize, CliErr
             what: format!("limit {text} is outside 1 to 10,000"),
             hint: "give a limit from 1 to 10000".into(),
         }
+    })
+}
+
+/// A similarity of the command line; its range is the library's to judge.
+fn similarity(text: &str) -> Result<f64, CliError> {
+    text.parse().map_err(|_| CliError::Usage {
+        code: "min_similarity_out_of_range",
+        what: format!("similarity {text} is not a number"),
+        hint: "give a number from 0 to 1, as 0.7".into(),
     })
 }
 
@@ -157,6 +169,14 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             ))
             .dim(),
         ));
+        if let Some(snippet) = &hit.snippet {
+            text.push_str(&format!("     {}\n", one_line(&snippet.html(), 1_000)));
+        }
+        if let Some(explanation) = &hit.explanation {
+            let parts: Vec<String> =
+                explanation.parts.iter().map(|part| format!("{} {:.3}", part.name, part.score)).collect();
+            text.push_str(&format!("     {:.3} = {}\n", explanation.sum(), parts.join(" + ")));
+        }
     }
     if recalled.hits.is_empty() {
         text.push_str("nothing found\n");
@@ -180,6 +200,23 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
     }
     text.push_str(&refine::describe(recalled));
+    if let Some(chosen) = &recalled.chosen {
+        text.push_str(&format!("\nstrategy: {}, for {}", chosen.strategy, chosen.reason));
+    }
+    if !recalled.corrected.is_empty() {
+        let words: Vec<String> = recalled
+            .corrected
+            .iter()
+            .map(|word| format!("`{}` instead of `{}`", one_line(&word.used, 40), one_line(&word.asked, 40)))
+            .collect();
+        text.push_str(&format!("\nno memory has these words; searched for {}", words.join(", ")));
+    }
+    if let Some(plan) = &recalled.plan {
+        text.push_str(&format!("\nlegs: {}\nindexes: {}", plan.legs.join(", "), plan.indexes.join(", ")));
+        if !plan.whole_tables.is_empty() {
+            text.push_str(&format!("\nread whole: {}", plan.whole_tables.join(", ")));
+        }
+    }
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }

@@ -23,6 +23,7 @@ impl Error {
             Self::Group(error) => error.fault(),
             Self::Robot(error) => error.fault(),
             Self::Refine(error) => error.fault(),
+            Self::Recall(error) => error.fault(),
             Self::Tag(error) => error.fault(),
             Self::Provider(error) => error.fault(),
             Self::Database(error) if is_transient(error) => Fault::Transient,

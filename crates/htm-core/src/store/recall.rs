@@ -29,21 +29,26 @@
 //! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
 //! of the query's words, larger pools, feedback from the first hits, a vector a sentence.
 
+mod filters;
+mod node_row;
+
 use std::cmp::Ordering;
 
 use chrono::{DateTime, Utc};
+pub(crate) use filters::{needed, paths_and_prefixes, several, tags_named, wanted_metadata};
+pub(crate) use node_row::{NodeRow, node_columns};
 use pgvector::HalfVector;
-use serde_json::{Map, Value};
 use sqlx::types::Json;
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::{AssertSqlSafe, Execute, PgPool};
 
 use super::embeddings::RegisteredModel;
-use super::nodes::read_tag;
 use crate::error::Result;
-use crate::id::NodeId;
 use crate::job::Stage;
-use crate::node::Node;
-use crate::recall::{Fusion, Hit, MatchedBy, RecallQuery, Scores, Strategy, TagFilter, VectorSearch};
+use crate::recall::words::{SignKind, Words};
+use crate::recall::{
+    Correction, Explanation, Fusion, Hit, MatchedBy, Plan, RecallQuery, Scores, Snippet, Strategy,
+    VectorSearch,
+};
 use crate::relevance::{RelevanceWeights, Signals};
 use crate::timeframe::{NamedMonth, Timeframe, named_months};
 
@@ -53,8 +58,12 @@ pub(crate) struct Search<'a> {
     pub(crate) query: &'a RecallQuery,
     /// What the query's filter means.
     pub(crate) timeframe: &'a Timeframe,
-    /// Null: no full text.
-    pub(crate) text: Option<&'a str>,
+    /// The query's, or the one that was chosen for it.
+    pub(crate) strategy: Strategy,
+    /// What the query's text asks for.
+    pub(crate) words: &'a Words,
+    /// Whether full text runs.
+    pub(crate) by_text: bool,
     /// Null: no vectors.
     pub(crate) embedding: Option<(&'a RegisteredModel, Vec<f32>)>,
     pub(crate) settings: &'a crate::recall::RecallSettings,
@@ -66,6 +75,8 @@ pub(crate) struct Search<'a> {
 /// Hits, and how many nodes in scope the vectors cannot see yet.
 pub(crate) struct Found {
     pub(crate) hits: Vec<Hit>,
+    pub(crate) corrected: Vec<Correction>,
+    pub(crate) plan: Option<Plan>,
     pub(crate) unembedded: i64,
     pub(crate) vector_search: Option<VectorSearch>,
 }
@@ -76,12 +87,13 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     let needed = needed(&query.tags, query.any_tag);
     let (boosts, boost_prefixes) = paths_and_prefixes(&query.boost_tags);
     let (starts, ends) = several(search.timeframe);
+    let text = search.by_text.then(|| search.words.searched());
     let (years, months): (Vec<Option<i32>>, Vec<i32>) =
-        search.text.map(named_months).unwrap_or_default().into_iter().map(NamedMonth::numbers).unzip();
+        text.as_deref().map(named_months).unwrap_or_default().into_iter().map(NamedMonth::numbers).unzip();
     let settings = search.settings;
     // Also when the vectors of a hybrid query are missing.
-    let weight_neighbours = match query.strategy {
-        Strategy::Hybrid => settings.weight_neighbours,
+    let weight_neighbours = match search.strategy {
+        Strategy::Hybrid | Strategy::Auto => settings.weight_neighbours,
         Strategy::Vector | Strategy::Fulltext => 0.0,
     };
     let pool_size = settings.pool.max(query.limit);
@@ -95,9 +107,9 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
          set local hnsw.ef_search = {}",
         settings.ef_search.clamp(1, 1_000)
     );
-    let sql = statement(search.embedding.as_ref().map(|(model, _)| *model));
+    let sql = statement(search.embedding.as_ref().map(|(model, _)| *model), search.words);
     let mut tx = pool.begin_with(AssertSqlSafe(begin)).await?;
-    let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(sql))
+    let mut asked = sqlx::query(AssertSqlSafe(""))
         .bind(search.namespace)
         .bind(search.timeframe.from())
         .bind(search.timeframe.until())
@@ -105,7 +117,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(prefixes)
         .bind(needed)
         .bind(query.robot.as_deref())
-        .bind(search.text)
+        .bind(text.as_deref())
         .bind(search.embedding.as_ref().map(|(_, vector)| HalfVector::from_f32_slice(vector)))
         .bind(search.language)
         .bind(pool_size as i32)
@@ -130,9 +142,22 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         .bind(years)
         .bind(months)
         .bind(wanted_metadata(&query.metadata))
-        .fetch_all(&mut *tx)
-        .await?;
-    let unembedded = match query.strategy.wants_vectors() {
+        .bind(Json(&search.words.signs))
+        .bind(settings.weight_exact)
+        .bind(query.min_similarity.or(settings.min_similarity))
+        .bind(query.snippets);
+    let arguments = asked.take_arguments().map_err(sqlx::Error::Encode)?.unwrap_or_default();
+    let plan = match query.explain {
+        false => None,
+        true => {
+            let sql = format!("explain (analyze, timing off, format json) {sql}");
+            let explained: serde_json::Value =
+                sqlx::query_scalar_with(AssertSqlSafe(sql), arguments.clone()).fetch_one(&mut *tx).await?;
+            Some(Plan::read(&explained))
+        }
+    };
+    let rows: Vec<Row> = sqlx::query_as_with(AssertSqlSafe(sql), arguments).fetch_all(&mut *tx).await?;
+    let unembedded = match search.strategy.wants_vectors() {
         false => 0,
         true => {
             let model = search.embedding.as_ref().map(|(model, _)| model);
@@ -153,64 +178,38 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         "index" => Some(VectorSearch::Approximate),
         _ => Some(VectorSearch::Exact),
     });
+    let corrected = rows.first().and_then(|row| row.corrected.clone()).map_or_else(Vec::new, |json| json.0);
     let best_text = rows.iter().filter_map(|row| row.bm25).fold(0.0, f64::max);
-    let mut hits =
-        rows.into_iter().map(|row| row.into_hit(search.relevance, best_text)).collect::<Result<Vec<_>>>()?;
+    let mut hits = rows
+        .into_iter()
+        .map(|row| row.into_hit(search.relevance, best_text, query.explain))
+        .collect::<Result<Vec<_>>>()?;
     if search.relevance.is_some() {
         // Stable: of equal relevance, the better score comes first.
         hits.sort_by(|a, b| b.scores.relevance.partial_cmp(&a.scores.relevance).unwrap_or(Ordering::Equal));
         hits.truncate(query.limit);
     }
-    Ok(Found { hits, unembedded, vector_search })
+    Ok(Found { hits, corrected, plan, unembedded, vector_search })
 }
-
-/// The names of tags and which are prefixes; no names when there are no tags.
-pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<bool>) {
-    let (paths, prefixes): (Vec<&str>, Vec<bool>) = tags
-        .iter()
-        .map(|tag| match tag {
-            TagFilter::Exact(path) => (path.as_str(), false),
-            TagFilter::Prefix(path) => (path.as_str(), true),
-        })
-        .unzip();
-    ((!paths.is_empty()).then_some(paths), prefixes)
-}
-
-/// How many of the tags a node must have.
-pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
-    if any { 1 } else { tags.len() as i32 }
-}
-
-/// The tags that a list of names means, to be put into a statement.
-pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
-    include_str!("sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
-}
-
-/// What metadata must contain; none when nothing is asked for.
-pub(crate) fn wanted_metadata(metadata: &Map<String, Value>) -> Option<Json<&Map<String, Value>>> {
-    (!metadata.is_empty()).then_some(Json(metadata))
-}
-
-/// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.
-pub(crate) fn several(timeframe: &Timeframe) -> (Option<Times>, Option<Times>) {
-    match timeframe.ranges() {
-        [] | [_] => (None, None),
-        ranges => (
-            Some(ranges.iter().map(|range| range.from()).collect()),
-            Some(ranges.iter().map(|range| range.until()).collect()),
-        ),
-    }
-}
-
-/// Null is an open side.
-type Times = Vec<Option<DateTime<Utc>>>;
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
                         0 as revision, null::halfvec as embedding where false)";
 
-fn statement(model: Option<&RegisteredModel>) -> String {
+fn statement(model: Option<&RegisteredModel>, words: &Words) -> String {
+    let mut visible = include_str!("sql/visible.sql").trim_end().to_owned();
+    if words.filters() {
+        visible.push('\n');
+        visible.push_str(include_str!("sql/recall_required.sql").trim_end());
+    }
+    // What has a phrase is chosen by it, else any word chooses.
+    let chosen = match words.has(SignKind::Phrase) {
+        true => "join phrased p on true join htm.nodes m on m.id = p.id",
+        false => "join htm.nodes m on m.tsv @@ q.query",
+    };
     include_str!("sql/recall.sql")
+        .replace("{{signs}}", include_str!("sql/recall_signs.sql").trim_end())
+        .replace("{{chosen}}", chosen)
         .replace("{{words}}", include_str!("sql/recall_words.sql").trim_end())
         .replace("{{bm25}}", include_str!("sql/recall_bm25.sql").trim_end())
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
@@ -218,17 +217,12 @@ fn statement(model: Option<&RegisteredModel>) -> String {
         .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
         .replace("{{within:m}}", &within("m"))
         .replace("{{within:e}}", &within("e"))
-        .replace("{{visible}}", include_str!("sql/visible.sql").trim_end())
+        .replace("{{visible}}", &visible)
         .replace("{{node}}", node_columns())
 }
 
 fn within(row: &str) -> String {
     include_str!("sql/within.sql").replace("{{row}}", row).trim_end().into()
-}
-
-/// What a [`NodeRow`] is read from.
-pub(crate) fn node_columns() -> &'static str {
-    include_str!("sql/node.sql").trim_end()
 }
 
 #[derive(sqlx::FromRow)]
@@ -246,11 +240,23 @@ struct Row {
     access_count: Option<i64>,
     last_accessed: Option<DateTime<Utc>>,
     hours: f64,
+    text_share: Option<f64>,
+    vector_part: Option<f64>,
+    text_part: Option<f64>,
+    together_part: Option<f64>,
+    exact_part: Option<f64>,
+    neighbours_part: Option<f64>,
+    speaker_part: Option<f64>,
+    time_part: Option<f64>,
+    prior_exact: Option<f64>,
+    snippet: Option<String>,
+    corrected: Option<Json<Vec<Correction>>>,
 }
 
 impl Row {
-    fn into_hit(self, relevance: Option<&RelevanceWeights>, best_text: f64) -> Result<Hit> {
+    fn into_hit(self, relevance: Option<&RelevanceWeights>, best_text: f64, explain: bool) -> Result<Hit> {
         let access_count = self.access_count.unwrap_or(0).max(0) as u64;
+        let explanation = explain.then(|| self.explanation());
         let signals = Signals {
             similarity: self.similarity,
             tags: self.tag_share,
@@ -272,6 +278,7 @@ impl Row {
                 similarity: self.similarity,
                 stale: self.stale,
                 text: self.bm25,
+                text_share: self.text_share,
                 vector_rank: self.vector_rank,
                 text_rank: self.text_rank,
                 tags: self.tag_share,
@@ -281,61 +288,23 @@ impl Row {
             access_count,
             last_accessed: self.last_accessed,
             matched_by,
+            snippet: self.snippet.as_deref().map(Snippet::read),
+            explanation,
             folded: Vec::new(),
         })
     }
-}
 
-/// A node as statements of our own select it.
-#[derive(sqlx::FromRow)]
-pub(crate) struct NodeRow {
-    id: NodeId,
-    namespace: String,
-    robot: String,
-    key: Option<String>,
-    content: String,
-    speaker: Option<String>,
-    session: Option<String>,
-    seq: Option<i32>,
-    source: Option<String>,
-    kind: Option<String>,
-    importance: f32,
-    token_count: i32,
-    token_encoding: String,
-    metadata: serde_json::Value,
-    revision: i32,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
-    tags: Vec<String>,
-    remember_count: i64,
-    first_remembered: Option<DateTime<Utc>>,
-    last_remembered: Option<DateTime<Utc>>,
-}
-
-impl NodeRow {
-    pub(crate) fn into_node(self) -> Result<Node> {
-        Ok(Node {
-            id: self.id,
-            namespace: self.namespace,
-            robot: self.robot,
-            key: self.key,
-            content: self.content,
-            speaker: self.speaker,
-            session: self.session,
-            seq: self.seq,
-            source: self.source,
-            kind: self.kind,
-            importance: self.importance,
-            token_count: self.token_count,
-            token_encoding: self.token_encoding,
-            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
-            metadata: self.metadata,
-            remember_count: self.remember_count,
-            first_remembered: self.first_remembered,
-            last_remembered: self.last_remembered,
-            revision: self.revision,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-        })
+    fn explanation(&self) -> Explanation {
+        let known = |part: Option<f64>| part.unwrap_or(0.0);
+        let (together, exact) = (known(self.together_part), known(self.exact_part));
+        Explanation::of(&[
+            ("vector", known(self.vector_part)),
+            ("words", known(self.text_part) - together - exact),
+            ("together", together),
+            ("exact", exact + known(self.prior_exact)),
+            ("neighbours", known(self.neighbours_part)),
+            ("speaker", known(self.speaker_part)),
+            ("time", known(self.time_part)),
+        ])
     }
 }

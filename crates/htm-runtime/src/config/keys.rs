@@ -100,6 +100,8 @@ pub(super) const KEYS: &[Key] = &[
     key("recall.weight_neighbours", Rule::Number(0.0..=1.0)),
     key("recall.weight_speaker", Rule::Number(0.0..=1.0)),
     key("recall.weight_time", Rule::Number(0.0..=1.0)),
+    key("recall.weight_exact", Rule::Number(0.0..=1.0)),
+    key("recall.min_similarity", Rule::Number(0.0..=1.0)),
     key("rerank.provider", Rule::OneOf(RerankProvider::WORDS)),
     key("rerank.url", Rule::HttpUrl),
     key("rerank.api_key", Rule::Secret),

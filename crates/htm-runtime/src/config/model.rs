@@ -251,6 +251,8 @@ pub struct Recall {
     pub weight_neighbours: f64,
     pub weight_speaker: f64,
     pub weight_time: f64,
+    pub weight_exact: f64,
+    pub min_similarity: f64,
 }
 
 /// `[rerank]`.
@@ -533,6 +535,8 @@ choice! {
         Fulltext = "fulltext",
         /// By both, fused.
         Hybrid = "hybrid",
+        /// By what the query looks like.
+        Auto = "auto",
     }
 }
 

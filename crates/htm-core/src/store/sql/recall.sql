@@ -3,7 +3,8 @@
 -- A leg whose input is null does not run: $9 null is text alone, $8 null is vectors alone. The score is the cosine
 -- similarity (vectors alone), BM25 (text alone), or the fusion of both; neighbours, a speaker and a time that the query
 -- names add to it. What each step gained is said in store/recall.rs.
--- {{store}} is the table of the active model, htm.embeddings_<id>. The words are in recall_words.sql, BM25 in recall_bm25.sql.
+-- {{store}} is the table of the active model, htm.embeddings_<id>. The signs of the
+-- query are in recall_signs.sql, its words in recall_words.sql, BM25 in recall_bm25.sql.
 --
 -- $1 text namespace            $2 timestamptz from, inclusive, or null   $3 timestamptz until, exclusive, or null
 -- $18 timestamptz[] where each of several ranges starts, or null: there is one, from $2 until $3   $19 where each ends
@@ -18,8 +19,10 @@
 -- $25 double for a node of a speaker whom the query names                $26 double for a node of a time that it names
 -- $29 jsonb object that a node's metadata must contain, or null
 -- $27 int[] the years of the months that the query names, null: of any   $28 int[] the months, 1 to 12
+-- $30 jsonb what the query asks for by signs, see recall_signs.sql       $31 double for the exact terms that a node has
+-- $32 double least similarity that vectors may bring, or null            $33 boolean snippets
 --
--- Index: nodes_tsv_idx; embeddings_<id>_scope_idx or embeddings_<id>_hnsw_idx; nodes_pk; node_tags_tag_idx, nodes_robot_idx,
+-- Index: nodes_tsv_idx; nodes_language_idx; embeddings_<id>_scope_idx or embeddings_<id>_hnsw_idx; nodes_pk; node_tags_tag_idx, nodes_robot_idx,
 -- nodes_session_idx or nodes_metadata_idx (a narrow filter); nodes_session_seq_idx or
 -- nodes_session_idx; lexeme_statistics_pk; lexeme_statistics_trigram_idx (a word that no node has)
 with several as materialized (
@@ -33,6 +36,7 @@ tag_scope as materialized (
 boost as materialized (
     {{tags:$21,$22}}
 ),
+{{signs}},
 {{words}},
 few as materialized (
     -- The assignments of the tags that are asked for; read whole when they are few.
@@ -97,14 +101,16 @@ index_leg as materialized (
 vector_leg as materialized (
     select id, row_number() over (order by distance, id desc) as rank
       from (table narrow_leg union all table whole_leg union all table index_leg) leg
+     where $32::float8 is null or 1 - distance >= $32
 ),
 text_leg as materialized (
-    select id, row_number() over (order by rank desc, id desc) as rank
-      from (select m.id, ts_rank('{1,1,1,1}', m.tsv, q.query) as rank
+    select id, row_number() over (order by is_exact desc, rank desc, id desc) as rank
+      from (select m.id, coalesce(m.tsv @@ q.exact, false) as is_exact,
+                   coalesce(ts_rank('{1,1,1,1}', m.tsv, q.query), 0) as rank
               from any_word q
-              join htm.nodes m on m.tsv @@ q.query
-             where {{within:m}} and {{visible}}
-             order by 2 desc, 1 desc
+              {{chosen}}
+             where $8::text is not null and {{within:m}} and {{visible}}
+             order by 2 desc, 3 desc, 1 desc
              limit $11) leg
 ),
 candidate as materialized (
@@ -157,14 +163,16 @@ member as materialized (
                case when lower(m.speaker) = any ((select names from named_speaker)::text[])
                       or lower(split_part(m.speaker, ' ', 1)) = any ((select names from named_speaker)::text[])
                     then $25 else 0 end
-               + case when exists (
+           end as speaker,
+           case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0 else
+               case when exists (
                       -- What happens in a month is spoken of until some days after it: the month of ten days before.
                       select from named_time t
                        cross join (values (m.created_at), (greatest(m.created_at, '0001-02-01') - interval '10 days')) d(at)
                        where extract(month from d.at at time zone 'UTC') = t.month
                          and coalesce(extract(year from d.at at time zone 'UTC') = t.year, true))
                       then $26 else 0 end
-           end as prior
+           end as time
       from (select id, vector_rank, text_rank from candidate
              union all
             select id, null, null from (select id from link except select id from candidate) beside) c
@@ -176,25 +184,38 @@ member as materialized (
 ),
 {{bm25}},
 scored as materialized (
-    select m.id, m.vector_rank, m.text_rank, m.similarity, m.stale, m.prior,
-           case when $8::text is not null then coalesce(b.bm25, 0) end as bm25
+    -- A candidate that has nothing of the query, though full text thought so, is none of the text.
+    select m.id, m.vector_rank, m.similarity, m.stale, m.speaker, m.time,
+           case when b.bm25 > 0 or exists (select from sign where kind = 'phrase') then m.text_rank end as text_rank,
+           case when $8::text is not null then coalesce(b.bm25, 0) end as bm25, b.together, b.exact,
+           case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0
+                else $31 * coalesce(b.exact_share, 0) end as prior_exact
       from member m
       left join bm25 b using (id)
+     where b.bm25 > 0 or m.text_rank is null or m.vector_rank is not null or exists (select from sign where kind = 'phrase')
 ),
 bound as materialized (
     select min(similarity) as low, max(similarity) as high, max(bm25) as bm25
       from scored
      where vector_rank is not null or text_rank is not null
 ),
-fused as materialized (
+part as materialized (
+    -- What each leg gives to the score.
     select s.*,
-           case when $9::halfvec is null then s.bm25
+           case when $9::halfvec is null then 0
                 when $8::text is null then s.similarity
-                when $14 = 'rrf' then coalesce(1.0 / (60 + vector_rank), 0) + coalesce(1.0 / (60 + text_rank), 0)
+                when $14 = 'rrf' then coalesce(1.0 / (60 + vector_rank), 0)
                 else $15 * coalesce((s.similarity - b.low) / nullif(b.high - b.low, 0), 0)
-                     + (1 - $15) * coalesce(s.bm25 / nullif(b.bm25, 0), 0)
-           end as base
+           end as vector_part,
+           case when $8::text is null then 0
+                when $9::halfvec is null then s.bm25
+                when $14 = 'rrf' then coalesce(1.0 / (60 + text_rank), 0)
+                else (1 - $15) * coalesce(s.bm25 / nullif(b.bm25, 0), 0)
+           end as text_part
       from scored s cross join bound b
+),
+fused as materialized (
+    select *, vector_part + text_part as base from part
 ),
 beside as (
     -- A turn has a share of the better of both turns next to it, and two thirds of it of the better of those one further.
@@ -206,9 +227,16 @@ beside as (
             select l.id, f.base, l.steps from link l join fused f on f.id = l.turn) pair
      group by id
 ),
+shown as (
+    -- What a snippet marks.
+    select coalesce(string_agg(part, ' | ')::tsquery, '') as query
+      from (select quoted as part from word
+            union all select '(' || query::text || ')' from sign where kind <> 'without' and query is not null) s
+     where $33
+),
 hit as (
-    select f.id, vector_rank, text_rank, similarity, stale, bm25,
-           base + greatest(coalesce(n.share, 0), 0) + prior as score
+    select f.*, greatest(coalesce(n.share, 0), 0) as neighbours,
+           base + greatest(coalesce(n.share, 0), 0) + speaker + time + prior_exact as score
       from fused f
       left join beside n using (id)
      order by score desc nulls last, id desc
@@ -216,6 +244,18 @@ hit as (
 )
 select {{node}},
        h.vector_rank, h.text_rank, h.similarity, coalesce(h.stale, false) as stale, h.bm25, h.score::float8 as score,
+       case when $8::text is not null then coalesce(h.bm25 / nullif((select bm25 from most), 0), 0) end as text_share,
+       h.vector_part::float8 as vector_part, h.text_part::float8 as text_part,
+       h.text_part::float8 * coalesce(h.together / nullif(h.bm25, 0), 0) as together_part,
+       h.text_part::float8 * coalesce(h.exact / nullif(h.bm25, 0), 0) as exact_part,
+       h.neighbours::float8 as neighbours_part, h.speaker::float8 as speaker_part, h.time::float8 as time_part,
+       h.prior_exact::float8 as prior_exact,
+       case when $33 then
+           -- "<" is put aside: what looks like a tag would be left out.
+           ts_headline(m.language::regconfig, translate(left(m.content, 100000), E'<\x02\x03\x04', E'\x04'), (select query from shown),
+                       E'StartSel="\x02", StopSel="\x03", MaxWords=35, MinWords=15')
+       end as snippet,
+       (select jsonb_agg(jsonb_build_object('asked', word, 'used', used) order by word, used) from correction) as corrected,
        case when $21::text[] is not null then
            (select count(distinct b.ord) from htm.node_tags nt join boost b on b.id = nt.tag_id
              where nt.node_id = m.id)::float8 / cardinality($21)

@@ -1,6 +1,6 @@
 -- A part of recall.sql: the words that the query asks for, what each of them weighs, and which choose candidates.
 --
--- Index: lexeme_statistics_pk, lexeme_statistics_trigram_idx, nodes_tsv_idx
+-- Index: lexeme_statistics_pk, lexeme_statistics_trigram_idx, nodes_tsv_idx (a word that nothing has counted)
 corpus as materialized (
     -- The namespace's statistics; without any yet, a count of at most 2,000 nodes. Lengths are in distinct lexemes: a
     -- tsvector knows how many it has without being unpacked. An aggregate has a row whatever its `where` says.
@@ -15,56 +15,87 @@ corpus as materialized (
 ),
 asked as materialized (
     -- A lexeme that the statistics have not seen is counted live: it is new, therefore rare.
-    select q.lexeme,
+    select q.lexeme, q.is_part,
            coalesce(s.node_count,
                     (select count(*) from (select from htm.nodes m
                                             where m.namespace = $1 and m.deleted_at is null
-                                              and m.tsv @@ ('''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
+                                              and m.tsv @@ ('''' || replace(replace(q.lexeme, '', '\'), '''', '''''') || '''')::tsquery
                                             limit 1000) seen))::float8 as nodes
-      from unnest(to_tsvector($10::text::regconfig, $8::text)) q
+      from (select x.lexeme, bool_and(t.is_part) as is_part
+              from language l
+             cross join (select $8::text, false union all select parts, true from sign where parts is not null) t(text, is_part)
+             cross join unnest(to_tsvector(l.config, t.text)) x
+             group by 1) q
       left join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme = q.lexeme
 ),
 unknown as materialized (
-    -- Words as typed that no node has, a few of them; a query that is a long text has words enough.
+    -- Words as typed that no node has, a few of them; a query that is a long text has words enough. What a language
+    -- leaves out is a word of that language.
     select distinct lower(w.word) as word
       from regexp_split_to_table($8::text, '[^[:alnum:]]+') w(word)
      where (select count(*) <= 64 and bool_or(nodes = 0) from asked)
        and length(w.word) between 4 and 40
-       and exists (select from unnest(to_tsvector($10::text::regconfig, w.word)))
-       and not exists (select from unnest(to_tsvector($10::text::regconfig, w.word)) l
-                         join asked a on a.lexeme = l.lexeme and a.nodes > 0)
+       and not exists (select from language l where to_tsvector(l.config, w.word) = '')
+       and not exists (select from language l
+                        cross join unnest(to_tsvector(l.config, w.word)) x
+                         join asked a on a.lexeme = x.lexeme and a.nodes > 0)
      limit 8
+),
+sampled as materialized (
+    -- The lexemes that there are, as long as nothing has counted them.
+    select x.lexeme, count(*)::int as node_count
+      from (select tsv from htm.nodes
+             where namespace = $1 and deleted_at is null and exists (select from unknown)
+               and not exists (select from htm.namespace_statistics where namespace = $1 and refreshed_at is not null)
+             limit 2000) m
+     cross join unnest(tsvector_to_array(m.tsv)) x(lexeme)
+     group by 1
 ),
 swapped as materialized (
     -- The words that it becomes when two letters next to one another change places, where a node has them.
-    select u.word, s.lexeme, s.node_count
+    select u.word, x.lexeme, known.node_count, o.used
       from unknown u
      cross join lateral generate_series(1, length(u.word) - 1) i
-     cross join lateral unnest(to_tsvector($10::text::regconfig,
-                                           overlay(u.word placing reverse(substr(u.word, i, 2)) from i for 2))) l
-      join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme = l.lexeme
+     cross join lateral (select overlay(u.word placing reverse(substr(u.word, i, 2)) from i for 2) as used) o
+     cross join language l
+     cross join lateral unnest(to_tsvector(l.config, o.used)) x
+     cross join lateral (
+           -- "limit": each is looked up; a join would read the whole table.
+           (select s.node_count from htm.lexeme_statistics s where s.namespace = $1 and s.lexeme = x.lexeme limit 1)
+           union all
+           (select n.node_count from sampled n where n.lexeme = x.lexeme limit 1)) known
 ),
-meant as materialized (
-    select lexeme, nodes from asked where nodes > 0
-    union
-    select lexeme, node_count from swapped
-    union
+alike as materialized (
     -- Else the one word that is most like it.
-    select near.lexeme, near.node_count
+    select u.word, near.lexeme, near.node_count
       from unknown u
      cross join lateral (
-           select s.lexeme, s.node_count
-             from unnest(to_tsvector($10::text::regconfig, u.word)) l
-             join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme % l.lexeme
-            order by similarity(s.lexeme, l.lexeme) desc, s.node_count desc
+           select known.lexeme, known.node_count
+             from language l
+            cross join lateral unnest(to_tsvector(l.config, u.word)) x
+            cross join lateral (
+                  select s.lexeme, s.node_count from htm.lexeme_statistics s where s.namespace = $1 and s.lexeme % x.lexeme
+                  union all
+                  select n.lexeme, n.node_count from sampled n where n.lexeme % x.lexeme) known
+            order by similarity(known.lexeme, x.lexeme) desc, known.node_count desc, known.lexeme
             limit 1) near
      where u.word not in (select word from swapped)
 ),
+correction as materialized (
+    select word, used from swapped union select word, lexeme from alike
+),
+meant as materialized (
+    select lexeme, max(nodes) as nodes, bool_and(is_part) as is_part
+      from (select lexeme, nodes, is_part from asked where nodes > 0
+            union all select lexeme, node_count, false from swapped
+            union all select lexeme, node_count, false from alike) m
+     group by 1
+),
 word as materialized (
-    -- Of a query that is a long text, its rarest words.
+    -- Of a query that is a long text, its rarest words. What is only a part of an exact term has half its weight.
     select w.*, quoted::tsquery as query, (quoted || ':A')::tsquery as opening,
-           ln(1 + greatest(n - nodes + 0.5, 0.5) / (nodes + 0.5)) as idf
-      from (select q.lexeme, q.nodes, c.n, c.average_length,
+           ln(1 + greatest(n - nodes + 0.5, 0.5) / (nodes + 0.5)) * case when is_part then 0.5 else 1 end as idf
+      from (select q.lexeme, q.nodes, q.is_part, c.n, c.average_length,
                    '''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''' as quoted
               from meant q
              cross join corpus c
@@ -72,8 +103,9 @@ word as materialized (
              limit 64) w
 ),
 place as materialized (
-    select q.lexeme, p.position
-      from unnest(to_tsvector($10::text::regconfig, $8::text)) q
+    select l.config, q.lexeme, p.position
+      from language l
+     cross join unnest(to_tsvector(l.config, $8::text)) q
      cross join unnest(q.positions) p(position)
 ),
 pair as materialized (
@@ -81,13 +113,38 @@ pair as materialized (
     select distinct (a.quoted || ' <' || (y.position - x.position) || '> ' || b.quoted)::tsquery as query,
            least(a.idf, b.idf) as idf
       from place x
-      join place y on y.position - x.position between 1 and 2
+      join place y on y.config = x.config and y.position - x.position between 1 and 2
       join word a on a.lexeme = x.lexeme
       join word b on b.lexeme = y.lexeme
 ),
 any_word as materialized (
-    -- Words in more than 2 % (and 500) of the nodes choose nothing; the three rarest are always kept.
-    select string_agg(quoted, ' | ')::tsquery as query
-      from (select *, row_number() over (order by nodes) as rarity from word) w
-     where nodes <= greatest(500, 0.02 * n) or rarity <= 3
+    -- Words in more than 2 % (and 500) of the nodes choose nothing; the three rarest are always kept. What may have the
+    -- query's exact terms comes before what has its words.
+    select string_agg(part, ' | ')::tsquery as query, string_agg(part, ' | ') filter (where is_exact)::tsquery as exact
+      from (select quoted as part, false as is_exact
+              from (select *, row_number() over (order by nodes) as rarity from word) w
+             where nodes <= greatest(500, 0.02 * n) or rarity <= 3
+            union all
+            select '(' || query::text || ')', kind in ('term', 'quotation')
+              from sign
+             where kind in ('term', 'quotation', 'prefix') and query is not null) chosen
+),
+weighed as materialized (
+    -- What is there as written has 1.2 times its words' weight more: with that it is above what has its parts alone. A
+    -- beginning of words weighs as a word in as many nodes as they are in together.
+    select s.kind, s.query, s.pattern,
+           case when s.kind = 'prefix' then ln(1 + greatest(c.n - p.nodes + 0.5, 0.5) / (p.nodes + 0.5))
+                else coalesce((select sum(w.idf) from word w
+                                where w.lexeme in (select x.lexeme from language l
+                                                    cross join unnest(to_tsvector(l.config, concat_ws(' ', s.text, s.parts))) x)), ln(1 + c.n))
+           end as idf
+      from sign s
+     cross join corpus c
+     cross join lateral (
+           select least(greatest(coalesce(sum(x.node_count), 0), 1), c.n) as nodes
+             from (select node_count from htm.lexeme_statistics
+                    where s.kind = 'prefix' and namespace = $1
+                      and lexeme >= lower(s.text) and lexeme < lower(s.text) || chr(1114111)
+                    limit 1000) x) p
+     where s.kind in ('prefix', 'term', 'quotation')
 )

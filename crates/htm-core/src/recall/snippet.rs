@@ -1,0 +1,106 @@
+//! The passage of a hit that has most of the query.
+
+use std::ops::Range;
+
+/// Before a word of the query, in what the database gives.
+const START: char = '\u{2}';
+/// After it.
+const STOP: char = '\u{3}';
+/// In place of a `<`.
+const LESS: char = '\u{4}';
+/// Words may be long; a snippet is not.
+const LONGEST: usize = 600;
+
+/// A passage, and which of it are words of the query. Serialised it is [`html`](Snippet::html).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The passage as it stands in the text, at most 600 characters: not to be shown as HTML.
+    pub text: String,
+    /// The words of the query in it, in bytes of the text.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl Snippet {
+    /// From a passage with a control character on either side of each word.
+    pub(crate) fn read(marked: &str) -> Self {
+        let mut snippet = Self::default();
+        let mut start = None;
+        for c in marked.trim().chars() {
+            match c {
+                START => start = Some(snippet.text.len()),
+                STOP => snippet.marks.extend(start.take().map(|start| start..snippet.text.len())),
+                LESS => snippet.text.push('<'),
+                _ => snippet.text.push(c),
+            }
+        }
+        if let Some((end, _)) = snippet.text.char_indices().nth(LONGEST) {
+            snippet.text.truncate(end);
+            snippet.marks.retain(|mark| mark.end <= end);
+        }
+        snippet
+    }
+
+    /// The passage as HTML: `&`, `<`, `>` and quotes are escaped, the words of the query stand in `<mark>`.
+    pub fn html(&self) -> String {
+        let mut html = String::with_capacity(self.text.len() + 13 * self.marks.len());
+        let mut at = 0;
+        for mark in &self.marks {
+            escape(&self.text[at..mark.start], &mut html);
+            html.push_str("<mark>");
+            escape(&self.text[mark.clone()], &mut html);
+            html.push_str("</mark>");
+            at = mark.end;
+        }
+        escape(&self.text[at..], &mut html);
+        html
+    }
+}
+
+impl serde::Serialize for Snippet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.html())
+    }
+}
+
+fn escape(text: &str, html: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            _ => html.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_are_marked_and_the_text_is_escaped() {
+        let snippet = Snippet::read(" the \u{2}night\u{3} <b>& \u{2}\"watch\"\u{3}\u{2}");
+        assert_eq!(snippet.text, "the night <b>& \"watch\"");
+        assert_eq!(snippet.marks, [4..9, 15..22]);
+        let html = "the <mark>night</mark> &lt;b&gt;&amp; <mark>&quot;watch&quot;</mark>";
+        assert_eq!(snippet.html(), html);
+        assert_eq!(serde_json::to_value(&snippet).unwrap(), html);
+        let long = Snippet::read(&format!("{}\u{2}word\u{3}", "ä".repeat(598)));
+        assert_eq!((long.text.chars().count(), long.marks.len()), (600, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_shown_as_it_is(text in "[a-c<>&\"' ä\u{2}\u{3}]{0,40}") {
+            let snippet = Snippet::read(&text);
+            let back = snippet.html().replace("<mark>", "").replace("</mark>", "");
+            prop_assert!(!back.contains(['<', '>', '"']));
+            let back = back.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
+            prop_assert_eq!(back.replace("&amp;", "&"), snippet.text);
+        }
+    }
+}

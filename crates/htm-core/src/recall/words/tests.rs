@@ -1,0 +1,167 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn signs(text: &str) -> Vec<(SignKind, String)> {
+    Words::parse(text).signs.into_iter().map(|sign| (sign.kind, sign.text)).collect()
+}
+
+fn of(kind: SignKind, texts: &[&str]) -> Vec<(SignKind, String)> {
+    texts.iter().map(|text| (kind, (*text).to_owned())).collect()
+}
+
+#[test]
+fn what_has_no_signs_is_as_it_was() {
+    for text in [
+        "",
+        "which database did we choose?",
+        "the co-occurring state-of-the-art",
+        "don't O'Brien's",
+        "a dash - between spaces – and another",
+        "5'10\" tall",
+        "an \"unclosed quote",
+        "** bold ** a*b *",
+        "yes, no; (maybe) [perhaps]!",
+        "  white   space  ",
+        "-",
+        "--",
+        "- -",
+        "\"\" \" \"",
+        "week,as",
+    ] {
+        assert_eq!(Words::parse(text), Words { plain: text.into(), ..Words::default() }, "{text}");
+    }
+}
+
+#[test]
+fn quotes_are_phrases() {
+    let words = Words::parse("find \"night  watch\" and “the owls” (\"a b\")");
+    assert_eq!(words.plain, "find night watch and the owls (a b)");
+    assert_eq!(
+        signs("find \"night  watch\" and “the owls” (\"a b\")"),
+        of(SignKind::Phrase, &["night watch", "the owls", "a b"])
+    );
+    assert!(words.filters());
+    // Within a question they are a wish, and the text stays.
+    let question = "Who read \"The Alchemist\"?";
+    assert_eq!(signs(question), of(SignKind::Quotation, &["The Alchemist"]));
+    assert_eq!(Words::parse(question).plain, question);
+    assert!(!Words::parse(question).filters());
+}
+
+#[test]
+fn a_dash_before_a_word_is_a_no() {
+    let words = Words::parse("-mysql postgres -\"night watch\" -foo_bar, -17.2.");
+    assert_eq!(words.plain, "postgres");
+    let without: Vec<_> = words.signs.iter().map(|sign| (sign.text.as_str(), sign.written)).collect();
+    assert_eq!(without, [("mysql", false), ("night watch", false), ("foo_bar", true), ("17.2", true)]);
+    assert!(words.signs.iter().all(|sign| sign.kind == SignKind::Without));
+    assert!(signs("state - of -- the--art co-occurring").iter().all(|(kind, _)| *kind != SignKind::Without));
+}
+
+#[test]
+fn a_star_after_a_word_is_a_beginning() {
+    let words = Words::parse("migrat*, and Zepp* (inter*)");
+    assert_eq!(words.plain, "migrat, and Zepp (inter)");
+    assert_eq!(signs("migrat*, Zepp*"), of(SignKind::Prefix, &["migrat", "Zepp"]));
+    assert!(signs("a* a*b f** *x").is_empty());
+    assert_eq!(Words::parse("night migrat*, watch").searched(), "night watch");
+    assert_eq!(words.signs[1].also.as_deref(), Some("'zepp':* | 'zepp' | 'zep'"));
+}
+
+#[test]
+fn tokens_with_signs_are_exact() {
+    for (token, term) in [
+        ("17.2", "17.2"),
+        ("17.2.", "17.2"),
+        ("(v1.2.3-beta.1)", "v1.2.3-beta.1"),
+        ("--flag", "--flag"),
+        ("`--dry-run`", "--dry-run"),
+        ("snake_case", "snake_case"),
+        ("__init__", "__init__"),
+        ("a::b", "a::b"),
+        ("foo::bar::baz()", "foo::bar::baz"),
+        ("x.y?", "x.y"),
+        ("C++,", "C++"),
+        ("C#", "C#"),
+        (".NET", ".NET"),
+        ("#123", "#123"),
+        ("foo/bar.rs:", "foo/bar.rs"),
+        ("/usr/local/bin/", "/usr/local/bin"),
+        ("../x", "../x"),
+        ("~/.bashrc", "~/.bashrc"),
+        ("me@example.com", "me@example.com"),
+        ("key=value", "key=value"),
+        ("PROJ-17", "PROJ-17"),
+        ("12:30", "12:30"),
+        ("C:\\Users", "C:\\Users"),
+    ] {
+        assert_eq!(signs(token), of(SignKind::Term, &[term]), "{token}");
+        assert_eq!(Words::parse(token).plain, token);
+    }
+    for token in [
+        "pgvector",
+        "camelCase",
+        "night-watch",
+        "don't",
+        "(a)",
+        "e,g",
+        "+",
+        "+++",
+        "50%",
+        "a;b",
+        "1,000",
+        "1/2",
+        "type-2",
+    ] {
+        assert!(signs(token).is_empty(), "{token}: {:?}", signs(token));
+    }
+}
+
+#[test]
+fn parts_of_what_full_text_takes_for_one_are_looked_for() {
+    let parts = |text| Words::parse(text).signs[0].parts.clone();
+    assert_eq!(parts("artists/bands").as_deref(), Some("artists bands"));
+    assert_eq!((parts("17.2"), parts("a_b")), (None, None));
+    assert_eq!(parts("src/x/recall.rs").as_deref(), Some("src recall rs"));
+}
+
+#[test]
+fn a_pasted_text_has_no_signs() {
+    let long = format!("{} \"a phrase\" -no", "word ".repeat(200));
+    assert_eq!(Words::parse(&long), Words { plain: long.clone(), ..Words::default() });
+    let many: String = (0..17).map(|n| format!("\"phrase {n}\" ")).collect();
+    assert!(Words::parse(&many).signs.is_empty());
+}
+
+proptest! {
+    #[test]
+    fn any_text_parses(text in "\\PC{0,60}", signs in r#"[-"*a-c_.:/ #+1“”?]{0,40}"#) {
+        for text in [&text, &signs] {
+            let words = Words::parse(text);
+            prop_assert!(words.signs.iter().all(|sign| sign.text.contains(char::is_alphanumeric)));
+            prop_assert!(words.signs.len() <= 5 * MOST);
+        }
+    }
+
+    #[test]
+    fn words_alone_stay_as_they_are(text in r"([a-zäß']{1,8}(-[a-z]{1,5})?[.,;!?]?( - | )){0,12}") {
+        let words = Words::parse(&text);
+        prop_assert_eq!(&words.plain, &text);
+        prop_assert!(words.signs.is_empty());
+    }
+
+    #[test]
+    fn what_is_embedded_has_no_signs(
+        words in proptest::collection::vec("[a-z]{2,6}", 1..5), signs in proptest::collection::vec(0..4usize, 1..5)
+    ) {
+        let text: Vec<String> = words.iter().zip(signs.iter().chain(std::iter::repeat(&3))).map(|(word, sign)| match sign {
+            0 => format!("\"{word} {word}\""),
+            1 => format!("-{word}"),
+            2 => format!("{word}*"),
+            _ => word.clone(),
+        }).collect();
+        let plain = Words::parse(&text.join(" ")).plain;
+        prop_assert!(!plain.contains(['"', '-', '*']), "{plain}");
+    }
+}

@@ -1,0 +1,67 @@
+//! A node as a row.
+
+use chrono::{DateTime, Utc};
+
+use crate::error::Result;
+use crate::id::NodeId;
+use crate::node::Node;
+use crate::store::nodes::read_tag;
+
+/// What a [`NodeRow`] is read from.
+pub(crate) fn node_columns() -> &'static str {
+    include_str!("../sql/node.sql").trim_end()
+}
+
+/// A node as statements of our own select it.
+#[derive(sqlx::FromRow)]
+pub(crate) struct NodeRow {
+    id: NodeId,
+    namespace: String,
+    robot: String,
+    key: Option<String>,
+    content: String,
+    speaker: Option<String>,
+    session: Option<String>,
+    seq: Option<i32>,
+    source: Option<String>,
+    kind: Option<String>,
+    pub(crate) importance: f32,
+    token_count: i32,
+    token_encoding: String,
+    metadata: serde_json::Value,
+    revision: i32,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    tags: Vec<String>,
+    remember_count: i64,
+    first_remembered: Option<DateTime<Utc>>,
+    last_remembered: Option<DateTime<Utc>>,
+}
+
+impl NodeRow {
+    pub(crate) fn into_node(self) -> Result<Node> {
+        Ok(Node {
+            id: self.id,
+            namespace: self.namespace,
+            robot: self.robot,
+            key: self.key,
+            content: self.content,
+            speaker: self.speaker,
+            session: self.session,
+            seq: self.seq,
+            source: self.source,
+            kind: self.kind,
+            importance: self.importance,
+            token_count: self.token_count,
+            token_encoding: self.token_encoding,
+            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
+            metadata: self.metadata,
+            remember_count: self.remember_count,
+            first_remembered: self.first_remembered,
+            last_remembered: self.last_remembered,
+            revision: self.revision,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! `htm recall`: what it says of its answer.
+
+use htm_core::Stage;
+use htm_tests::{Sandbox, TestDatabase, drain};
+use serde_json::json;
+
+async fn filled(db: &TestDatabase) -> Sandbox {
+    let sandbox = Sandbox::new(db);
+    for (key, content) in [
+        ("watch", "The night watch saw a zeppelin <b>& fled</b>."),
+        ("pin", "We pinned PostgreSQL 17.2."),
+        ("port", "PostgreSQL listens on port 17."),
+    ] {
+        sandbox.htm(&["remember", "--key", key, "--at", "2026-03-01", content]).await.succeeds();
+    }
+    drain(db, Stage::Embed).await;
+    sandbox
+}
+
+#[tokio::test]
+async fn an_answer_says_what_was_done() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let arguments =
+        ["recall", "--strategy", "auto", "--snippets", "--explain", "\"night watch\" zepp* -bread"];
+    let said = sandbox.htm(&arguments).await;
+    insta::with_settings!({
+        filters => vec![(r"in \d+\.\d ms \(embedding the query \d+\.\d ms\)", "in [ms]"), (r"indexes: .*", "indexes: [names]"), (r"\nread whole: .*", "")]
+    }, {
+        insta::assert_snapshot!("recall_explained", said.succeeds());
+    });
+    assert!(said.stdout.contains("nodes_pk"), "{said:?}");
+    let said = sandbox.htm(&["recall", "--strategy", "fulltext", "zepeplin"]).await;
+    let expected = "\nno memory has these words; searched for `zeppelin` instead of `zepeplin`\n";
+    assert!(said.succeeds().ends_with(expected), "{said:?}");
+    // Before a query that begins with a dash.
+    let recalled = sandbox.htm(&["recall", "--json", "--", "-night 17.2"]).await.json();
+    let keys: Vec<_> = recalled["hits"].as_array().unwrap().iter().map(|hit| hit["key"].clone()).collect();
+    assert_eq!(keys, ["pin", "port"]);
+    let strict = ["recall", "--json", "--strategy", "vector", "--min-similarity", "0.99", "night"];
+    assert_eq!(sandbox.htm(&strict).await.json()["hits"], json!([]));
+}
+
+#[tokio::test]
+async fn json_has_what_was_asked_for() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let recalled = sandbox
+        .htm(&["recall", "--json", "--snippets", "--explain", "--strategy", "auto", "17.2"])
+        .await
+        .json();
+    let reason = json!({ "strategy": "fulltext", "reason": "exact terms" });
+    assert_eq!(
+        (&recalled["strategy"], &recalled["chosen"], &recalled["corrected"]),
+        (&json!("auto"), &reason, &json!([]))
+    );
+    assert_eq!(recalled["plan"]["legs"], json!(["text"]));
+    let hit = &recalled["hits"][0];
+    assert_eq!(hit["snippet"], "We pinned PostgreSQL <mark>17.2</mark>.");
+    assert!(hit["scores"]["text_share"].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0));
+    let names: Vec<_> =
+        hit["explanation"]["parts"].as_array().unwrap().iter().map(|part| part["name"].clone()).collect();
+    assert_eq!(names, ["words", "exact"]);
+    let plain = sandbox.htm(&["recall", "--json", "17.2"]).await.json();
+    assert!(plain.get("plan").is_none() && plain["hits"][0].get("snippet").is_none());
+    assert_eq!(plain["chosen"], json!(null));
+}

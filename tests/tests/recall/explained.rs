@@ -1,0 +1,218 @@
+//! What an answer says of itself: the chosen strategy, thresholds, snippets, explanations.
+
+use htm_core::{Fusion, Htm, Memory, RecallQuery, Settings, Stage, Strategy};
+use htm_tests::{TestDatabase, drain};
+
+/// A conversation, and texts of their own.
+async fn filled(db: &TestDatabase) -> Htm {
+    let htm = db.htm();
+    for (n, content) in [
+        "Good morning, Bob",
+        "The zeppelin of PostgreSQL 17.2 is late",
+        "Nobody told me of the zeppelin",
+        "The night watch saw a zeppelin <b>& fled</b>",
+        "Bread for the picnic",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let at = format!("2026-03-0{}T12:00:00Z", n + 1).parse().unwrap();
+        let mut memory = Memory::new(*content).key(n.to_string()).at(at);
+        if n < 3 {
+            (memory.session, memory.seq) = (Some("talk".into()), Some(n as i32));
+            memory.speaker = Some("Bob".into());
+        }
+        htm.remember(memory).await.unwrap();
+    }
+    drain(db, Stage::Embed).await;
+    htm
+}
+
+fn with(db: &TestDatabase, change: impl FnOnce(&mut Settings)) -> Htm {
+    let mut settings = db.htm().settings().clone();
+    change(&mut settings);
+    let embedder = htm_providers::fake::embedder(Default::default()).unwrap();
+    Htm::with_pool(db.pool.clone(), settings, Some(embedder))
+}
+
+const QUERIES: [&str; 6] = [
+    "what did Bob say of the zeppelin in March 2026?",
+    "PostgreSQL 17.2",
+    "zepp* \"night watch\"",
+    "who saw the \"night watch\"?",
+    "zeppelin -bread",
+    "xylophone",
+];
+
+#[tokio::test]
+async fn parts_add_up_to_the_score() {
+    let db = TestDatabase::new().await;
+    filled(&db).await;
+    let mut seen = std::collections::BTreeSet::new();
+    for fusion in [Fusion::Convex, Fusion::Rrf] {
+        let htm = with(&db, |settings| settings.recall.fusion = fusion);
+        for strategy in Strategy::ALL.into_iter().chain([Strategy::Auto]) {
+            for text in QUERIES {
+                let query = RecallQuery { explain: true, ..RecallQuery::new(text).strategy(strategy) };
+                let recalled = htm.recall(&query).await.unwrap();
+                for hit in &recalled.hits {
+                    let explanation = hit.explanation.as_ref().unwrap();
+                    let (sum, score) = (explanation.sum(), hit.scores.score);
+                    assert!(
+                        (sum - score).abs() < 1e-9,
+                        "{strategy} {text}: {explanation:?} is {sum}, not {score}"
+                    );
+                    seen.extend(explanation.parts.iter().map(|part| part.name));
+                    if let Some(share) = hit.scores.text_share {
+                        assert!((0.0..=1.0).contains(&share), "{share}");
+                    }
+                }
+                let plain = htm.recall(&RecallQuery { explain: false, ..query }).await.unwrap();
+                assert!(plain.plan.is_none() && plain.hits.iter().all(|hit| hit.explanation.is_none()));
+                let ids = |recalled: &htm_core::Recalled| {
+                    recalled.hits.iter().map(|hit| hit.node.id).collect::<Vec<_>>()
+                };
+                assert_eq!(ids(&plain), ids(&recalled));
+            }
+        }
+    }
+    let all = ["exact", "neighbours", "speaker", "time", "together", "vector", "words"];
+    assert_eq!(Vec::from_iter(seen), all, "each part is met");
+}
+
+#[tokio::test]
+async fn a_plan_says_which_legs_ran_by_which_indexes() {
+    let db = TestDatabase::new().await;
+    filled(&db).await;
+    let memories: Vec<Memory> =
+        (0..3_000).map(|n| Memory::new(format!("note {n} about subject {}", n % 700))).collect();
+    db.htm().remember_many(&memories).await.unwrap();
+    drain(&db, Stage::Embed).await;
+    sqlx::query("analyze").execute(&db.pool).await.unwrap();
+    for exact_scope in [10_000, 10] {
+        let htm = with(&db, |settings| settings.recall.exact_scope = exact_scope);
+        for (strategy, legs) in [
+            (Strategy::Hybrid, &["vector", "text"][..]),
+            (Strategy::Vector, &["vector"]),
+            (Strategy::Fulltext, &["text"]),
+        ] {
+            let query =
+                RecallQuery { explain: true, ..RecallQuery::new("zeppelin subject 17").strategy(strategy) };
+            let plan = htm.recall(&query).await.unwrap().plan.unwrap();
+            let ran =
+                plan.legs.iter().map(|leg| if ["exact", "hnsw"].contains(leg) { "vector" } else { leg });
+            assert_eq!(ran.collect::<Vec<_>>(), legs, "{plan:?}");
+            assert!(exact_scope == 10 || !plan.legs.contains(&"hnsw"), "{plan:?}");
+            let has = |part: &str| plan.indexes.iter().any(|index| index.contains(part));
+            assert_eq!(has("hnsw"), plan.legs.contains(&"hnsw"), "{plan:?}");
+            // A small table may be read whole instead.
+            let by_text = has("nodes_tsv_idx") || plan.whole_tables.iter().any(|table| table == "nodes");
+            assert!(by_text || !legs.contains(&"text"), "{plan:?}");
+            assert!(has("nodes_pk"), "{plan:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_threshold_bounds_what_vectors_bring() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let query = |least: f64| RecallQuery::new("zeppelin bread").min_similarity(least);
+    let all = htm.recall(&query(0.0).strategy(Strategy::Vector)).await.unwrap();
+    let some = htm.recall(&query(0.3).strategy(Strategy::Vector)).await.unwrap();
+    assert!(!some.hits.is_empty() && some.hits.len() < all.hits.len());
+    assert!(some.hits.iter().all(|hit| hit.scores.similarity.unwrap() >= 0.3));
+    assert!(htm.recall(&query(1.0).strategy(Strategy::Vector)).await.unwrap().hits.is_empty());
+    // What the words bring stays.
+    let hybrid = htm.recall(&query(1.0)).await.unwrap();
+    assert!(hybrid.hits.iter().any(|hit| hit.scores.text_rank.is_some()));
+    assert!(hybrid.hits.iter().all(|hit| hit.scores.vector_rank.is_none()));
+    // The handle's, unless the query has its own.
+    let strict = with(&db, |settings| settings.recall.min_similarity = Some(1.0));
+    let plain = RecallQuery::new("zeppelin bread").strategy(Strategy::Vector);
+    assert!(strict.recall(&plain).await.unwrap().hits.is_empty());
+    assert_eq!(strict.recall(&plain.min_similarity(0.0)).await.unwrap().hits.len(), all.hits.len());
+    for least in [-0.1, 1.1, f64::NAN] {
+        let error = htm.recall(&query(least)).await.unwrap_err();
+        assert_eq!(error.code(), "min_similarity_out_of_range");
+        assert!(error.hint().contains("0 to 1"));
+    }
+}
+
+#[tokio::test]
+async fn the_text_score_is_comparable_between_queries() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let share = |text: &'static str| {
+        let htm = htm.clone();
+        async move {
+            let recalled = htm.recall(&RecallQuery::new(text).strategy(Strategy::Fulltext)).await.unwrap();
+            recalled.hits[0].scores.text_share.unwrap()
+        }
+    };
+    // All of the query, or one word of four of it.
+    let (whole, part) = (share("bread picnic").await, share("bread castle garden submarine").await);
+    assert!(whole > 0.3 && part > 0.0 && whole <= 1.0, "{whole} {part}");
+    let vectors = htm.recall(&RecallQuery::new("bread").strategy(Strategy::Vector)).await.unwrap();
+    assert_eq!(vectors.hits[0].scores.text_share, None);
+}
+
+#[tokio::test]
+async fn snippets_mark_the_best_passage() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let filler = |from: usize| (from..from + 300).map(|n| format!("filler{n} ")).collect::<String>();
+    let long = format!("{}the submarine dives to the wreck {}", filler(0), filler(400));
+    htm.remember(Memory::new(long).key("long")).await.unwrap();
+    let ask =
+        |text: &str, strategy| RecallQuery { snippets: true, ..RecallQuery::new(text).strategy(strategy) };
+    let snippets = async |text: &str, strategy| {
+        let recalled = htm.recall(&ask(text, strategy)).await.unwrap();
+        recalled.hits.into_iter().map(|hit| (hit.node.key.unwrap(), hit.snippet.unwrap())).collect::<Vec<_>>()
+    };
+    let found = snippets("diving submarines", Strategy::Fulltext).await;
+    let (key, snippet) = &found[0];
+    assert_eq!(key, "long");
+    assert!(snippet.html().contains("<mark>submarine</mark> <mark>dives</mark> to the wreck"), "{snippet:?}");
+    assert!(snippet.text.chars().count() <= 600);
+    // What is stored is no HTML.
+    let found = snippets("\"night watch\"", Strategy::Hybrid).await;
+    assert!(found[0].1.html().contains("<mark>night</mark> <mark>watch</mark>"), "{:?}", found[0]);
+    assert!(found[0].1.html().contains("&amp;") && !found[0].1.html().contains("<b>"), "{:?}", found[0]);
+    // Each hit has one, whatever brought it.
+    let recalled = htm.recall(&ask("zeppelin", Strategy::Vector)).await.unwrap();
+    assert!(recalled.hits.iter().all(|hit| hit.snippet.is_some()));
+    let plain = htm.recall(&RecallQuery::new("zeppelin")).await.unwrap();
+    assert!(plain.hits.iter().all(|hit| hit.snippet.is_none()));
+}
+
+#[tokio::test]
+async fn auto_says_what_it_chose() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    for (text, strategy, reason) in [
+        ("PostgreSQL 17.2", Strategy::Fulltext, "exact terms"),
+        ("\"night watch\"", Strategy::Fulltext, "a phrase in quotes"),
+        ("zepp*", Strategy::Fulltext, "the beginning of a word"),
+        ("who saw the zeppelin?", Strategy::Hybrid, "a question"),
+        ("zeppelin late", Strategy::Hybrid, "words"),
+    ] {
+        let auto = htm.recall(&RecallQuery::new(text).strategy(Strategy::Auto)).await.unwrap();
+        let chosen = auto.chosen.as_ref().unwrap();
+        assert_eq!(
+            (auto.strategy, chosen.strategy, chosen.reason),
+            (Strategy::Auto, strategy, reason),
+            "{text}"
+        );
+        let direct = htm.recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap();
+        let ids =
+            |recalled: &htm_core::Recalled| recalled.hits.iter().map(|hit| hit.node.id).collect::<Vec<_>>();
+        assert_eq!(ids(&auto), ids(&direct), "{text}");
+        assert_eq!((direct.chosen, auto.unembedded), (None, 0));
+    }
+    // Without an embedder auto answers by text and says so.
+    let without = Htm::with_pool(db.pool.clone(), htm.settings().clone(), None);
+    let recalled = without.recall(&RecallQuery::new("zeppelin").strategy(Strategy::Auto)).await.unwrap();
+    assert_eq!((recalled.degraded[0].code, recalled.hits.is_empty()), ("embedder_missing", false));
+    assert_eq!("auto".parse::<Strategy>().unwrap(), Strategy::Auto);
+}

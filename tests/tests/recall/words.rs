@@ -1,0 +1,349 @@
+//! What the words of a query ask for: phrases, negations, beginnings, exact terms, languages.
+
+use htm_core::store::statistics;
+use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Settings, Stage, Strategy};
+use htm_tests::{TestDatabase, drain};
+
+const BOTH: [Strategy; 2] = [Strategy::Fulltext, Strategy::Hybrid];
+
+/// Each text is its own key.
+async fn filled(db: &TestDatabase, texts: &[&str]) -> Htm {
+    let htm = db.htm();
+    for text in texts {
+        htm.remember(Memory::new(*text).key(*text)).await.unwrap();
+    }
+    drain(db, Stage::Embed).await;
+    htm
+}
+
+async fn found(htm: &Htm, text: &str, strategy: Strategy) -> Vec<String> {
+    let recalled = htm.recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap();
+    recalled.hits.into_iter().map(|hit| hit.node.key.unwrap()).collect()
+}
+
+async fn sorted(htm: &Htm, text: &str, strategy: Strategy) -> Vec<String> {
+    let mut found = found(htm, text, strategy).await;
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn a_phrase_must_be_there() {
+    let db = TestDatabase::new().await;
+    let texts = [
+        "the night watch of the castle",
+        "watch the night sky",
+        "a watch for the night",
+        "to be or not to be",
+        "it will be C++ templates or nothing",
+        "C templates",
+        "castles and night watches",
+    ];
+    let htm = filled(&db, &texts).await;
+    for strategy in Strategy::ALL {
+        for (text, expected) in [
+            ("\"night watch\"", &["castles and night watches", "the night watch of the castle"][..]),
+            ("castle \"night watch\" sky", &["castles and night watches", "the night watch of the castle"]),
+            // Several are all needed, stop words are a phrase as well, signs count.
+            (
+                "\"night watch\" \"the castle\"",
+                &["castles and night watches", "the night watch of the castle"],
+            ),
+            ("\"night watch\" \"night sky\"", &[]),
+            ("\"to be or not to be\"", &["to be or not to be"]),
+            ("\"C++ templates\"", &["it will be C++ templates or nothing"]),
+            ("“not to be”", &["to be or not to be"]),
+            // Punctuation of the query's own.
+            ("\"night, watch.\" 'x", &["castles and night watches", "the night watch of the castle"]),
+        ] {
+            assert_eq!(sorted(&htm, text, strategy).await, expected, "{strategy}: {text}");
+        }
+    }
+    // A quote that nobody closes, and a quotation within a question, need nothing.
+    for text in ["\"night watch", "who saw the \"night watch\"?"] {
+        assert_eq!(sorted(&htm, text, Strategy::Hybrid).await.len(), 7, "{text}");
+    }
+    assert_eq!(
+        found(&htm, "what of \"watch the night\"?", Strategy::Fulltext).await[0],
+        "watch the night sky"
+    );
+}
+
+#[tokio::test]
+async fn what_is_negated_is_no_hit_of_any_leg() {
+    let db = TestDatabase::new().await;
+    let texts = [
+        "postgres backups",
+        "mysql backups",
+        "backups of the night watch",
+        "backups with foo_bar",
+        "the C++ backup",
+    ];
+    let htm = filled(&db, &texts).await;
+    for strategy in Strategy::ALL {
+        for (text, gone) in [
+            ("backup -mysql", &["mysql backups"][..]),
+            ("backup -MySQL -postgres", &["postgres backups", "mysql backups"]),
+            ("backup -\"night watch\"", &["backups of the night watch"]),
+            ("backup -\"watch night\"", &[]),
+            ("backup -foo_bar", &["backups with foo_bar"]),
+            ("backup -foo", &["backups with foo_bar"]),
+            ("backup -C++", &["the C++ backup"]),
+            // A word that full text leaves out.
+            ("backup -with", &["backups with foo_bar"]),
+            // These are no negations.
+            ("backup - mysql", &[]),
+            ("backup --mysql", &[]),
+        ] {
+            let hits = found(&htm, text, strategy).await;
+            let lost: Vec<&str> =
+                texts.into_iter().filter(|text| !hits.iter().any(|hit| hit == text)).collect();
+            assert_eq!(lost, gone, "{strategy}: {text}");
+        }
+    }
+    // Nor of the turns beside a hit.
+    for (n, content) in ["good morning", "the zeppelin is late", "what a morning"].iter().enumerate() {
+        let mut memory = Memory::new(*content).key(*content).namespace("talk");
+        (memory.session, memory.seq) = (Some("a".into()), Some(n as i32));
+        htm.remember(memory).await.unwrap();
+    }
+    let words = Htm::with_pool(db.pool.clone(), htm.settings().clone(), None);
+    let query = |text: &str| RecallQuery::new(text).namespace("talk");
+    assert_eq!(words.recall(&query("zeppelin")).await.unwrap().hits.len(), 3);
+    let hits = words.recall(&query("zeppelin -good")).await.unwrap().hits;
+    assert_eq!(hits.len(), 2);
+    assert_eq!((hits[1].node.content.as_str(), hits[1].matched_by), ("what a morning", MatchedBy::Neighbour));
+}
+
+#[tokio::test]
+async fn negations_alone_ask_for_nothing() {
+    let db = TestDatabase::new().await;
+    for text in ["-mysql", " -\"night watch\" -b "] {
+        for strategy in Strategy::ALL {
+            let error = db.htm().recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap_err();
+            assert_eq!(error.code(), "query_only_negations");
+            assert!(error.to_string().contains(text) && error.hint().contains("postgres -mysql"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_beginning_of_a_word_is_enough() {
+    let db = TestDatabase::new().await;
+    let texts = [
+        "the migration failed",
+        "we migrate on Monday",
+        "migratory birds",
+        "a minigame",
+        "the configuration",
+        "to configure it",
+        "Zeppelins over the harbour",
+    ];
+    let htm = filled(&db, &texts).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (text, expected) in [
+            ("migrat*", &["migratory birds", "the migration failed", "we migrate on Monday"][..]),
+            ("migrati*", &["the migration failed"]),
+            // Its stem is shorter than what was written; another word has the same stem.
+            ("configurat*", &["the configuration"]),
+            ("zepp*", &["Zeppelins over the harbour"]),
+            ("monday migrato*", &["migratory birds", "we migrate on Monday"]),
+            ("xylo*", &[]),
+        ] {
+            assert_eq!(sorted(&htm, text, Strategy::Fulltext).await, expected, "{text}, counted {counted}");
+            assert_eq!(found(&htm, text, Strategy::Hybrid).await.len(), 7, "{text}");
+        }
+    }
+}
+
+/// Each is found as PostgreSQL's parser takes it in several places, before what only has its parts.
+#[tokio::test]
+async fn exact_terms_come_first_where_they_are_written_so() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let cases: [(&str, &[&str], &[&str]); 12] = [
+        (
+            "17.2",
+            &["pinned to PostgreSQL 17.2.", "version-17.2 (see v17.2)", "runs v17.2 now"],
+            &["PostgreSQL 17.25 and 17", "17.2.1 of 2", "port 17, 2 hosts"],
+        ),
+        (
+            "--dry-run",
+            &["call it with --dry-run", "`--dry-run`, always", "[--dry-run]"],
+            &["run it dry", "a dry run", "dry-run"],
+        ),
+        (
+            "snake_case",
+            &["names are snake_case here", "(snake_case)", "use snake_case, please"],
+            &["in this case a snake", "snake_cases", "the snake case"],
+        ),
+        ("a::b", &["call a::b first", "in `a::b`:", "x = a::b(c)"], &["a, then b", "a b", "a:b"]),
+        (
+            "foo/bar.rs",
+            &["see foo/bar.rs", "at foo/bar.rs:12", "(foo/bar.rs)", "src/foo/bar.rs too"],
+            &["foo has a bar", "bar.rs", "foo/bar"],
+        ),
+        (
+            "recall.rs",
+            &["see recall.rs", "in src/store/recall.rs, line 3", "https://example.com/x/recall.rs"],
+            &["recall rs", "recalls", "precall.rs"],
+        ),
+        ("C++", &["written in C++", "C++, mostly", "(C++)"], &["written in C", "vitamin C", "C+"]),
+        ("C#", &["written in C#", "C#/.NET", "a C# program"], &["C major", "the letter C", "C##"]),
+        ("#123", &["fixed in #123", "#123: panics", "(#123)"], &["room 123", "#1234", "#12"]),
+        ("x.y", &["set x.y to 1", "x.y=1", "`x.y`"], &["x and y", "xy", "x y"]),
+        (
+            "me@example.com",
+            &["write to me@example.com", "<me@example.com>", "me@example.com, please"],
+            &["me or example com", "some@example.com", "you@example.com"],
+        ),
+        ("PROJ-17", &["see PROJ-17", "PROJ-17: late", "[PROJ-17]"], &["proj 17", "PROJ-171", "PROJ-1"]),
+    ];
+    for counted in [false, true] {
+        for (n, (term, as_written, parts)) in cases.into_iter().enumerate() {
+            let namespace = format!("n{n}");
+            if !counted {
+                for content in as_written.iter().chain(parts) {
+                    let memory = Memory::new(*content).key(*content).namespace(&namespace);
+                    htm.remember(memory).await.unwrap();
+                }
+                drain(&db, Stage::Embed).await;
+            }
+            // A path within a longer one is in the statistics alone.
+            if counted || !term.contains(".rs") {
+                for strategy in BOTH {
+                    let query = RecallQuery::new(term).namespace(&namespace).strategy(strategy);
+                    let recalled = htm.recall(&query).await.unwrap();
+                    let mut first: Vec<&str> = recalled
+                        .hits
+                        .iter()
+                        .take(as_written.len())
+                        .map(|hit| hit.node.content.as_str())
+                        .collect();
+                    first.sort_unstable();
+                    let mut expected = as_written.to_vec();
+                    expected.sort_unstable();
+                    assert_eq!(first, expected, "{strategy}: {term}, counted {counted}");
+                }
+            }
+            statistics::refresh(&db.pool, &namespace).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn any_signs_are_data() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["the zeppelin's log\\book", "a second"]).await;
+    for text in [
+        "\"'; drop table htm.nodes; --\"",
+        "zeppelin -'",
+        "o'brien*",
+        "a\\b_c:*",
+        "\"\\\" x",
+        "-\"\\\" x",
+        "x.y|z&(!a)",
+        "[a-z]+.*_x",
+        "(?i)a.b",
+        "***:a.b",
+        "***=a_b",
+        "a.b{1,99999}",
+        "%_%.%",
+        "'a':*.b",
+        "🦀.x 🦀::b \"🦀 שלום\" -🦀",
+        "ab*'",
+        "\"<->\" zeppelin",
+        "!!_x",
+        "\"zeppelin's log\\book\"",
+        "log\\book",
+    ] {
+        for strategy in Strategy::ALL {
+            let query =
+                RecallQuery { snippets: true, explain: true, ..RecallQuery::new(text).strategy(strategy) };
+            htm.recall(&query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        }
+    }
+    for text in ["\"zeppelin's log\\book\"", "log\\book"] {
+        assert_eq!(found(&htm, text, Strategy::Fulltext).await, ["the zeppelin's log\\book"], "{text}");
+    }
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 2);
+}
+
+#[tokio::test]
+async fn each_language_has_its_own_stems() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (language, content) in [
+        ("english", "the children were running through the houses"),
+        ("german", "die Häuser der Städte waren verschlossen"),
+        ("french", "les chevaux mangeaient des pommes"),
+        ("spanish", "los perros corrían por las calles"),
+        ("simple", "Flurbls wibbled"),
+    ] {
+        let mut memory = Memory::new(content).key(language);
+        memory.language = Some(language.into());
+        htm.remember(memory).await.unwrap();
+    }
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (text, language) in [
+            ("run house", "english"),
+            ("Haus", "german"),
+            ("stadt", "german"),
+            ("cheval pomme", "french"),
+            ("pomme", "french"),
+            ("perro", "spanish"),
+            ("corrían calle", "spanish"),
+            ("flurbls", "simple"),
+            ("WIBBLED", "simple"),
+            ("\"häusern der stadt\"", "german"),
+            ("städt*", "german"),
+        ] {
+            let hits = found(&htm, text, Strategy::Fulltext).await;
+            assert_eq!(hits, [language], "{text}, counted {counted}");
+        }
+    }
+    // Each word is a word of one of them: nothing is corrected; and a negation is read in each as well.
+    let recalled = htm.recall(&RecallQuery::new("Haus pomme calle")).await.unwrap();
+    assert!(recalled.corrected.is_empty(), "{:?}", recalled.corrected);
+    let hits = found(&htm, "haus pomme -stadt", Strategy::Fulltext).await;
+    assert_eq!(hits, ["french"]);
+    // A handle of another language finds them as well.
+    let settings = Settings { language: "german".into(), ..htm.settings().clone() };
+    let german = Htm::with_pool(db.pool.clone(), settings, None);
+    assert_eq!(found(&german, "house", Strategy::Fulltext).await, ["english"]);
+}
+
+#[tokio::test]
+async fn words_that_were_replaced_are_said() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["the zeppelin landed at the harbour", "bread for the picnic"]).await;
+    let ship = "the zeppelin landed at the harbour";
+    // As long as nobody has counted the words, and afterwards.
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (text, used) in [("zepeplin", "zeppelin"), ("zeppellinn", "zeppelin"), ("harbor", "harbour")] {
+            let query = RecallQuery::new(text).strategy(Strategy::Fulltext);
+            let recalled = htm.recall(&query).await.unwrap();
+            assert_eq!(recalled.hits[0].node.content, ship, "{text}, counted {counted}");
+            let corrected: Vec<_> =
+                recalled.corrected.iter().map(|c| (c.asked.as_str(), c.used.as_str())).collect();
+            assert_eq!(corrected, [(text, used)], "counted {counted}");
+        }
+        for text in ["zeppelin", "xylophone", "with the"] {
+            let recalled = htm.recall(&RecallQuery::new(text)).await.unwrap();
+            assert!(recalled.corrected.is_empty(), "{text}");
+        }
+        // Nothing is like any word: text finds nothing, vectors answer.
+        assert!(found(&htm, "xylophone quux", Strategy::Fulltext).await.is_empty());
+        let recalled = htm.recall(&RecallQuery::new("xylophone quux")).await.unwrap();
+        assert!(recalled.hits.iter().all(|hit| hit.matched_by == MatchedBy::Vector));
+    }
+}
