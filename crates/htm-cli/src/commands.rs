@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod models;
 pub(crate) mod node;
+pub(crate) mod notes;
 pub(crate) mod providers;
 pub(crate) mod recall;
 pub(crate) mod remember;

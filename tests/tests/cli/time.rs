@@ -210,3 +210,27 @@ async fn each_mistake_has_its_error() {
     assert!(said.contains("`last blue moon` is not a timeframe: `blue` is not understood"), "{said}");
     assert!(said.contains("weekend before last"), "{said}");
 }
+
+#[tokio::test]
+async fn what_a_question_names_and_is_not_there_is_told() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext");
+    sandbox.remember(&["--tag", "database:postgresql", "the billing database"]).await;
+    let filters = ["--robot", "typo", "--tag", "databse", "--tag", "database", "--timeframe", "auto"];
+    for command in [&["recall", "billing"][..], &["timeline", "billing"]] {
+        let said = sandbox.htm(&[command, &filters].concat()).await;
+        let said = said.succeeds();
+        for note in [
+            "note: the question names no time that has begun",
+            "note: namespace `default` has no robot `typo`",
+            "note: no tag of namespace `default` is `databse`; the nearest: database",
+        ] {
+            assert!(said.contains(note), "{said}");
+        }
+        let json = sandbox.htm(&[command, &filters, &["--json"]].concat()).await.json();
+        assert_eq!(json["notes"].as_array().unwrap().len(), 3, "{json}");
+        let json =
+            sandbox.htm(&[command, &["--tag", "database", "--robot", "htm", "--json"]].concat()).await.json();
+        assert_eq!(json["notes"].as_array().unwrap().len(), 0, "{json}");
+    }
+}

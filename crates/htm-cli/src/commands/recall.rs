@@ -15,6 +15,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::edit::parse_object;
+use super::notes::{self, Filters};
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
@@ -32,9 +33,19 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {
                 let recalled = htm.recall(&query).await?;
-                output.value(&recalled, || {
-                    let facets = if args.facets { describe_facets(&recalled) } else { String::new() };
-                    format!("{facets}{}", describe(&recalled, &htm.settings().time.zone))
+                let filters = Filters {
+                    namespace: query.namespace.as_deref(),
+                    robot: query.robot.as_deref(),
+                    tags: &[&query.tags[..], &query.boost_tags[..]].concat(),
+                    timeframe: &query.timeframe,
+                    phrase: recalled.time_phrase.as_ref(),
+                };
+                let notes = notes::of(&htm, &filters).await?;
+                let answer = Answer { recalled, notes };
+                output.value(&answer, || {
+                    let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
+                    let recalled = describe(&answer.recalled, &htm.settings().time.zone);
+                    format!("{facets}{recalled}{}", notes::describe(&answer.notes))
                 });
                 Ok(())
             }
@@ -43,6 +54,14 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
     .await;
     session.close().await;
     result.map(|()| ExitCode::SUCCESS)
+}
+
+/// What was found, and which filters name what is not there.
+#[derive(serde::Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    recalled: Recalled,
+    notes: Vec<String>,
 }
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {

@@ -11,6 +11,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::edit::parse_object;
+use super::notes::{self, Filters};
 use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
@@ -37,17 +38,27 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
             None => session.htm(),
             Some(_) => session.htm_with_embedder()?,
         };
-        Ok::<_, CliError>(htm.conversation_timeline(&query).await?)
+        let timeline = htm.conversation_timeline(&query).await?;
+        let filters = Filters {
+            namespace: query.namespace.as_deref(),
+            robot: query.robot.as_deref(),
+            tags: &query.tags,
+            timeframe: &query.timeframe,
+            phrase: timeline.time_phrase.as_ref(),
+        };
+        let notes = notes::of(&htm, &filters).await?;
+        Ok::<_, CliError>((timeline, notes))
     }
     .await;
     session.close().await;
-    let mut timeline = result?;
+    let (mut timeline, notes) = result?;
     let zone = config.time.settings().zone;
     let shown = Shown {
         timeframe: std::mem::take(&mut timeline.timeframe),
         time_phrase: timeline.time_phrase.take(),
         degraded: std::mem::take(&mut timeline.degraded),
         groups: timeline.into_groups(grouping, &zone),
+        notes,
     };
     output.value(&shown, || describe(&shown, grouping, &zone));
     Ok(ExitCode::SUCCESS)
@@ -73,6 +84,8 @@ struct Shown {
     timeframe: Timeframe,
     time_phrase: Option<TimePhrase>,
     degraded: Vec<Degraded>,
+    /// Filters that name what is not there.
+    notes: Vec<String>,
 }
 
 fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
@@ -104,6 +117,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
         text.push_str(&format!("\ntime: {time}"));
     }
     text.push_str(&describe_degraded(&shown.degraded));
+    text.push_str(&notes::describe(&shown.notes));
     text
 }
 
