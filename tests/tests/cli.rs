@@ -32,6 +32,8 @@ mod providers;
 mod queues;
 #[path = "cli/recall.rs"]
 mod recall;
+#[path = "cli/refine.rs"]
+mod refine;
 #[path = "cli/robots.rs"]
 mod robots;
 #[path = "cli/tags.rs"]

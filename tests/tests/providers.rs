@@ -5,6 +5,10 @@
 mod embedding;
 #[path = "providers/http_embedding.rs"]
 mod http_embedding;
+#[path = "providers/http_expansion.rs"]
+mod http_expansion;
+#[path = "providers/http_rerank.rs"]
+mod http_rerank;
 #[path = "providers/http_tags.rs"]
 mod http_tags;
 #[path = "providers/long_texts.rs"]

@@ -6,6 +6,8 @@ mod exactness;
 mod explained;
 #[path = "recall/ranking.rs"]
 mod ranking;
+#[path = "recall/refining.rs"]
+mod refining;
 #[path = "recall/words.rs"]
 mod words;
 

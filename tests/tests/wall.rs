@@ -32,7 +32,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     assert_eq!(htm.recall(&own).await.unwrap().hits[0].node.id, nodes[0]);
     assert_eq!(htm.recall(&words("home")).await.unwrap().hits[0].node.id, nodes[1]);
     assert_eq!(htm.get(nodes[1]).await.unwrap().namespace, "home");
-    assert_eq!(htm.remember(Memory::new("another")).await.map(|it| it.node.0 > 0).unwrap(), true);
+    assert!(htm.remember(Memory::new("another")).await.map(|it| it.node.0 > 0).unwrap());
     // What the robot had in mind of another namespace is not seen.
     let robot = htm.robot("ada").await.unwrap();
     let mut in_mind: Vec<NodeId> = robot.working_memory().iter().map(|entry| entry.node).collect();
@@ -61,7 +61,10 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     let mut tx = db.pool.begin().await.unwrap();
     for (what, error) in [
         ("remember", htm.remember(in_secret.clone()).await.unwrap_err()),
-        ("remember many", htm.remember_many(&[in_secret.clone()]).await.unwrap().remove(0).unwrap_err()),
+        (
+            "remember many",
+            htm.remember_many(std::slice::from_ref(&in_secret)).await.unwrap().remove(0).unwrap_err(),
+        ),
         ("in a transaction", htm.remember_in_tx(&mut tx, in_secret.clone()).await.unwrap_err()),
         ("as a robot", robot.remember(in_secret).await.unwrap_err()),
         ("retrieve", htm.retrieve(elsewhere, "k").await.unwrap_err()),

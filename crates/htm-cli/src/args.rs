@@ -7,6 +7,7 @@ mod memories;
 mod models;
 mod ontology;
 mod providers;
+mod refine;
 mod robots;
 mod tags;
 mod time;
@@ -28,6 +29,7 @@ pub(crate) use self::models::{
 };
 pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
+pub(crate) use self::refine::RefineArgs;
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
 pub(crate) use self::tags::{Consent, InNamespace, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
@@ -192,6 +194,7 @@ pub(crate) struct RememberArgs {
   htm recall --timeframe \"last 3 days\" migration
   htm recall --rerank similarity=0.6,recency=0.4 \"what did Mara say?\"
   htm recall --timeframe auto \"what did we decide last week about billing\"
+  htm recall --cross-encode --fold --diversity 0.3 \"what did we learn from the outage?\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
   htm recall --strategy auto --snippets '\"night watch\" castle* -draft'
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
@@ -255,6 +258,8 @@ pub(crate) struct RecallArgs {
     /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespace"])]
     pub(crate) batch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) refine: RefineArgs,
 }
 
 #[derive(Args)]

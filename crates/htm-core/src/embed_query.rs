@@ -61,7 +61,7 @@ impl Htm {
     }
 
     /// The models as they were at most a second ago. That there is none yet is asked again each time.
-    async fn recent_models(&self) -> Result<Arc<[RegisteredModel]>> {
+    pub(crate) async fn recent_models(&self) -> Result<Arc<[RegisteredModel]>> {
         if let Some(models) = self.models().get(&()).await {
             return Ok(models);
         }

@@ -394,6 +394,9 @@ pub enum Error {
     /// A call about robots that cannot be done.
     #[error(transparent)]
     Robot(#[from] RobotError),
+    /// A recall that is to be refined as it cannot be.
+    #[error(transparent)]
+    Refine(#[from] crate::refine::RefineError),
     /// A call about the ontology that cannot be done.
     #[error(transparent)]
     Tag(#[from] TagError),
@@ -484,6 +487,7 @@ impl Error {
             Self::SchemaVersion { .. } => "schema_version",
             Self::Group(error) => error.code(),
             Self::Robot(error) => error.code(),
+            Self::Refine(error) => error.code(),
             Self::Tag(error) => error.code(),
             Self::Recall(error) => error.code(),
             Self::Provider(error) => error.code(),

@@ -14,7 +14,7 @@ use crate::embedders::{Embedders, Only};
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::ping::Pinger;
-use crate::provider::{Embedder, ModelName};
+use crate::provider::{Embedder, ModelName, QueryExpander, Reranker};
 use crate::recall::RecallSettings;
 use crate::remember::Deduplicate;
 use crate::robots::activity::Activity;
@@ -29,6 +29,8 @@ use crate::wall::Wall;
 pub struct Htm {
     inner: Arc<Inner>,
     wall: Option<Arc<Wall>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    expander: Option<Arc<dyn QueryExpander>>,
 }
 
 /// What a handle does unless a call says otherwise.
@@ -161,7 +163,20 @@ impl Htm {
             settings,
             embedders,
         };
-        Self { inner: Arc::new(inner), wall: None }
+        Self { inner: Arc::new(inner), wall: None, reranker: None, expander: None }
+    }
+
+    /// This handle with what re-ranks a recall that asks for it ([`RecallQuery::cross_encode`](crate::RecallQuery)).
+    #[must_use]
+    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker), ..self }
+    }
+
+    /// This handle with what says a query in other words when a recall asks for it
+    /// ([`RecallQuery::expand`](crate::RecallQuery)).
+    #[must_use]
+    pub fn with_expander(self, expander: Arc<dyn QueryExpander>) -> Self {
+        Self { expander: Some(expander), ..self }
     }
 
     /// The pool that the handle works on.
@@ -193,6 +208,14 @@ impl Htm {
 
     pub(crate) fn embedders(&self) -> Option<&dyn Embedders> {
         self.inner.embedders.as_deref()
+    }
+
+    pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
+        self.reranker.as_deref()
+    }
+
+    pub(crate) fn expander(&self) -> Option<&dyn QueryExpander> {
+        self.expander.as_deref()
     }
 
     pub(crate) fn pinger(&self) -> &Pinger {

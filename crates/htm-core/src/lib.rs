@@ -32,6 +32,7 @@ mod ping;
 pub mod provider;
 mod purge;
 mod recall;
+mod refine;
 mod relevance;
 mod remember;
 mod robot;
@@ -69,6 +70,7 @@ pub use recall::{
     Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, Plan, RecallError,
     RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter, VectorSearch,
 };
+pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceError, RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};

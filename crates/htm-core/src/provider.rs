@@ -1,4 +1,4 @@
-//! What a provider of embeddings or tags promises, and how it says that it failed.
+//! What a provider of embeddings, tags, scores or phrasings promises, and how it says that it failed.
 //!
 //! The clients live in `htm-providers`. Core holds the traits because recall embeds its query.
 
@@ -81,6 +81,34 @@ pub trait TagExtractor: Send + Sync {
         ontology: &KnownTags,
         calls: &dyn Calls,
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError>;
+}
+
+/// Says how well each of a few texts answers a query: a cross-encoder, which reads both together. Better than vectors that
+/// were made apart, and too slow for more than the first candidates.
+#[async_trait]
+pub trait Reranker: Send + Sync {
+    /// Which model answers.
+    fn model(&self) -> &ModelName;
+
+    /// One finite score a text, in the order of `texts`: larger is better, on any scale, to be compared within one call
+    /// only. No texts give no scores without a call. A text longer than the model's window counts by its beginning.
+    ///
+    /// # Errors
+    /// See [`ProviderErrorKind`].
+    async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, ProviderError>;
+}
+
+/// Says a query in other words, so that memories that say it otherwise are found: a language model.
+#[async_trait]
+pub trait QueryExpander: Send + Sync {
+    /// Which model answers.
+    fn model(&self) -> &ModelName;
+
+    /// At most `count` other phrasings of `query`, the most useful first; none is an answer too.
+    ///
+    /// # Errors
+    /// See [`ProviderErrorKind`].
+    async fn expand(&self, query: &str, count: usize) -> Result<Vec<String>, ProviderError>;
 }
 
 /// Leave for more than one request in a call. A provider's limits count requests: who makes another asks first.

@@ -11,6 +11,7 @@ pub(crate) mod words;
 
 use std::time::Instant;
 
+pub(crate) use answer::facets;
 pub use answer::{Chosen, Correction, Degraded, Facet, Hit, MatchedBy, Recalled, Scores, VectorSearch};
 pub use error::RecallError;
 pub use explain::{Explanation, Plan, ScorePart};
@@ -34,9 +35,18 @@ impl Htm {
     /// # Errors
     /// `content_empty` (a blank query), `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
     /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
-    /// `embedder_missing` (strategy `vector` without any embedder), or a database error.
+    /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
+    /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        match query.is_refined() {
+            true => self.recall_refined(query).await,
+            false => self.search(query).await,
+        }
+    }
+
+    /// The search of a valid query, without what refines it.
+    pub(crate) async fn search(&self, query: &RecallQuery) -> Result<Recalled> {
         let weights =
             query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
@@ -95,7 +105,7 @@ impl Htm {
             self.count_accesses(hits.iter().map(|hit| hit.node.id));
         }
         Ok(Recalled {
-            facets: answer::facets(&hits),
+            facets: facets(&hits),
             hits,
             strategy: query.strategy,
             chosen,
@@ -109,6 +119,9 @@ impl Htm {
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
             plan: found.plan,
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
         })
     }
 }
@@ -126,13 +139,14 @@ impl Htm {
             matched_by: MatchedBy::Time,
             snippet: None,
             explanation: None,
+            folded: Vec::new(),
         });
         let hits: Vec<Hit> = hits.collect();
         if query.count_accesses {
             self.count_accesses(hits.iter().map(|hit| hit.node.id));
         }
         Ok(Recalled {
-            facets: answer::facets(&hits),
+            facets: facets(&hits),
             hits,
             strategy: query.strategy,
             chosen: None,
@@ -146,6 +160,9 @@ impl Htm {
             embed_ms: 0.0,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
             plan: None,
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
         })
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod accesses;
 pub mod audit;
 pub mod backfill;
+pub(crate) mod candidates;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;

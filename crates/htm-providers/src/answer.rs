@@ -4,7 +4,7 @@
 //! structured output give prose around JSON, code fences, other keys, or one tag a line; each is understood where it
 //! can mean only one thing. What the rules refuse is no tag: the model is told why, once.
 
-mod form;
+pub(crate) mod form;
 
 use htm_core::provider::TagSuggestion;
 use htm_core::tag::{InvalidTag, TagPath, TagRules};

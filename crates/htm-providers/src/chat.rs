@@ -1,4 +1,4 @@
-//! A conversation with a language model about tags: the question and, when the answer is not quite one, one round in
+//! A conversation with a language model, and what is asked in one about tags: the question and, when the answer is not quite one, one round in
 //! which the model is told what is wrong with it.
 
 use async_trait::async_trait;

@@ -3,6 +3,7 @@
 //! Its vectors are hashed bags of words and of three-letter runs, so that texts which share words are near.
 //! It can be slow, fail, and refuse single texts: what a queue has to survive.
 
+mod refine;
 mod tags;
 mod trouble;
 
@@ -19,6 +20,7 @@ use crate::SettingsError;
 use crate::hash::fnv1a;
 use crate::pool::pool;
 use crate::split::Window;
+pub use refine::{FakeExpander, FakeReranker};
 pub use tags::FakeTagger;
 use trouble::Trouble;
 

@@ -1,4 +1,4 @@
-//! Clients that turn texts into vectors and tags: `ollama`, `openai` (and every server that speaks its API),
+//! Clients that turn texts into vectors, tags and scores: `ollama`, `openai` (and every server that speaks its API),
 //! `local` (in this process, no network) and `fake` (deterministic, for tests).
 //!
 //! Each module has a plain settings struct and two constructors that give the traits of [`htm_core::provider`]:
@@ -25,6 +25,7 @@
 //! | `ollama` | [`ollama`] | an Ollama server |
 //! | `openai` | [`openai`] | an OpenAI-compatible server and, mostly, a key |
 //! | `local` | [`local`] | a directory with the model's weights |
+//! | `rerank` | [`rerank`] | a server that scores texts at `/rerank` |
 //!
 //! [`templates`] are ontologies to begin with: what `local` chooses tags from, and what people apply.
 
@@ -34,9 +35,11 @@ mod answer;
 mod chat;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod check;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod expansion;
 pub mod fake;
 mod hash;
-#[cfg(any(feature = "ollama", feature = "openai"))]
+#[cfg(any(feature = "ollama", feature = "openai", feature = "rerank"))]
 mod http;
 #[cfg(feature = "local")]
 pub mod local;
@@ -51,6 +54,8 @@ mod prefix;
 mod prompt;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod requests;
+#[cfg(feature = "rerank")]
+pub mod rerank;
 mod secret;
 mod settings;
 // Without HTTP only `fake` splits, and its count is exact.

@@ -3,8 +3,12 @@
 //! The model directory holds `config.json`, `tokenizer.json` and `model.safetensors` of a BERT encoder such
 //! as all-MiniLM-L6-v2 (384 dimensions, 256 word pieces a window), and optionally
 //! `sentence_bert_config.json`. `./justw setup` puts it at [`default_model_dir`].
+//!
+//! A directory of the same kind with a pooler and a classifier of one label, such as ms-marco-MiniLM-L-6-v2, is a
+//! [`reranker`].
 
 mod bert;
+mod cross_encoder;
 mod kernels;
 mod matmul;
 mod model;
@@ -15,12 +19,12 @@ mod tags;
 mod weights;
 mod windows;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use htm_core::TagRules;
-use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, TagExtractor};
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, TagExtractor};
 
 use crate::SettingsError;
 use model::Model;
@@ -72,6 +76,16 @@ pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>, SettingsEr
 /// [`SettingsError::Template`] for a template that cannot be used.
 pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
     Ok(Arc::new(tags::LocalTagger::new(&settings)?))
+}
+
+/// The cross-encoder of the directory `model_dir`, whose last component is the model's name, on so many threads (0: as
+/// many as the machine has): `config.json`, `tokenizer.json` or `vocab.txt`, and `model.safetensors` with `bert.*`,
+/// `bert.pooler.dense.*` and `classifier.*`. The score is the logit.
+///
+/// # Errors
+/// As [`embedder`].
+pub fn reranker(model_dir: &Path, threads: usize) -> Result<Arc<dyn Reranker>, SettingsError> {
+    Ok(Arc::new(cross_encoder::LocalReranker::load(model_dir, threads)?))
 }
 
 /// Where `./justw setup` puts the model: `$HTM_HOME/models/all-MiniLM-L6-v2`.

@@ -1,5 +1,6 @@
 //! Ollama's API: `/api/embed` and `/api/chat`. Requests are ollama-rs' types, sent by our own client.
 
+mod chat;
 mod embed;
 mod tags;
 
@@ -7,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::TagRules;
-use htm_core::provider::{Embedder, ModelName, TagExtractor};
+use htm_core::provider::{Embedder, ModelName, QueryExpander, TagExtractor};
 
+use crate::expansion::Expander;
 use crate::http::Http;
 use crate::{Secret, SettingsError};
 
-/// Settings of [`embedder`] and [`tagger`]; each has its own, for their models differ.
+/// Settings of [`embedder`], [`tagger`] and [`expander`]; each has its own, for their models differ.
 #[derive(Clone, Debug)]
 pub struct OllamaSettings {
     /// The server's URL without `/api`, as `http://localhost:11434`.
@@ -32,7 +34,7 @@ pub struct OllamaSettings {
     pub document_prefix: Option<String>,
     /// Put before each query. None: by the model's name.
     pub query_prefix: Option<String>,
-    /// The system prompt for tags. None: `config/prompts/tags.md`.
+    /// The system prompt for tags or phrasings. None: `config/prompts/tags.md`, `config/prompts/expansion.md`.
     pub prompt: Option<String>,
     /// The most tags that one text gets; at least 1. Embeddings do not use it.
     pub max_tags: usize,
@@ -74,6 +76,16 @@ pub fn embedder(settings: OllamaSettings) -> Result<Arc<dyn Embedder>, SettingsE
 pub fn tagger(settings: OllamaSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
     let http = http(&settings)?;
     Ok(Arc::new(tags::OllamaTagger::new(settings, http)))
+}
+
+/// What says a query in other words: `settings.model`, a chat model; its prompt is `config/prompts/expansion.md` when
+/// none is set. Makes no call.
+///
+/// # Errors
+/// As [`embedder`].
+pub fn expander(settings: OllamaSettings) -> Result<Arc<dyn QueryExpander>, SettingsError> {
+    let chat = chat::OllamaChat::new(http(&settings)?);
+    Ok(Arc::new(Expander::new(chat, settings.prompt)))
 }
 
 fn http(settings: &OllamaSettings) -> Result<Http, SettingsError> {

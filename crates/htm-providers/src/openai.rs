@@ -1,6 +1,7 @@
 //! OpenAI's API, and every server that speaks it (llama.cpp, vLLM, LM Studio): `/embeddings` and
 //! `/chat/completions` under a base URL. Requests are async-openai's types, sent by our own client.
 
+mod chat;
 mod embed;
 mod tags;
 
@@ -8,12 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::TagRules;
-use htm_core::provider::{Embedder, ModelName, TagExtractor};
+use htm_core::provider::{Embedder, ModelName, QueryExpander, TagExtractor};
 
+use crate::expansion::Expander;
 use crate::http::Http;
 use crate::{Secret, SettingsError};
 
-/// Settings of [`embedder`] and [`tagger`]; each has its own, for their models differ.
+/// Settings of [`embedder`], [`tagger`] and [`expander`]; each has its own, for their models differ.
 #[derive(Clone, Debug)]
 pub struct OpenAiSettings {
     /// The API's URL with its version, as `https://api.openai.com/v1`.
@@ -34,7 +36,7 @@ pub struct OpenAiSettings {
     pub document_prefix: Option<String>,
     /// Put before each query. None: by the model's name.
     pub query_prefix: Option<String>,
-    /// The system prompt for tags. None: `config/prompts/tags.md`.
+    /// The system prompt for tags or phrasings. None: `config/prompts/tags.md`, `config/prompts/expansion.md`.
     pub prompt: Option<String>,
     /// The most tags that one text gets; at least 1. Embeddings do not use it.
     pub max_tags: usize,
@@ -75,6 +77,16 @@ pub fn embedder(settings: OpenAiSettings) -> Result<Arc<dyn Embedder>, SettingsE
 pub fn tagger(settings: OpenAiSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
     let http = http(&settings)?;
     Ok(Arc::new(tags::OpenAiTagger::new(settings, http)))
+}
+
+/// What says a query in other words: `settings.model`, a chat model; its prompt is `config/prompts/expansion.md` when
+/// none is set. Makes no call.
+///
+/// # Errors
+/// As [`embedder`].
+pub fn expander(settings: OpenAiSettings) -> Result<Arc<dyn QueryExpander>, SettingsError> {
+    let chat = chat::OpenAiChat::new(http(&settings)?, "queries");
+    Ok(Arc::new(Expander::new(chat, settings.prompt)))
 }
 
 fn http(settings: &OpenAiSettings) -> Result<Http, SettingsError> {

@@ -8,7 +8,7 @@ pub enum SettingsError {
     /// The base URL is not one; it is not repeated, for it may hold a password.
     #[error("the base URL of {provider} cannot be used: {reason}")]
     BaseUrl {
-        /// `ollama` or `openai`.
+        /// `ollama`, `openai`, `the re-ranker`.
         provider: &'static str,
         /// What is wrong with it.
         reason: String,
@@ -38,6 +38,8 @@ pub enum SettingsError {
     /// The file of the system prompt cannot be read, or says nothing.
     #[error("{} is no prompt: {reason}", path.display())]
     Prompt {
+        /// `tags` or `expansion`.
+        what: &'static str,
         /// The file.
         path: PathBuf,
         /// Why.
@@ -79,6 +81,9 @@ impl SettingsError {
             SettingsError::Value { .. } => "mend the setting: `htm config show`",
             SettingsError::MissingFile { .. } | SettingsError::BadFile { .. } => {
                 "run `./justw setup`, which fetches the local model, or set HTM_LOCAL__MODEL_DIR"
+            }
+            SettingsError::Prompt { what: "expansion", .. } => {
+                "set `expansion.prompt` to a text file, as a copy of config/prompts/expansion.md, or to nothing"
             }
             SettingsError::Prompt { .. } => {
                 "set `tag.prompt` to a text file, as a copy of config/prompts/tags.md, or to nothing"

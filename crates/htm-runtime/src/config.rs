@@ -36,8 +36,9 @@ use figment::value::Value;
 pub use error::ConfigError;
 pub use layers::Places;
 pub use model::{
-    Config, Database, Deduplicate, Embedding, Encoding, Fusion, Jobs, Level, Local, Log, LogFormat, Memory,
-    Ollama, Openai, Provider, Recall, Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
+    Config, Database, Deduplicate, Embedding, Encoding, Expansion, ExpansionProvider, Fusion, Jobs, Level,
+    Local, Log, LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider,
+    Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
 };
 pub use secret::Secret;
 

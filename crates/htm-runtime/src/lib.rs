@@ -9,6 +9,7 @@ mod error;
 pub mod paths;
 pub mod private_pg;
 pub mod providers;
+mod refiners;
 mod session;
 pub mod shutdown;
 pub mod telemetry;

@@ -98,7 +98,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             base_url: config.ollama.base_url.clone(),
             model: tag.model_name().into(),
             timeout,
-            prompt: prompt(&tag.prompt)?,
+            prompt: prompt(&tag.prompt, "tags")?,
             max_tags: tag.max_tags,
             rules: tag.rules(),
             ..OllamaSettings::default()
@@ -108,7 +108,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             api_key: Secret::new(config.openai.api_key.expose()),
             model: tag.model_name().into(),
             timeout,
-            prompt: prompt(&tag.prompt)?,
+            prompt: prompt(&tag.prompt, "tags")?,
             max_tags: tag.max_tags,
             rules: tag.rules(),
             ..OpenAiSettings::default()
@@ -116,12 +116,12 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
     }
 }
 
-/// The text of a prompt's file; none when none is set.
-fn prompt(path: &str) -> Result<Option<String>, SettingsError> {
+/// The text of the file with the prompt for `what`; none when none is set.
+pub(crate) fn prompt(path: &str, what: &'static str) -> Result<Option<String>, SettingsError> {
     if path.is_empty() {
         return Ok(None);
     }
-    let bad = |reason: String| SettingsError::Prompt { path: path.into(), reason };
+    let bad = |reason: String| SettingsError::Prompt { what, path: path.into(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
     if text.trim().is_empty() {
         return Err(bad("it is empty".into()));

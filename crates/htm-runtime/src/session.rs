@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::provider::{Embedder, TagExtractor};
+use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::store::embeddings::RegisteredModel;
 use htm_core::{Embedders, Htm, RecallSettings, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -15,6 +15,7 @@ use crate::error::RuntimeError;
 use crate::paths::Paths;
 use crate::private_pg::{PrivatePg, ServerUse};
 use crate::providers;
+use crate::refiners::{self, Refiners};
 
 /// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: the private
 /// PostgreSQL stops with its last user.
@@ -24,6 +25,7 @@ pub struct Session {
     pool: PgPool,
     server: Option<ServerUse>,
     embedders: Arc<ConfiguredEmbedders>,
+    refiners: Refiners,
 }
 
 impl Session {
@@ -66,7 +68,8 @@ impl Session {
             return Err(htm_core::Error::SchemaVersion { found, wanted: htm_migration::LATEST }.into());
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
-        Ok(Self { config: config.clone(), paths, pool, server, embedders })
+        let refiners = Refiners::new(config);
+        Ok(Self { config: config.clone(), paths, pool, server, embedders, refiners })
     }
 
     /// The pool of the session.
@@ -91,7 +94,7 @@ impl Session {
 
     /// A handle that writes, and recalls by full text. Loads no model.
     pub fn htm(&self) -> Htm {
-        Htm::with_pool(self.pool.clone(), settings(&self.config), None)
+        self.refiners.given_to(Htm::with_pool(self.pool.clone(), settings(&self.config), None))
     }
 
     /// A handle that recalls by vector as well: with the model that is active at the time, whose embedder is made when
@@ -106,7 +109,7 @@ impl Session {
     /// As [`htm_with_embedder`](Self::htm_with_embedder), but recall asks the model of this label, active or not.
     pub fn htm_asking(&self, model: Option<String>) -> Htm {
         let settings = Settings { recall_model: model, ..settings(&self.config) };
-        Htm::with_embedders(self.pool.clone(), settings, Some(self.embedders.clone()))
+        self.refiners.given_to(Htm::with_embedders(self.pool.clone(), settings, Some(self.embedders.clone())))
     }
 
     /// The embedder of a registered model, made once a session.
@@ -133,6 +136,22 @@ impl Session {
     /// Settings that cannot work.
     pub fn tagger(&self) -> Result<Arc<dyn TagExtractor>, RuntimeError> {
         Ok(providers::tagger(&self.config, &self.paths)?)
+    }
+
+    /// The re-ranker of the configuration, which the session's handles have as well; none when none is configured.
+    ///
+    /// # Errors
+    /// Settings that cannot work.
+    pub fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, RuntimeError> {
+        Ok(self.refiners.reranker()?)
+    }
+
+    /// What says a query in other words, as the session's handles have it; none when none is configured.
+    ///
+    /// # Errors
+    /// Settings that cannot work.
+    pub fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>, RuntimeError> {
+        Ok(self.refiners.expander()?)
     }
 
     /// Closes the pool and lets go of the private PostgreSQL. A server that does not stop is logged: it is no
@@ -304,6 +323,7 @@ fn settings(config: &Config) -> Settings {
             weight_exact: config.recall.weight_exact,
             min_similarity: Some(config.recall.min_similarity).filter(|least| *least > 0.0),
             relevance: config.relevance.weights(),
+            refine: refiners::settings(config),
         },
         recall_model: None,
         cache_entries: config.embedding.cache_entries,

@@ -84,6 +84,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     if let Err(error) = session.tagger() {
         findings.push(from_error("the tag provider", &error));
     }
+    look_at_refiners(session, findings).await;
     look_at_queues(session, findings).await?;
     for provider in
         providers::list(pool).await?.iter().filter(|it| it.breaker != "closed" || it.held_ms.is_some())
@@ -121,6 +122,21 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
         Finding { state: State::Error, what, help: Some(help) }
     });
     Ok(())
+}
+
+/// What refines a recall, as far as it is configured. The re-ranker is asked; the language model, whose calls cost, is not.
+async fn look_at_refiners(session: &Session, findings: &mut Vec<Finding>) {
+    match session.reranker() {
+        Ok(Some(reranker)) => match reranker.rerank("ping", &["pong".to_owned()]).await {
+            Ok(_) => findings.push(ok(format!("{} re-ranks", reranker.model()))),
+            Err(error) => findings.push(from_error("the re-ranker", &htm_core::Error::from(error).into())),
+        },
+        Ok(None) => {}
+        Err(error) => findings.push(from_error("the re-ranker", &error)),
+    }
+    if let Err(error) = session.expander() {
+        findings.push(from_error("query expansion", &error));
+    }
 }
 
 async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {

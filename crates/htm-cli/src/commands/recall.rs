@@ -1,5 +1,7 @@
 //! `htm recall`.
 
+mod refine;
+
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,6 +24,7 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
     let query = query(config, &args)?;
     let session = Session::open(config).await?;
     let result = async {
+        refine::check(&session, &query)?;
         let htm = match query.strategy {
             Strategy::Fulltext => session.htm(),
             _ => session.htm_with_embedder()?,
@@ -63,7 +66,7 @@ struct Answer {
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
-    Ok(RecallQuery {
+    let query = RecallQuery {
         namespace: args.namespace.clone(),
         strategy: strategy.parse()?,
         timeframe: time_filter(args.timeframe.as_deref())?,
@@ -81,7 +84,8 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         snippets: args.snippets,
         explain: args.explain,
         ..RecallQuery::new(args.query.join(" "))
-    })
+    };
+    Ok(refine::refined(query, &args.refine))
 }
 
 /// The weights of the command line; `relevance` are those of the configuration.
@@ -160,7 +164,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         let scores = hit.scores;
         let tags = hit.node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         text.push_str(&format!(
-            "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {})\n     {}\n     {}\n",
+            "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {}){}\n     {}\n     {}\n",
             place + 1,
             style(match scores.relevance {
                 Some(relevance) => format!("relevance {relevance:.2}  score {:.3}", scores.score),
@@ -172,6 +176,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             rank(scores.vector_rank),
             number(scores.text),
             rank(scores.text_rank),
+            refine::describe_hit(hit),
             one_line(&hit.node.content, 100),
             style(format!(
                 "node {}{}  {}  {}  {}",
@@ -213,6 +218,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         };
         text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
     }
+    text.push_str(&refine::describe(recalled));
     if let Some(chosen) = &recalled.chosen {
         text.push_str(&format!("\nstrategy: {}, for {}", chosen.strategy, chosen.reason));
     }
@@ -249,7 +255,12 @@ fn describe_facets(recalled: &Recalled) -> String {
 pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
     let line = |degraded: &Degraded| {
         let reason = one_line(&degraded.reason, 300);
-        format!("\n{}: no {} leg: {reason}", style("degraded").yellow(), degraded.leg)
+        let what = match degraded.leg {
+            "rerank" => "not re-ranked".to_owned(),
+            "expansion" => "not all phrasings".to_owned(),
+            leg => format!("no {leg} leg"),
+        };
+        format!("\n{}: {what}: {reason}", style("degraded").yellow())
     };
     degraded.iter().map(line).collect()
 }

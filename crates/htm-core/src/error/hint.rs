@@ -96,6 +96,7 @@ impl Error {
             Self::SchemaVersion { .. } => "upgrade this program: the database was migrated by a newer one".into(),
             Self::Group(error) => error.hint(),
             Self::Robot(error) => error.hint(),
+            Self::Refine(error) => error.hint().into(),
             Self::Tag(error) => error.hint(),
             Self::Recall(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),

@@ -22,6 +22,7 @@ impl Error {
             | Self::DatabaseDenied(_) => Fault::Permanent,
             Self::Group(error) => error.fault(),
             Self::Robot(error) => error.fault(),
+            Self::Refine(error) => error.fault(),
             Self::Recall(error) => error.fault(),
             Self::Tag(error) => error.fault(),
             Self::Provider(error) => error.fault(),

@@ -7,6 +7,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 
 use super::{Explanation, Plan, Snippet, Strategy};
+use crate::id::NodeId;
 use crate::node::Node;
 use crate::tag::TagPath;
 use crate::timeframe::{TimePhrase, Timeframe};
@@ -44,6 +45,12 @@ pub struct Recalled {
     /// How PostgreSQL ran the statement; only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
+    /// What was searched for beside the query: other phrasings of it.
+    pub expansions: Vec<String>,
+    /// Milliseconds that it took to be given them.
+    pub expand_ms: f64,
+    /// Milliseconds that the re-ranker took.
+    pub rerank_ms: f64,
 }
 
 /// A strategy that was chosen by what the query looks like.
@@ -96,7 +103,7 @@ pub struct Facet {
 /// A leg that did not run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Degraded {
-    /// `vector`.
+    /// `vector`, `rerank`, `expansion`.
     pub leg: &'static str,
     /// The stable code of the reason.
     pub code: &'static str,
@@ -124,13 +131,16 @@ pub struct Hit {
     /// What its score is made of; only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// Its near-duplicates among the candidates, the best first, when they were to be folded.
+    pub folded: Vec<NodeId>,
 }
 
 /// The scores of a hit; larger is better, ranks count from 1. Of a query that is a time and no more there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (0 to 1) with what neighbours, a speaker
-    /// and a month that the query names add to it (with default weights 0.7 at most).
+    /// and a month that the query names add to it (with default weights 0.7 at most). Of several phrasings the fusion of
+    /// their ranks, 0 to 1.
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
@@ -149,6 +159,8 @@ pub struct Scores {
     pub tags: Option<f64>,
     /// What the hits are ordered by when tags are boosted or relevance is asked for, 0 to 10; else none.
     pub relevance: Option<f64>,
+    /// What the re-ranker says, on its own scale; the hits that have it are ordered by it.
+    pub reranked: Option<f64>,
 }
 
 /// What brought a hit.
@@ -180,7 +192,7 @@ impl fmt::Display for MatchedBy {
 }
 
 /// The tags of hits, those of most hits first.
-pub(super) fn facets(hits: &[Hit]) -> Vec<Facet> {
+pub(crate) fn facets(hits: &[Hit]) -> Vec<Facet> {
     let mut counts: BTreeMap<&TagPath, usize> = BTreeMap::new();
     for tag in hits.iter().flat_map(|hit| &hit.node.tags) {
         *counts.entry(tag).or_default() += 1;

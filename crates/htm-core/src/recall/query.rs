@@ -114,6 +114,17 @@ pub struct RecallQuery {
     /// Whether each hit is to have an [`Explanation`](crate::Explanation), and the answer a [`Plan`](crate::Plan). The
     /// statement runs twice then.
     pub explain: bool,
+    /// The first candidates are ordered by a re-ranker ([`Htm::with_reranker`](crate::Htm::with_reranker)), which reads
+    /// query and text together.
+    pub cross_encode: bool,
+    /// Hits that differ from one another: 0 (only relevance counts) to 1 (only novelty); maximal marginal relevance
+    /// (Carbonell and Goldstein 1998).
+    pub diversity: Option<f64>,
+    /// Near-duplicates are one hit, which names the others ([`Hit::folded`](crate::Hit::folded)).
+    pub fold: bool,
+    /// A language model says the query in other words too ([`Htm::with_expander`](crate::Htm::with_expander)), and all of
+    /// them are searched for.
+    pub expand: bool,
 }
 
 impl RecallQuery {
@@ -136,6 +147,10 @@ impl RecallQuery {
             min_similarity: None,
             snippets: false,
             explain: false,
+            cross_encode: false,
+            diversity: None,
+            fold: false,
+            expand: false,
         }
     }
 
@@ -205,6 +220,7 @@ impl RecallQuery {
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
             return Err(RecallError::SimilarityOutOfRange { value }.into());
         }
+        crate::refine::validate_diversity(self.diversity)?;
         validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
     }
 }

@@ -1,5 +1,6 @@
 //! What decides how recall searches.
 
+use crate::refine::RefineSettings;
 use crate::relevance::RelevanceWeights;
 
 /// How both legs are fused.
@@ -46,6 +47,8 @@ pub struct RecallSettings {
     pub min_similarity: Option<f64>,
     /// What relevance is made of.
     pub relevance: RelevanceWeights,
+    /// What a refined recall does beside its search.
+    pub refine: RefineSettings,
 }
 
 impl Default for RecallSettings {
@@ -65,6 +68,7 @@ impl Default for RecallSettings {
             weight_exact: 0.5,
             min_similarity: None,
             relevance: RelevanceWeights::default(),
+            refine: RefineSettings::default(),
         }
     }
 }

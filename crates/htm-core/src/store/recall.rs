@@ -283,12 +283,14 @@ impl Row {
                 text_rank: self.text_rank,
                 tags: self.tag_share,
                 relevance: relevance.map(|weights| weights.relevance(&signals)),
+                reranked: None,
             },
             access_count,
             last_accessed: self.last_accessed,
             matched_by,
             snippet: self.snippet.as_deref().map(Snippet::read),
             explanation,
+            folded: Vec::new(),
         })
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 const MAX_TRIES: usize = 200;
 
 /// The objects and arrays in `text`, outermost first, wherever they stand: alone, in a fence, in prose.
-pub(super) fn json_values(text: &str) -> impl Iterator<Item = Value> {
+pub(crate) fn json_values(text: &str) -> impl Iterator<Item = Value> {
     let mut from = 0;
     let mut tries = 0;
     std::iter::from_fn(move || {
@@ -41,7 +41,7 @@ fn is_checkbox(text: &str, start: usize) -> bool {
 const CHECKBOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
 
 /// `line` without `- `, `* `, `• ` or `1. ` before it, and without a checkbox; and whether one was there.
-pub(super) fn item(line: &str) -> (&str, bool) {
+pub(crate) fn item(line: &str) -> (&str, bool) {
     let line = line.trim();
     let bullet = ["- ", "* ", "• ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet));
     let number = || {

@@ -1,4 +1,4 @@
-//! A BERT encoder for sentence embeddings, on one thread (Devlin et al. 2019, arXiv 1810.04805).
+//! A BERT encoder, for sentence embeddings and for pairs of texts, on one thread (Devlin et al. 2019, arXiv 1810.04805).
 //!
 //! Sequences are packed one after another with no padding and no mask: the linear layers see one matrix of
 //! all tokens, attention runs sequence by sequence. `tests::agrees_with_candle` holds it to candle's BERT, which
@@ -15,6 +15,15 @@ pub(super) struct Bert {
     pub(super) weights: Weights,
 }
 
+/// What the model reads at once.
+#[derive(Clone, Copy)]
+pub(super) struct Sequence<'a> {
+    /// At least one, at most `max_position_embeddings`.
+    pub(super) tokens: &'a [u32],
+    /// How many of them are of token type 0, the first text; the others are of type 1.
+    pub(super) first: usize,
+}
+
 impl Bert {
     /// The mean of each sequence's token vectors (not normalised), one row a sequence.
     ///
@@ -22,7 +31,42 @@ impl Bert {
     /// vocabulary cannot come from the model's own tokenizer.
     pub(super) fn mean_pooled(&self, sequences: &[&[u32]]) -> Vec<Vec<f32>> {
         let width = self.config.hidden_size;
-        let tokens: usize = sequences.iter().map(|sequence| sequence.len()).sum();
+        let single: Vec<Sequence> =
+            sequences.iter().map(|tokens| Sequence { tokens, first: tokens.len() }).collect();
+        let hidden = self.encode(&single);
+        let mut rest = hidden.as_slice();
+        sequences
+            .iter()
+            .map(|sequence| {
+                let (rows, after) = rest.split_at(sequence.len() * width);
+                rest = after;
+                let mut mean = vec![0.0; width];
+                add_rows(&mut mean, rows);
+                mean.iter_mut().for_each(|x| *x /= sequence.len() as f32);
+                mean
+            })
+            .collect()
+    }
+
+    /// The vector of each sequence's first token, `[CLS]`, which stands for the whole of it.
+    pub(super) fn first_tokens(&self, sequences: &[Sequence<'_>]) -> Vec<Vec<f32>> {
+        let width = self.config.hidden_size;
+        let hidden = self.encode(sequences);
+        let mut at = 0;
+        sequences
+            .iter()
+            .map(|sequence| {
+                let row = hidden[at * width..][..width].to_vec();
+                at += sequence.tokens.len();
+                row
+            })
+            .collect()
+    }
+
+    /// A row a token, of all sequences one after another.
+    fn encode(&self, sequences: &[Sequence<'_>]) -> Vec<f32> {
+        let width = self.config.hidden_size;
+        let tokens: usize = sequences.iter().map(|sequence| sequence.tokens.len()).sum();
         let mut hidden = self.embed(sequences, tokens);
         let mut scratch = Scratch::new(tokens, &self.config, sequences);
         for layer in &self.weights.layers {
@@ -58,29 +102,22 @@ impl Bert {
             );
             self.add_norm(&mut hidden, &scratch.out, &layer.down.bias, &layer.output_norm);
         }
-        let mut rest = hidden.as_slice();
-        sequences
-            .iter()
-            .map(|sequence| {
-                let (rows, after) = rest.split_at(sequence.len() * width);
-                rest = after;
-                let mut mean = vec![0.0; width];
-                add_rows(&mut mean, rows);
-                mean.iter_mut().for_each(|x| *x /= sequence.len() as f32);
-                mean
-            })
-            .collect()
+        hidden
     }
 
-    fn embed(&self, sequences: &[&[u32]], tokens: usize) -> Vec<f32> {
+    fn embed(&self, sequences: &[Sequence<'_>], tokens: usize) -> Vec<f32> {
         let (width, weights) = (self.config.hidden_size, &self.weights);
         let mut hidden = Vec::with_capacity(tokens * width);
         for sequence in sequences {
-            for (position, token) in sequence.iter().enumerate() {
+            for (position, token) in sequence.tokens.iter().enumerate() {
                 let word = &weights.words[*token as usize * width..][..width];
                 // The table of positions has the vector of token type 0 added in.
                 let place = &weights.positions[position * width..][..width];
                 hidden.extend(word.iter().zip(place).map(|(word, place)| word + place));
+                if position >= sequence.first {
+                    let start = hidden.len() - width;
+                    hidden[start..].iter_mut().zip(&weights.second).for_each(|(x, second)| *x += second);
+                }
             }
         }
         let Norm { scale, shift } = &weights.embedding_norm;
@@ -89,13 +126,13 @@ impl Bert {
     }
 
     /// `context = softmax(Q · Kᵀ / √d) · V`, a sequence and a head at a time.
-    fn attend(&self, sequences: &[&[u32]], scratch: &mut Scratch) {
+    fn attend(&self, sequences: &[Sequence<'_>], scratch: &mut Scratch) {
         let (width, heads) = (self.config.hidden_size, self.config.num_attention_heads);
         let (size, stride) = (width / heads, 3 * width);
         let factor = 1.0 / (size as f32).sqrt();
         let mut first = 0;
         for sequence in sequences {
-            let length = sequence.len();
+            let length = sequence.tokens.len();
             for head in 0..heads {
                 let part = |kind: usize| {
                     let start = first * stride + kind * width + head * size;
@@ -126,8 +163,8 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(tokens: usize, config: &Config, sequences: &[&[u32]]) -> Self {
-        let longest = sequences.iter().map(|sequence| sequence.len()).max().unwrap_or(0);
+    fn new(tokens: usize, config: &Config, sequences: &[Sequence<'_>]) -> Self {
+        let longest = sequences.iter().map(|sequence| sequence.tokens.len()).max().unwrap_or(0);
         Self {
             qkv: vec![0.0; tokens * 3 * config.hidden_size],
             scores: vec![0.0; longest * longest],

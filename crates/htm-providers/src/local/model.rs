@@ -17,7 +17,7 @@ use crate::pool::pool;
 /// The most tokens that a thread takes at once: enough that gemm's packing of the weights pays, few enough
 /// that what lies between two products stays near the core. `bench` on 2 cores of an EPYC:
 /// 256 gives 397 texts/s, 512 gives 432, 1,024 gives 435.
-const BATCH_TOKENS: usize = 512;
+pub(super) const BATCH_TOKENS: usize = 512;
 
 /// The models of this process, by directory and threads.
 type Loaded = Mutex<HashMap<(PathBuf, usize), Weak<Model>>>;

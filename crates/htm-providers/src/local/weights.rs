@@ -29,6 +29,8 @@ pub(super) struct Weights {
     pub(super) words: Vec<f32>,
     /// A row a position: its own vector plus that of token type 0.
     pub(super) positions: Vec<f32>,
+    /// What token type 1 has more than type 0.
+    pub(super) second: Vec<f32>,
     pub(super) embedding_norm: Norm,
     pub(super) layers: Vec<Layer>,
 }
@@ -87,8 +89,11 @@ impl Weights {
     pub(super) fn load(dir: &Path, config: &Config) -> Result<Self, SettingsError> {
         let path = dir.join("model.safetensors");
         let bytes = read(&path)?;
-        let file = SafeTensors::deserialize(&bytes).map_err(|error| bad(&path, error))?;
-        let tensors = Tensors { file, path };
+        Self::of(&Tensors::new(&bytes, path)?, config)
+    }
+
+    /// Reads the encoder's weights.
+    pub(super) fn of(tensors: &Tensors<'_>, config: &Config) -> Result<Self, SettingsError> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let mut positions =
             tensors.get("embeddings.position_embeddings.weight", config.max_position_embeddings * width)?;
@@ -96,6 +101,8 @@ impl Weights {
         for row in positions.chunks_exact_mut(width) {
             row.iter_mut().zip(&kinds[..width]).for_each(|(place, kind)| *place += kind);
         }
+        let (first, second) = kinds.split_at(width);
+        let second = second.iter().zip(first).map(|(second, first)| second - first).collect();
         let layers = (0..config.num_hidden_layers).map(|index| {
             let at = |name: &str| format!("encoder.layer.{index}.{name}");
             let [query, key, value] = ["query", "key", "value"]
@@ -118,6 +125,7 @@ impl Weights {
             layers: layers.collect::<Result<_, SettingsError>>()?,
             words: tensors.get("embeddings.word_embeddings.weight", config.vocab_size * width)?,
             positions,
+            second,
             embedding_norm: tensors.norm("embeddings.LayerNorm", width)?,
         })
     }
@@ -140,12 +148,19 @@ fn absolute() -> String {
     "absolute".to_owned()
 }
 
-struct Tensors<'a> {
+/// The tensors of a file.
+pub(super) struct Tensors<'a> {
     file: SafeTensors<'a>,
     path: PathBuf,
 }
 
-impl Tensors<'_> {
+impl<'a> Tensors<'a> {
+    /// Those in `bytes`, which are the file at `path`.
+    pub(super) fn new(bytes: &'a [u8], path: PathBuf) -> Result<Self, SettingsError> {
+        let file = SafeTensors::deserialize(bytes).map_err(|error| bad(&path, error))?;
+        Ok(Self { file, path })
+    }
+
     fn get(&self, name: &str, length: usize) -> Result<Vec<f32>, SettingsError> {
         // Some exports keep the names below `bert.`.
         let tensor = self
@@ -163,7 +178,8 @@ impl Tensors<'_> {
         Ok(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
-    fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear, SettingsError> {
+    /// The layer of this name.
+    pub(super) fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear, SettingsError> {
         Ok(Linear {
             weight: self.get(&format!("{name}.weight"), inputs * outputs)?,
             bias: self.get(&format!("{name}.bias"), outputs)?,

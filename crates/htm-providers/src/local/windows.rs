@@ -4,12 +4,60 @@ use std::path::Path;
 
 use serde::Deserialize;
 use tokenizers::Tokenizer;
+use tokenizers::models::wordpiece::WordPiece;
+use tokenizers::normalizers::BertNormalizer;
+use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 
 use super::weights::{Config, bad, read};
 use crate::SettingsError;
 
 /// sentence-transformers' window when a directory does not state one.
 const DEFAULT_WINDOW: usize = 256;
+
+/// A tokenizer and its marks.
+pub(super) struct Marked {
+    pub(super) tokenizer: Tokenizer,
+    /// `[CLS]`.
+    pub(super) first: u32,
+    /// `[SEP]`.
+    pub(super) last: u32,
+}
+
+impl Marked {
+    /// Reads `tokenizer.json` of `dir`, else `vocab.txt`, the words of a BERT that lower-cases.
+    pub(super) fn load(dir: &Path, config: &Config) -> Result<Self, SettingsError> {
+        let vocabulary = dir.join("vocab.txt");
+        let (path, mut tokenizer) = match read(&dir.join("tokenizer.json")) {
+            Err(SettingsError::MissingFile { .. }) if vocabulary.exists() => {
+                let tokenizer = word_pieces(&vocabulary)?;
+                (vocabulary, tokenizer)
+            }
+            bytes => {
+                let path = dir.join("tokenizer.json");
+                let tokenizer = Tokenizer::from_bytes(bytes?).map_err(|error| bad(&path, error))?;
+                (path, tokenizer)
+            }
+        };
+        // The file asks for 128 tokens and padding to them; we split and pack instead.
+        tokenizer.with_truncation(None).map_err(|error| bad(&path, error))?.with_padding(None);
+        if tokenizer.get_vocab_size(true) > config.vocab_size {
+            return Err(bad(&path, format!("it has more tokens than the model, {}", config.vocab_size)));
+        }
+        let mark =
+            |name: &str| tokenizer.token_to_id(name).ok_or_else(|| bad(&path, format!("it has no {name}")));
+        let (first, last) = (mark("[CLS]")?, mark("[SEP]")?);
+        Ok(Self { tokenizer, first, last })
+    }
+}
+
+/// BERT's tokenizer for a vocabulary with a piece a line.
+fn word_pieces(path: &Path) -> Result<Tokenizer, SettingsError> {
+    let model = WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".into()).build();
+    let mut tokenizer = Tokenizer::new(model.map_err(|error| bad(path, error))?);
+    tokenizer.with_normalizer(Some(BertNormalizer::new(true, true, None, true)));
+    tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
+    Ok(tokenizer)
+}
 
 /// Splits texts into windows of tokens, each with the model's marks around it.
 pub(super) struct Windows {
@@ -32,16 +80,7 @@ pub(super) struct Window {
 impl Windows {
     /// Reads `tokenizer.json` and `sentence_bert_config.json` (if there is one) of `dir`.
     pub(super) fn load(dir: &Path, config: &Config) -> Result<Self, SettingsError> {
-        let path = dir.join("tokenizer.json");
-        let mut tokenizer = Tokenizer::from_bytes(read(&path)?).map_err(|error| bad(&path, error))?;
-        // The file asks for 128 tokens and padding to them; we split and pack instead.
-        tokenizer.with_truncation(None).map_err(|error| bad(&path, error))?.with_padding(None);
-        if tokenizer.get_vocab_size(true) > config.vocab_size {
-            return Err(bad(&path, format!("it has more tokens than the model, {}", config.vocab_size)));
-        }
-        let mark =
-            |name: &str| tokenizer.token_to_id(name).ok_or_else(|| bad(&path, format!("it has no {name}")));
-        let (first, last) = (mark("[CLS]")?, mark("[SEP]")?);
+        let Marked { tokenizer, first, last } = Marked::load(dir, config)?;
         let window = max_seq_length(dir)?.min(config.max_position_embeddings);
         if window < 3 {
             return Err(bad(&dir.join("sentence_bert_config.json"), "max_seq_length must be 3 or more"));

@@ -7,7 +7,10 @@ use figment::value::{Num, Value};
 
 use super::Source;
 use super::error::ConfigError;
-use super::model::{Deduplicate, Encoding, Fusion, Level, LogFormat, Provider, Strategy, WeekStart};
+use super::model::{
+    Deduplicate, Encoding, ExpansionProvider, Fusion, Level, LogFormat, Provider, RerankFormat,
+    RerankProvider, Strategy, WeekStart,
+};
 use super::secret::mask_password;
 
 /// A key, as `recall.limit`.
@@ -99,6 +102,19 @@ pub(super) const KEYS: &[Key] = &[
     key("recall.weight_time", Rule::Number(0.0..=1.0)),
     key("recall.weight_exact", Rule::Number(0.0..=1.0)),
     key("recall.min_similarity", Rule::Number(0.0..=1.0)),
+    key("rerank.provider", Rule::OneOf(RerankProvider::WORDS)),
+    key("rerank.url", Rule::HttpUrl),
+    key("rerank.api_key", Rule::Secret),
+    key("rerank.model", Rule::Text),
+    key("rerank.format", Rule::OneOf(RerankFormat::WORDS)),
+    key("rerank.path", Rule::Text),
+    key("rerank.top", Rule::Whole(1..=1000)),
+    key("rerank.timeout_ms", Rule::Whole(1..=DAY_MS)),
+    key("expansion.provider", Rule::OneOf(ExpansionProvider::WORDS)),
+    key("expansion.model", Rule::Text),
+    key("expansion.count", Rule::Whole(1..=8)),
+    key("expansion.timeout_ms", Rule::Whole(1..=DAY_MS)),
+    key("expansion.prompt", Rule::Text),
     key("relevance.similarity", Rule::Number(0.0..=1.0)),
     key("relevance.text", Rule::Number(0.0..=1.0)),
     key("relevance.importance", Rule::Number(0.0..=1.0)),

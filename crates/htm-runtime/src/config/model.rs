@@ -26,6 +26,8 @@ pub struct Config {
     pub openai: Openai,
     pub local: Local,
     pub recall: Recall,
+    pub rerank: Rerank,
+    pub expansion: Expansion,
     pub relevance: Relevance,
     pub groups: Groups,
     pub jobs: Jobs,
@@ -253,6 +255,49 @@ pub struct Recall {
     pub min_similarity: f64,
 }
 
+/// `[rerank]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Rerank {
+    pub provider: RerankProvider,
+    pub url: String,
+    pub api_key: Secret,
+    /// May be empty.
+    pub model: String,
+    pub format: RerankFormat,
+    /// May be empty unless the provider is `local`.
+    pub path: String,
+    pub top: usize,
+    pub timeout_ms: u64,
+}
+
+/// `[expansion]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Expansion {
+    pub provider: ExpansionProvider,
+    /// May be empty: see [`Expansion::model_name`].
+    pub model: String,
+    pub count: usize,
+    pub timeout_ms: u64,
+    /// A file; may be empty.
+    pub prompt: String,
+}
+
+impl Expansion {
+    /// The model, the provider's default when none is set.
+    pub fn model_name(&self) -> &str {
+        match (self.model.as_str(), self.provider) {
+            ("", ExpansionProvider::Ollama) => "llama3.2",
+            ("", ExpansionProvider::Openai) => "gpt-4o-mini",
+            ("", ExpansionProvider::None | ExpansionProvider::Fake) => "fake",
+            (model, _) => model,
+        }
+    }
+}
+
 /// `[relevance]`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -386,6 +431,48 @@ choice! {
     Provider {
         /// In this process.
         Local = "local",
+        /// An Ollama server.
+        Ollama = "ollama",
+        /// OpenAI, or a server that speaks its API.
+        Openai = "openai",
+        /// Deterministic, for tests.
+        Fake = "fake",
+    }
+}
+
+choice! {
+    /// What re-ranks.
+    RerankProvider {
+        /// Nothing.
+        None = "",
+        /// A server's `/rerank`.
+        Http = "http",
+        /// In this process.
+        Local = "local",
+        /// Deterministic, for tests.
+        Fake = "fake",
+    }
+}
+
+choice! {
+    /// What a re-ranking server speaks.
+    RerankFormat {
+        /// Cohere's v2.
+        Cohere = "cohere",
+        /// Jina's.
+        Jina = "jina",
+        /// llama.cpp's server.
+        LlamaCpp = "llama.cpp",
+        /// Text Embeddings Inference.
+        Tei = "tei",
+    }
+}
+
+choice! {
+    /// What says a query in other words.
+    ExpansionProvider {
+        /// Nothing.
+        None = "",
         /// An Ollama server.
         Ollama = "ollama",
         /// OpenAI, or a server that speaks its API.

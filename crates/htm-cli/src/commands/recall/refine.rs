@@ -1,0 +1,51 @@
+//! What refines a recall: from the command line, and as a person reads it.
+
+use htm_core::{Hit, RecallQuery, Recalled};
+use htm_runtime::{RuntimeError, Session};
+
+use crate::args::RefineArgs;
+use crate::output::one_line;
+
+/// `query` with what the command line says.
+pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
+    RecallQuery {
+        cross_encode: args.cross_encode,
+        diversity: args.diversity,
+        fold: args.fold,
+        expand: args.expand,
+        ..query
+    }
+}
+
+/// Settings that cannot work are an error here, where somebody can mend them; an answer would only go without.
+pub(super) fn check(session: &Session, query: &RecallQuery) -> Result<(), RuntimeError> {
+    if query.cross_encode {
+        session.reranker()?;
+    }
+    if query.expand {
+        session.expander()?;
+    }
+    Ok(())
+}
+
+/// What the re-ranker said of a hit, and what is folded into it.
+pub(super) fn describe_hit(hit: &Hit) -> String {
+    let reranked = hit.scores.reranked.map(|score| format!("  re-ranked {score:.3}"));
+    let folded = hit.folded.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let folded = (!folded.is_empty()).then(|| format!("  stands for {folded}"));
+    [reranked, folded].into_iter().flatten().collect()
+}
+
+/// What was searched for besides the query, and how long that and the re-ranker took.
+pub(super) fn describe(recalled: &Recalled) -> String {
+    let mut text = String::new();
+    if recalled.rerank_ms > 0.0 {
+        text.push_str(&format!("; re-ranking {:.1} ms", recalled.rerank_ms));
+    }
+    if !recalled.expansions.is_empty() {
+        let phrasings = recalled.expansions.iter().map(|phrasing| format!("`{}`", one_line(phrasing, 120)));
+        let phrasings = phrasings.collect::<Vec<_>>().join(", ");
+        text.push_str(&format!("\nalso searched for {phrasings} ({:.1} ms to say them)", recalled.expand_ms));
+    }
+    text
+}

@@ -1,0 +1,25 @@
+//! What a refined recall reads of its candidates beside the hits themselves.
+
+use std::collections::HashMap;
+
+use pgvector::HalfVector;
+use sqlx::{AssertSqlSafe, PgPool};
+
+use super::embeddings::RegisteredModel;
+use crate::error::Result;
+use crate::id::NodeId;
+
+/// The vectors of nodes by one model; a node whose embedding is pending has none.
+pub(crate) async fn vectors(
+    pool: &PgPool,
+    model: &RegisteredModel,
+    nodes: &[NodeId],
+) -> Result<HashMap<NodeId, Vec<f32>>> {
+    let sql = include_str!("sql/candidate_vectors.sql").replace("{{store}}", &model.store());
+    let rows: Vec<(NodeId, HalfVector)> = sqlx::query_as(AssertSqlSafe(sql))
+        .bind(nodes.iter().map(|node| node.0).collect::<Vec<_>>())
+        .fetch_all(pool)
+        .await?;
+    let widened = |vector: HalfVector| vector.as_slice().iter().map(|x| x.to_f32()).collect();
+    Ok(rows.into_iter().map(|(node, vector)| (node, widened(vector))).collect())
+}

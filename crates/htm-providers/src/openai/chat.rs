@@ -1,0 +1,165 @@
+//! `POST {base_url}/chat/completions`, with the answer's JSON schema where the server takes one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_openai::types::chat::{
+    ChatCompletionRequestAssistantMessage, ChatCompletionRequestMessage, ChatCompletionRequestSystemMessage,
+    ChatCompletionRequestUserMessage, CreateChatCompletionRequest, ResponseFormat, ResponseFormatJsonSchema,
+};
+use async_trait::async_trait;
+use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::chat::{Chat, Said, Speaker, Turn};
+use crate::http::Http;
+
+/// A chat model at a server that speaks OpenAI's API.
+pub(super) struct OpenAiChat {
+    http: Http,
+    /// What the schema is called.
+    answer: &'static str,
+    /// Whether the server takes a schema, as far as is known.
+    takes_schema: AtomicBool,
+}
+
+/// Of the answer only what we use.
+#[derive(Deserialize)]
+struct Answer {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+    #[serde(default)]
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    refusal: Option<String>,
+}
+
+impl OpenAiChat {
+    /// The chat model of `http`, whose answers are `answer`.
+    pub(super) fn new(http: Http, answer: &'static str) -> Self {
+        Self { http, answer, takes_schema: AtomicBool::new(true) }
+    }
+
+    async fn post(
+        &self,
+        turns: &[Turn],
+        schema: Option<Value>,
+        texts: &[String],
+    ) -> Result<Answer, ProviderError> {
+        let json_schema = |schema| ResponseFormatJsonSchema {
+            description: None,
+            name: self.answer.to_owned(),
+            schema,
+            strict: Some(true),
+        };
+        let request = CreateChatCompletionRequest {
+            model: self.http.model().name.clone(),
+            messages: turns.iter().map(message).collect(),
+            temperature: takes_temperature(&self.http.model().name).then_some(0.0),
+            response_format: schema
+                .map(|schema| ResponseFormat::JsonSchema { json_schema: json_schema(schema) }),
+            ..CreateChatCompletionRequest::default()
+        };
+        self.http.post("chat/completions", &request, texts).await
+    }
+
+    fn read(&self, answer: Answer) -> Result<Said, ProviderError> {
+        let error = |kind, message: &str| Err(ProviderError::new(self.http.model(), kind, message));
+        let Some(Choice { message, finish_reason }) = answer.choices.into_iter().next() else {
+            return error(ProviderErrorKind::BadResponse, "the answer has no choices");
+        };
+        if message.refusal.is_some() || finish_reason.as_deref() == Some("content_filter") {
+            return error(ProviderErrorKind::BadInput, "the model refused the text");
+        }
+        let cut_off = finish_reason.as_deref() == Some("length");
+        Ok(Said { content: message.content.unwrap_or_default(), cut_off })
+    }
+}
+
+#[async_trait]
+impl Chat for OpenAiChat {
+    fn model(&self) -> &ModelName {
+        self.http.model()
+    }
+
+    async fn say(
+        &self,
+        turns: &[Turn],
+        schema: Value,
+        texts: &[String],
+        calls: &dyn Calls,
+    ) -> Result<Said, ProviderError> {
+        if self.takes_schema.load(Ordering::Relaxed) {
+            match self.post(turns, Some(schema), texts).await {
+                Err(error) if is_about_schema(&error) => {
+                    tracing::info!(model = %self.http.model(), %error, "asking without a schema from here on");
+                    self.takes_schema.store(false, Ordering::Relaxed);
+                    if !calls.another().await {
+                        // The job comes back, and is then asked about without one.
+                        return Err(ProviderError { kind: ProviderErrorKind::BadResponse, ..error });
+                    }
+                }
+                result => return self.read(result?),
+            }
+        }
+        self.read(self.post(turns, None, texts).await?)
+    }
+}
+
+fn message(turn: &Turn) -> ChatCompletionRequestMessage {
+    let content = turn.content.as_str();
+    match turn.speaker {
+        Speaker::System => ChatCompletionRequestSystemMessage::from(content).into(),
+        Speaker::User => ChatCompletionRequestUserMessage::from(content).into(),
+        Speaker::Assistant => ChatCompletionRequestAssistantMessage::from(content).into(),
+    }
+}
+
+/// OpenAI's reasoning models answer 400 to any temperature but their own.
+fn takes_temperature(model: &str) -> bool {
+    !["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|reasoning| model.starts_with(reasoning))
+}
+
+/// Whether a server refused the schema and not the texts. Who has no structured output says 400 and names
+/// `response_format` (OpenAI's older models, DeepSeek, LM Studio with some engines); who has not all of JSON schema
+/// names the schema or the grammar that it makes of it (llama.cpp, vLLM), and some say so with 500.
+fn is_about_schema(error: &ProviderError) -> bool {
+    let says = error.message.to_lowercase();
+    matches!(error.kind, ProviderErrorKind::BadInput | ProviderErrorKind::Server)
+        && ["response_format", "response format", "schema", "grammar", "guided decoding", "structured output"]
+            .iter()
+            .any(|words| says.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_schema_is_told_from_a_refused_text() {
+        let is = |kind, message: &str| {
+            is_about_schema(&ProviderError::new(&ModelName::new("openai", "m"), kind, message))
+        };
+        use ProviderErrorKind::*;
+        for message in [
+            "HTTP 400 Bad Request: 'response_format.type' must be 'json_object' or 'text'",
+            "HTTP 400 Bad Request: This response_format type is unavailable now",
+            "HTTP 400 Bad Request: failed to parse grammar",
+            "HTTP 400 Bad Request: The provided JSON schema contains features not supported by xgrammar.",
+        ] {
+            assert!(is(BadInput, message), "{message}");
+        }
+        assert!(!is(BadInput, "HTTP 400 Bad Request: This model's maximum context length is 4096 tokens"));
+        assert!(!is(Unauthorized, "HTTP 401 Unauthorized: response_format"));
+    }
+}

@@ -1,0 +1,266 @@
+//! The re-ranker and the query expander of the configuration, each made when it is needed first.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Reranker};
+use htm_core::{Htm, RefineSettings};
+use htm_providers::fake::{FakeExpander, FakeReranker};
+use htm_providers::ollama::{self, OllamaSettings};
+use htm_providers::openai::{self, OpenAiSettings};
+use htm_providers::rerank::{self, RerankSettings};
+use htm_providers::{Secret, SettingsError, local};
+
+use crate::config::{Config, ExpansionProvider, RerankFormat, RerankProvider};
+use crate::providers::prompt;
+
+/// What the configuration has to refine a recall with.
+#[derive(Clone, Default)]
+pub(crate) struct Refiners {
+    reranker: Option<Arc<Lazy<dyn Reranker>>>,
+    expander: Option<Arc<Lazy<dyn QueryExpander>>>,
+}
+
+impl Refiners {
+    /// Makes nothing yet.
+    pub(crate) fn new(config: &Config) -> Self {
+        let expansion = config.expansion.provider;
+        let reranker = (config.rerank.provider != RerankProvider::None).then(|| {
+            let (name, config) = (reranker_name(config), config.clone());
+            Arc::new(Lazy::new(name, move || make_reranker(&config)))
+        });
+        let expander = (expansion != ExpansionProvider::None).then(|| {
+            let name = ModelName::new(expansion.as_str(), config.expansion.model_name());
+            let config = config.clone();
+            Arc::new(Lazy::new(name, move || make_expander(&config)))
+        });
+        Self { reranker, expander }
+    }
+
+    /// `htm` with what there is.
+    pub(crate) fn given_to(&self, htm: Htm) -> Htm {
+        let htm = match &self.reranker {
+            Some(reranker) => htm.with_reranker(Arc::clone(reranker) as _),
+            None => htm,
+        };
+        match &self.expander {
+            Some(expander) => htm.with_expander(Arc::clone(expander) as _),
+            None => htm,
+        }
+    }
+
+    /// The re-ranker itself; none when none is configured.
+    pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, SettingsError> {
+        self.reranker.as_ref().map(|reranker| reranker.source.get()).transpose()
+    }
+
+    /// The expander itself; none when none is configured.
+    pub(crate) fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>, SettingsError> {
+        self.expander.as_ref().map(|expander| expander.source.get()).transpose()
+    }
+}
+
+/// How the configuration refines a recall that asks for it.
+pub(crate) fn settings(config: &Config) -> RefineSettings {
+    RefineSettings {
+        rerank_top: config.rerank.top,
+        rerank_timeout: Duration::from_millis(config.rerank.timeout_ms),
+        expansions: config.expansion.count,
+        expand_timeout: Duration::from_millis(config.expansion.timeout_ms),
+    }
+}
+
+/// A provider that is made once, by its first call; one that cannot be made is tried again by the next.
+struct Lazy<T: ?Sized> {
+    name: ModelName,
+    source: Arc<Source<T>>,
+}
+
+struct Source<T: ?Sized> {
+    make: Box<dyn Fn() -> Result<Arc<T>, SettingsError> + Send + Sync>,
+    /// Locked while it is made.
+    made: Mutex<Option<Arc<T>>>,
+}
+
+impl<T: ?Sized + Send + Sync + 'static> Lazy<T> {
+    fn new(
+        name: ModelName,
+        make: impl Fn() -> Result<Arc<T>, SettingsError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, source: Arc::new(Source { make: Box::new(make), made: Mutex::default() }) }
+    }
+
+    /// On a thread that may block, for a local model reads its weights.
+    async fn get(&self) -> Result<Arc<T>, ProviderError> {
+        let failed =
+            |message: String| ProviderError::new(&self.name, ProviderErrorKind::ModelNotFound, message);
+        let source = Arc::clone(&self.source);
+        match tokio::task::spawn_blocking(move || source.get()).await {
+            Ok(made) => made.map_err(|error| failed(format!("{error}; {}", error.hint()))),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+}
+
+impl<T: ?Sized> Source<T> {
+    fn get(&self) -> Result<Arc<T>, SettingsError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*made {
+            return Ok(Arc::clone(made));
+        }
+        let new = (self.make)()?;
+        *made = Some(Arc::clone(&new));
+        Ok(new)
+    }
+}
+
+#[async_trait]
+impl Reranker for Lazy<dyn Reranker> {
+    fn model(&self) -> &ModelName {
+        &self.name
+    }
+
+    async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, ProviderError> {
+        self.get().await?.rerank(query, texts).await
+    }
+}
+
+#[async_trait]
+impl QueryExpander for Lazy<dyn QueryExpander> {
+    fn model(&self) -> &ModelName {
+        &self.name
+    }
+
+    async fn expand(&self, query: &str, count: usize) -> Result<Vec<String>, ProviderError> {
+        self.get().await?.expand(query, count).await
+    }
+}
+
+fn rerank_settings(config: &Config) -> RerankSettings {
+    let rerank = &config.rerank;
+    RerankSettings {
+        url: rerank.url.clone(),
+        api_key: Secret::new(rerank.api_key.expose()),
+        model: rerank.model.clone(),
+        format: match rerank.format {
+            RerankFormat::Cohere => rerank::RerankFormat::Cohere,
+            RerankFormat::Jina => rerank::RerankFormat::Jina,
+            RerankFormat::LlamaCpp => rerank::RerankFormat::LlamaCpp,
+            RerankFormat::Tei => rerank::RerankFormat::Tei,
+        },
+        timeout: Duration::from_millis(rerank.timeout_ms),
+    }
+}
+
+fn reranker_name(config: &Config) -> ModelName {
+    match config.rerank.provider {
+        RerankProvider::Http => rerank_settings(config).model_name(),
+        RerankProvider::Local => {
+            let name = Path::new(&config.rerank.path).file_name();
+            ModelName::new("local", name.map_or_else(|| "model".into(), |name| name.to_string_lossy()))
+        }
+        RerankProvider::None | RerankProvider::Fake => FakeReranker::default().model().clone(),
+    }
+}
+
+fn make_reranker(config: &Config) -> Result<Arc<dyn Reranker>, SettingsError> {
+    match config.rerank.provider {
+        RerankProvider::Http => rerank::reranker(rerank_settings(config)),
+        RerankProvider::Local => {
+            let bad = |reason: String| SettingsError::Value { setting: "rerank.path", reason };
+            if config.rerank.path.is_empty() {
+                return Err(bad("must name the directory of a cross-encoder".into()));
+            }
+            // The hint of the model that embeds would not mend this one.
+            local::reranker(Path::new(&config.rerank.path), 0)
+                .map_err(|error| bad(format!("is no cross-encoder: {error}")))
+        }
+        RerankProvider::None | RerankProvider::Fake => Ok(Arc::new(FakeReranker::default())),
+    }
+}
+
+fn make_expander(config: &Config) -> Result<Arc<dyn QueryExpander>, SettingsError> {
+    let expansion = &config.expansion;
+    let (model, timeout) = (expansion.model_name().to_owned(), Duration::from_millis(expansion.timeout_ms));
+    match expansion.provider {
+        ExpansionProvider::Ollama => ollama::expander(OllamaSettings {
+            base_url: config.ollama.base_url.clone(),
+            model,
+            timeout,
+            prompt: prompt(&expansion.prompt, "expansion")?,
+            ..OllamaSettings::default()
+        }),
+        ExpansionProvider::Openai => openai::expander(OpenAiSettings {
+            base_url: config.openai.base_url.clone(),
+            api_key: Secret::new(config.openai.api_key.expose()),
+            model,
+            timeout,
+            prompt: prompt(&expansion.prompt, "expansion")?,
+            ..OpenAiSettings::default()
+        }),
+        ExpansionProvider::None | ExpansionProvider::Fake => Ok(Arc::new(FakeExpander::default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::config::Places;
+
+    fn refiners(pairs: &[(&str, &str)]) -> Refiners {
+        let set: BTreeMap<String, String> =
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Refiners::new(&Config::load_from(&Places::default(), &set).unwrap().config)
+    }
+
+    #[test]
+    fn nothing_is_configured_by_default() {
+        let refiners = refiners(&[]);
+        assert!(refiners.reranker().unwrap().is_none() && refiners.expander().unwrap().is_none());
+    }
+
+    #[test]
+    fn each_provider_is_made_and_named() {
+        for (pairs, name) in [
+            (&[("rerank.provider", "fake")][..], "fake/shared-words"),
+            (&[("rerank.provider", "http")], "http/tei"),
+            (&[("rerank.provider", "http"), ("rerank.format", "cohere")], "http/rerank-v3.5"),
+            (&[("rerank.provider", "http"), ("rerank.model", "bge")], "http/bge"),
+        ] {
+            let refiners = refiners(pairs);
+            assert_eq!(refiners.reranker.as_ref().unwrap().model().to_string(), name);
+            assert_eq!(refiners.reranker().unwrap().unwrap().model().to_string(), name);
+        }
+        for (provider, name) in
+            [("ollama", "ollama/llama3.2"), ("openai", "openai/gpt-4o-mini"), ("fake", "fake/fake")]
+        {
+            let refiners = refiners(&[("expansion.provider", provider)]);
+            assert_eq!(refiners.expander.as_ref().unwrap().model().to_string(), name);
+            assert!(refiners.expander().unwrap().is_some());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_made_says_which_setting_and_fails_the_call() {
+        let local = refiners(&[("rerank.provider", "local")]);
+        let error = local.reranker().err().unwrap();
+        assert_eq!(error.to_string(), "rerank.path must name the directory of a cross-encoder");
+        let local = refiners(&[("rerank.provider", "local"), ("rerank.path", "/nowhere/model")]);
+        let error = local.reranker().err().unwrap();
+        assert_eq!(error.code(), "provider_settings_value");
+        assert_eq!(
+            error.to_string(),
+            "rerank.path is no cross-encoder: /nowhere/model/config.json is missing"
+        );
+        let called = local.reranker.as_ref().unwrap().rerank("a", &["b".into()]).await.unwrap_err();
+        assert_eq!(called.code(), "provider_model_not_found");
+        assert!(called.message.contains("rerank.path"), "{called}");
+        let prompt = refiners(&[("expansion.provider", "openai"), ("expansion.prompt", "/nowhere.md")]);
+        let error = prompt.expander().err().unwrap();
+        assert!(error.hint().contains("expansion.prompt"), "{}", error.hint());
+    }
+}
