@@ -149,7 +149,7 @@ async fn the_phrase_in_the_query_is_the_filter_and_is_not_searched_for() {
     // Without a phrase there is no filter; so without one whose time has begun.
     for text in [
         "the harvest",
-        "what did \"last week\" mean for the harvest",
+        "what did \"last week\" mean for the harvest?",
         "the harvest tomorrow",
         "the harvest one year ago today",
         "the harvest two days before last Monday",

@@ -100,14 +100,16 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     // What is ordered anew is chosen from all candidates.
     let limit = if search.relevance.is_some() { pool_size } else { query.limit };
     let begin = format!(
-        // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter.
+        // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter. No parallel
+        // workers: to start them takes longer than what they would do.
         "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
+         set local max_parallel_workers_per_gather = 0;
          set local pg_trgm.similarity_threshold = 0.3; set local hnsw.iterative_scan = relaxed_order;
          set local hnsw.max_scan_tuples = 200000;
          set local hnsw.ef_search = {}",
         settings.ef_search.clamp(1, 1_000)
     );
-    let sql = statement(search.embedding.as_ref().map(|(model, _)| *model), search.words);
+    let sql = statement(search, weight_neighbours > 0.0);
     let mut tx = pool.begin_with(AssertSqlSafe(begin)).await?;
     let mut asked = sqlx::query(AssertSqlSafe(""))
         .bind(search.namespace)
@@ -196,7 +198,10 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
 const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now() as created_at, \
                         0 as revision, null::halfvec as embedding where false)";
 
-fn statement(model: Option<&RegisteredModel>, words: &Words) -> String {
+/// The statement, without what this query has no use for: each table that is mentioned costs the planner its time.
+fn statement(search: &Search<'_>, has_neighbours: bool) -> String {
+    let (query, words) = (search.query, search.words);
+    let model = search.embedding.as_ref().map(|(model, _)| *model);
     let mut visible = include_str!("sql/visible.sql").trim_end().to_owned();
     if words.filters() {
         visible.push('\n');
@@ -207,7 +212,7 @@ fn statement(model: Option<&RegisteredModel>, words: &Words) -> String {
         true => "join phrased p on true join htm.nodes m on m.id = p.id",
         false => "join htm.nodes m on m.tsv @@ q.query",
     };
-    include_str!("sql/recall.sql")
+    let mut sql = include_str!("sql/recall.sql")
         .replace("{{signs}}", include_str!("sql/recall_signs.sql").trim_end())
         .replace("{{chosen}}", chosen)
         .replace("{{words}}", include_str!("sql/recall_words.sql").trim_end())
@@ -218,7 +223,40 @@ fn statement(model: Option<&RegisteredModel>, words: &Words) -> String {
         .replace("{{within:m}}", &within("m"))
         .replace("{{within:e}}", &within("e"))
         .replace("{{visible}}", &visible)
-        .replace("{{node}}", node_columns())
+        .replace("{{node}}", node_columns());
+    let has_tags = !query.tags.is_empty();
+    let has_filter =
+        has_tags || query.robot.is_some() || query.session.is_some() || !query.metadata.is_empty();
+    for (is_used, part, columns) in [
+        (has_tags, "tag_scope", "null::bigint as ord, null::bigint as id"),
+        (!query.boost_tags.is_empty(), "boost", "null::bigint as ord, null::bigint as id"),
+        (has_tags && model.is_some(), "few", "null::bigint as node_id, null::bigint as ord"),
+        (has_filter && model.is_some(), "narrow", "null::bigint as id"),
+        (has_filter && model.is_some(), "narrow_leg", "null::bigint as id, null::float8 as distance"),
+        (model.is_some(), "whole_leg", "null::bigint as id, null::float8 as distance"),
+        (model.is_some(), "index_leg", "null::bigint as id, null::float8 as distance"),
+        (
+            has_neighbours,
+            "turn",
+            "null::bigint as id, null::text as session, null::int as seq, null::timestamptz as created_at",
+        ),
+        (has_neighbours, "link", "null::bigint as turn, null::bigint as id, null::bigint as steps"),
+    ] {
+        if !is_used {
+            sql = emptied(&sql, part, columns);
+        }
+    }
+    sql
+}
+
+/// The statement with a part that has no rows.
+fn emptied(sql: &str, part: &str, columns: &str) -> String {
+    let head = format!("\n{part} as materialized (");
+    let cut = sql.find(&head).map(|start| start + head.len());
+    match cut.and_then(|start| Some((start, start + sql[start..].find("\n)")?))) {
+        Some((start, end)) => format!("{}\n    select {columns} where false{}", &sql[..start], &sql[end..]),
+        None => sql.to_owned(),
+    }
 }
 
 fn within(row: &str) -> String {

@@ -66,6 +66,9 @@ scope as materialized (
         when case when $4::text[] is not null and (select count(*) from few) <= $13 then true
                   else $7::text is not null or $20::text is not null or $29::jsonb is not null end
              and (select count(*) from narrow) <= $13 then 'narrow'
+        when $2::timestamptz is null and $3::timestamptz is null and $18::timestamptz[] is null
+             and (select node_count > 1.1 * $13 from htm.namespace_statistics where namespace = $1 and refreshed_at is not null)
+            then 'index' -- as was counted lately
         when (select count(*) from (select from {{store}} e where {{within:e}} limit $13 + 1) counted) <= $13 then 'whole'
         else 'index' end as search
 ),
