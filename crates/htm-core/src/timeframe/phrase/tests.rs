@@ -52,7 +52,7 @@ fn what_is_clearly_a_time_is_taken() {
         ("WHAT BROKE LAST WEEK", "LAST WEEK", "WHAT BROKE"),
         ("what did \"Mara\" say today", "today", "what did \"Mara\" say"),
         ("Mara's notes and Ben's of last week", "of last week", "Mara's notes and Ben's"),
-        // Nothing would be left: the text stays, the filter holds.
+        // Nothing is left: the filter alone.
         ("last week", "last week", ""),
         ("Yesterday?", "Yesterday", ""),
     ] {
