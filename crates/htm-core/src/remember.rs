@@ -14,6 +14,9 @@ use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{robots, tags};
 use crate::tag::TagPath;
 
+/// How often a write is tried that meets a removal or another write.
+const ATTEMPTS: u32 = 4;
+
 /// What a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Receipt {
@@ -243,15 +246,20 @@ impl Htm {
     }
 
     /// In a transaction, or in a savepoint of the one that is open. What another removes while it is looked at, the robot
-    /// or the node that stood in the way, is looked at once more.
+    /// or the node that stood in the way, is looked at once more; and so is what waited for another in a circle.
     async fn write_in_tx(
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
     ) -> Result<Vec<Result<Receipt>>> {
-        let mut results = match self.attempt_in_tx(connection, nodes).await {
-            Err(error) if is_robot_gone(&error) => self.attempt_in_tx(connection, nodes).await?,
-            results => results?,
+        let mut attempt = 1;
+        let mut results = loop {
+            match self.attempt_in_tx(connection, nodes).await {
+                Err(error) if attempt < ATTEMPTS && (is_robot_gone(&error) || met_another(&error)) => {
+                    attempt += 1;
+                }
+                results => break results?,
+            }
         };
         let contended = |result: &Result<Receipt>| matches!(result, Err(Error::Contended));
         let (places, again): (Vec<usize>, Vec<NewNode<'_>>) = nodes
@@ -349,6 +357,12 @@ fn robot_of(node: &NewNode<'_>) -> (String, String) {
 
 fn written(node: NodeId) -> Receipt {
     Receipt { node, outcome: Outcome::Written }
+}
+
+/// Whether the database ended this, of two that waited for one another.
+fn met_another(error: &Error) -> bool {
+    let Error::Database(error) = error else { return false };
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("40P01")
 }
 
 /// Whether the robot's row was removed between the look at it and the write.

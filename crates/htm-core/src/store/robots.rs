@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, PgConnection, PgExecutor, PgPool};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::groups;
@@ -27,14 +27,19 @@ const REGISTRATIONS: u32 = 20;
 pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&str, &str)]) -> Result<()> {
     let (namespaces, names): (Vec<&str>, Vec<&str>) = robots.iter().copied().unzip();
     for _ in 0..REGISTRATIONS {
+        // Of several, what an attempt has is given back before the next one: it is taken in one order, or two callers that
+        // have one robot each would wait for the other's.
+        let mut attempt = connection.begin().await?;
         let missing: i64 = sqlx::query_scalar(include_str!("sql/register_robots.sql"))
             .bind(&namespaces)
             .bind(&names)
-            .fetch_one(&mut *connection)
+            .fetch_one(&mut *attempt)
             .await?;
         if missing == 0 {
+            attempt.commit().await?;
             return Ok(());
         }
+        attempt.rollback().await?;
     }
     Err(Error::Contended)
 }
