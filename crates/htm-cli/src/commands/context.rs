@@ -39,15 +39,8 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         }),
     };
     let whose = WhoseArgs { namespace: args.namespace, robot: args.robot };
-    let (namespace, name) = names(config, &whose);
-    let known = with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await;
-    let is_new = match known {
-        Ok(_) => false,
-        // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
-        Err(error) if error.code() == "robot_unknown" && query.is_some() => true,
-        Err(error) => return Err(error),
-    };
-    let answer = with_robot(config, &whose, async |robot| {
+    // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
+    let answer = with_robot(config, &whose, query.is_some(), async |robot, is_new| {
         let recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
@@ -86,10 +79,8 @@ pub(crate) async fn memory(
             });
         }
         MemoryCommand::Add(args) => {
-            let (namespace, name) = names(config, &args.whose);
-            // One that is not there is not made for it; so below.
-            with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
-            let intake = with_robot(config, &args.whose, async |robot| robot.add(&args.nodes).await).await?;
+            let add = async |robot: &Robot, _| robot.add(&args.nodes).await;
+            let intake = with_robot(config, &args.whose, false, add).await?;
             output.value(&intake, || describe_intake(&args.nodes, &intake));
         }
         MemoryCommand::Touch(args) => {
@@ -101,10 +92,7 @@ pub(crate) async fn memory(
             change(config, &args, "removed", "out of mind", each, output).await?;
         }
         MemoryCommand::Clear(whose) => {
-            let (namespace, name) = names(config, &whose);
-            // One that is not there is not made to be cleared.
-            with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
-            let cleared = with_robot(config, &whose, async |robot| Ok(robot.clear())).await?;
+            let cleared = with_robot(config, &whose, false, async |robot, _| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
                 format!("{cleared} memories are out of mind; they stay in long-term memory")
             });
@@ -122,13 +110,12 @@ async fn change(
     each: impl Fn(&Robot, NodeId) -> bool,
     output: &Output,
 ) -> Result<(), CliError> {
-    let (namespace, name) = names(config, &args.whose);
-    with_htm(config, async |htm| htm.find_robot(Some(namespace), name).await).await?;
-    let (there, not_there): (Vec<NodeId>, Vec<NodeId>) = with_robot(config, &args.whose, async |robot| {
-        Ok(args.nodes.iter().copied().partition(|node| each(robot, *node)))
-    })
-    .await?;
+    let parted = async |robot: &Robot, _| {
+        Ok(args.nodes.iter().copied().partition::<Vec<NodeId>, _>(|node| each(robot, *node)))
+    };
+    let (there, not_there) = with_robot(config, &args.whose, false, parted).await?;
     if there.is_empty() {
+        let (_, name) = names(config, &args.whose);
         let nodes: Vec<String> = not_there.iter().map(ToString::to_string).collect();
         return Err(CliError::Usage {
             code: "not_in_mind",
@@ -262,15 +249,22 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
     }
 }
 
+/// Works with a robot, and says whether it is new: one that is not there is made only where it may be.
 async fn with_robot<T>(
     config: &Config,
     whose: &WhoseArgs,
-    work: impl AsyncFnOnce(&Robot) -> htm_core::Result<T>,
+    may_be_new: bool,
+    work: impl AsyncFnOnce(&Robot, bool) -> htm_core::Result<T>,
 ) -> Result<T, CliError> {
     let (namespace, name) = names(config, whose);
     with_htm(config, async |htm| {
+        let is_new = match htm.find_robot(Some(namespace), name).await {
+            Ok(_) => false,
+            Err(error) if may_be_new && error.code() == "robot_unknown" => true,
+            Err(error) => return Err(error),
+        };
         let robot = htm.robot_in(namespace, name).await?;
-        let done = work(&robot).await;
+        let done = work(&robot, is_new).await;
         let closed = robot.close().await;
         let done = done?;
         closed?;
