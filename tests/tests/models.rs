@@ -112,7 +112,7 @@ impl Asker {
                         RecallQuery::new(format!("subject {}", number % 7)).strategy(strategy).limit(10);
                     let recalled = htm.recall(&query).await.unwrap();
                     assert_eq!((recalled.hits.len(), recalled.degraded), (10, vec![]));
-                    let model = recalled.model.unwrap();
+                    let model = recalled.models[0].clone();
                     assert!(model == old || may_be_new.load(Ordering::SeqCst), "{model} answered");
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -130,7 +130,7 @@ impl Asker {
 
 async fn answers_by(htm: &Htm, model: &RegisteredModel) {
     let query = RecallQuery::new("subject 3");
-    wait_until(|| async { htm.recall(&query).await.unwrap().model.as_ref() == Some(&model.label) }).await;
+    wait_until(|| async { htm.recall(&query).await.unwrap().models == [model.label.clone()] }).await;
 }
 
 /// From 384 to so many dimensions, under live writes, with a worker that dies at 30 % and another at 70 %.
@@ -245,7 +245,7 @@ async fn a_forced_activation_says_what_vectors_lose_and_strands_nothing() {
     assert_eq!((activation.enqueued, activation.lost), (10, 10));
     assert_eq!(db.count("select count(*) from htm.stranded").await, 0);
     let recalled = htm.recall(&RecallQuery::new("note 3")).await.unwrap();
-    assert_eq!((recalled.model, recalled.unembedded), (Some(new.label), 10));
+    assert_eq!((recalled.models, recalled.unembedded), (vec![new.label], 10));
 }
 
 #[tokio::test]
@@ -280,9 +280,9 @@ async fn a_standby_answers_where_the_active_models_embedder_is_missing() {
     lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
     let only_old = Htm::with_pool(db.pool.clone(), Settings::default(), Some(embedder(&old, Duration::ZERO)));
     let recalled = only_old.recall(&RecallQuery::new("anything")).await.unwrap();
-    assert_eq!((recalled.model, recalled.degraded), (Some(old.label), vec![]));
+    assert_eq!((recalled.models, recalled.degraded), (vec![old.label], vec![]));
     let both = handle(&db).recall(&RecallQuery::new("anything")).await.unwrap();
-    assert_eq!(both.model, Some(new.label));
+    assert_eq!(both.models, [new.label]);
 }
 
 #[tokio::test]

@@ -45,13 +45,15 @@ impl Htm {
         }
     }
 
-    /// The search of a valid query, without what refines it.
+    /// The search of a valid query by the first of its models, without what refines it.
     pub(crate) async fn search(&self, query: &RecallQuery) -> Result<Recalled> {
         let weights =
             query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
-        let namespace = self.namespace_or_own(query.namespace.as_deref())?;
-        self.saw_robot(namespace, &self.settings().robot);
+        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        for namespace in &namespaces {
+            self.saw_robot(namespace, &self.settings().robot);
+        }
         let applied = self.apply_time(&query.timeframe, &query.text).await?;
         if applied.is_only_time() {
             return self.recall_time(query, applied).await;
@@ -67,7 +69,7 @@ impl Htm {
         let mut degraded = Vec::new();
         let embedding = match strategy.wants_vectors() {
             false => None,
-            true => match self.embed_query(&words.plain).await {
+            true => match self.embed_query(&words.plain, query.models.first().map(String::as_str)).await {
                 Ok(embedding) => Some(embedding),
                 Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
                     return Err(error);
@@ -87,7 +89,7 @@ impl Htm {
         let found = recall::search(
             self.pool(),
             &recall::Search {
-                namespace,
+                namespaces: &namespaces,
                 query,
                 strategy,
                 timeframe: &timeframe,
@@ -114,7 +116,7 @@ impl Htm {
             time_phrase: phrase,
             unembedded: found.unembedded,
             vector_search: found.vector_search,
-            model: embedding.map(|(model, _)| model.label),
+            models: embedding.map(|(model, _)| model.label).into_iter().collect(),
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
@@ -154,7 +156,7 @@ impl Htm {
             timeframe: applied.timeframe,
             time_phrase: applied.phrase,
             unembedded: 0,
-            model: None,
+            models: Vec::new(),
             vector_search: None,
             degraded: Vec::new(),
             embed_ms: 0.0,
