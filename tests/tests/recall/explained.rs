@@ -87,6 +87,7 @@ async fn a_plan_says_which_legs_ran_by_which_indexes() {
     let memories: Vec<Memory> =
         (0..3_000).map(|n| Memory::new(format!("note {n} about subject {}", n % 700))).collect();
     db.htm().remember_many(&memories).await.unwrap();
+    db.htm().remember(Memory::new("birds in the garden").namespace("home")).await.unwrap();
     drain(&db, Stage::Embed).await;
     sqlx::query("analyze").execute(&db.pool).await.unwrap();
     for exact_scope in [10_000, 10] {
@@ -109,7 +110,7 @@ async fn a_plan_says_which_legs_ran_by_which_indexes() {
             // Of a small namespace each is read.
             let each = RecallQuery { text: "garden".into(), ..query }.namespace("home");
             let recalled = htm.recall(&each).await.unwrap();
-            assert_eq!(recalled.hits[0].node.key.as_deref(), Some("birds"));
+            assert_eq!(recalled.hits[0].node.content, "birds in the garden");
             assert!(!legs.contains(&"text") || recalled.plan.unwrap().legs.contains(&"text"));
         }
     }

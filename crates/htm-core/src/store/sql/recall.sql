@@ -142,7 +142,7 @@ turn as materialized (
     -- A candidate that is a short turn of a conversation has neighbours; a long text stands for itself.
     select c.id, m.namespace, m.session, m.seq, m.created_at
       from candidate c
-      join htm.nodes m on m.id = c.id
+     cross join lateral (select n.* from htm.nodes n where n.id = c.id offset 0) m
      where $23 > 0 and m.session is not null and length(m.tsv) <= 64
 ),
 link as materialized (
@@ -197,7 +197,7 @@ member as materialized (
       from (select id, vector_rank, text_rank from candidate
              union all
             select id, null, null from (select id from link except select id from candidate) beside) c
-      join htm.nodes m on m.id = c.id
+     cross join lateral (select n.* from htm.nodes n where n.id = c.id offset 0) m
       -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
       left join lateral (select s.embedding, s.revision from {{store}} s where s.node_id = c.id offset 0) e on true
      where c.vector_rank is not null or c.text_rank is not null
@@ -284,7 +284,7 @@ select {{node}},
        (select search from scope) as search, a.access_count, a.last_accessed,
        greatest(extract(epoch from now() - m.created_at)::float8 / 3600, 0) as hours
   from hit h
-  join htm.nodes m on m.id = h.id
+ cross join lateral (select n.* from htm.nodes n where n.id = h.id offset 0) m
   join htm.robots r on r.id = m.robot_id
   left join htm.node_accesses a on a.node_id = m.id
  order by h.score desc nulls last, h.id desc
