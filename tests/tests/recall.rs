@@ -8,6 +8,8 @@ mod explained;
 mod ranking;
 #[path = "recall/refining.rs"]
 mod refining;
+#[path = "recall/several.rs"]
+mod several;
 #[path = "recall/words.rs"]
 mod words;
 

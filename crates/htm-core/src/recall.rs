@@ -33,7 +33,7 @@ impl Htm {
     /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
+    /// `content_empty` (a blank query), `query_only_negations`, `model_unknown`, `namespace_forbidden`, `min_similarity_out_of_range`, `limit_out_of_range`,
     /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.
@@ -74,6 +74,7 @@ impl Htm {
                 Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
                     return Err(error);
                 }
+                Err(error @ Error::ModelUnknown { .. }) if !query.models.is_empty() => return Err(error),
                 // A database that fails here fails the text's leg as well.
                 Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
                 Err(error) => {
