@@ -62,7 +62,7 @@ impl Default for RecallSettings {
             bm25_k1: 1.2,
             bm25_b: 0.75,
             bm25_smoothing: 30.0,
-            weight_neighbours: 0.15,
+            weight_neighbours: 0.3,
             weight_speaker: 0.15,
             weight_time: 0.3,
             weight_exact: 0.5,
