@@ -35,7 +35,7 @@ pub struct RecallSettings {
     /// What BM25 adds to each length and to the average, in lexemes: a turn of three words is hardly more about them
     /// than one of ten.
     pub bm25_smoothing: f64,
-    /// Hybrid: the share of a neighbouring turn's score that a turn of a conversation has besides its own; 0: none.
+    /// Hybrid: the share that a turn of a conversation has of what its neighbours' scores are above the usual; 0: none.
     pub weight_neighbours: f64,
     /// Hybrid: what a node has more when the query names its speaker.
     pub weight_speaker: f64,

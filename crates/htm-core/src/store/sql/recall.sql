@@ -235,15 +235,16 @@ beside as (
     -- A turn has a share of the better of both turns next to it, and two thirds of it of the better of those one further,
     -- as far as they are better than usual: to be in a conversation is no merit over a text that stands for itself.
     select id,
-           $23 * coalesce(max(base) filter (where steps = 1)
-                          - case count(*) filter (where steps = 1) when 1 then min(of_one) else min(of_two) end, 0)
-           + $23 * 2 / 3 * coalesce(max(base) filter (where steps = 2)
-                                    - case count(*) filter (where steps = 2) when 1 then min(of_one) else min(of_two) end, 0) as share
-      from (select l.turn as id, f.id as other, f.base, l.steps from link l join fused f on f.id = l.id
-             union
-            select l.id, f.id, f.base, l.steps from link l join fused f on f.id = l.turn) pair
+           $23 * (coalesce(near - case when has_one_near then of_one else of_two end, 0)
+                  + coalesce(further - case when has_one_further then of_one else of_two end, 0) * 2 / 3) as share
+      from (select id, max(base) filter (where steps = 1) as near, max(base) filter (where steps = 2) as further,
+                   min(other) filter (where steps = 1) = max(other) filter (where steps = 1) as has_one_near,
+                   min(other) filter (where steps = 2) = max(other) filter (where steps = 2) as has_one_further
+              from (select l.turn as id, f.id as other, f.base, l.steps from link l join fused f on f.id = l.id
+                     union all
+                    select l.id, f.id, f.base, l.steps from link l join fused f on f.id = l.turn) pair
+             group by id) best
      cross join usual
-     group by id
 ),
 shown as (
     -- What a snippet marks.
