@@ -97,7 +97,7 @@ type Narrowed = fn(RecallQuery) -> RecallQuery;
 fn filters() -> [(&'static str, Narrowed); 6] {
     [
         ("all", |query| query),
-        ("10 % by robot", |query| RecallQuery { robot: Some("tenth".into()), ..query }),
+        ("10 % by robot", |query| RecallQuery { robots: vec!["tenth".into()], ..query }),
         ("1 % by tag", |query| query.tag(TagFilter::Exact("hundredth".parse().expect("a tag")))),
         ("0.1 % by metadata", |query| query.metadata("rare", true)),
         ("a tenth of the time", |query| {

@@ -23,6 +23,7 @@ const LEVELS: &[(&str, u8)] = &[
 const FRAGMENTS: &[&str] = &[
     "in_timeline.sql",
     "recall_bm25.sql",
+    "recall_chosen.sql",
     "recall_words.sql",
     "recall_signs.sql",
     "recall_required.sql",

@@ -112,7 +112,7 @@ impl Asker {
                         RecallQuery::new(format!("subject {}", number % 7)).strategy(strategy).limit(10);
                     let recalled = htm.recall(&query).await.unwrap();
                     assert_eq!((recalled.hits.len(), recalled.degraded), (10, vec![]));
-                    let model = recalled.model.unwrap();
+                    let model = recalled.models[0].clone();
                     assert!(model == old || may_be_new.load(Ordering::SeqCst), "{model} answered");
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -130,7 +130,7 @@ impl Asker {
 
 async fn answers_by(htm: &Htm, model: &RegisteredModel) {
     let query = RecallQuery::new("subject 3");
-    wait_until(|| async { htm.recall(&query).await.unwrap().model.as_ref() == Some(&model.label) }).await;
+    wait_until(|| async { htm.recall(&query).await.unwrap().models == [model.label.clone()] }).await;
 }
 
 /// From 384 to so many dimensions, under live writes, with a worker that dies at 30 % and another at 70 %.
@@ -245,7 +245,7 @@ async fn a_forced_activation_says_what_vectors_lose_and_strands_nothing() {
     assert_eq!((activation.enqueued, activation.lost), (10, 10));
     assert_eq!(db.count("select count(*) from htm.stranded").await, 0);
     let recalled = htm.recall(&RecallQuery::new("note 3")).await.unwrap();
-    assert_eq!((recalled.model, recalled.unembedded), (Some(new.label), 10));
+    assert_eq!((recalled.models, recalled.unembedded), (vec![new.label], 10));
 }
 
 #[tokio::test]
@@ -280,9 +280,50 @@ async fn a_standby_answers_where_the_active_models_embedder_is_missing() {
     lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
     let only_old = Htm::with_pool(db.pool.clone(), Settings::default(), Some(embedder(&old, Duration::ZERO)));
     let recalled = only_old.recall(&RecallQuery::new("anything")).await.unwrap();
-    assert_eq!((recalled.model, recalled.degraded), (Some(old.label), vec![]));
+    assert_eq!((recalled.models, recalled.degraded), (vec![old.label], vec![]));
     let both = handle(&db).recall(&RecallQuery::new("anything")).await.unwrap();
-    assert_eq!(both.model, Some(new.label));
+    assert_eq!(both.models, [new.label]);
+}
+
+#[tokio::test]
+async fn several_models_are_asked_at_once_and_what_one_cannot_say_costs_its_own_list() {
+    let db = TestDatabase::new().await;
+    let htm = handle(&db);
+    let (old, new) = (add(&db, 8).await, add(&db, 16).await);
+    htm.remember_many(&(0..40).map(|n| Memory::new(format!("note {n}"))).collect::<Vec<_>>()).await.unwrap();
+    let stop = CancellationToken::new();
+    let workers = [&old, &new].map(|model| work(&db, model, Duration::ZERO, stop.clone()));
+    wait_until(|| async { done(&db, &old).await == 40 && done(&db, &new).await == 40 }).await;
+    stop.cancel();
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    let query = |strategy| RecallQuery::new("note 3").strategy(strategy).model(&old.label).limit(5);
+    for strategy in [Strategy::Vector, Strategy::Hybrid] {
+        let both = htm.recall(&query(strategy).model(&new.label).model(&old.label)).await.unwrap();
+        assert_eq!(both.models, [&old.label[..], &new.label], "{strategy}");
+        assert_eq!((both.hits.len(), both.degraded.len()), (5, 0), "{strategy}");
+        // What leads both lists leads them together, and its score says so.
+        let one = htm.recall(&query(strategy)).await.unwrap();
+        assert_eq!(one.models, [&old.label[..]]);
+        assert_eq!(both.hits[0].node.content, "note 3", "{strategy}");
+        assert_eq!(
+            (one.hits[0].node.id, both.hits[0].scores.score),
+            (both.hits[0].node.id, 1.0),
+            "{strategy}"
+        );
+    }
+    let by_text = htm.recall(&query(Strategy::Fulltext).model(&new.label)).await.unwrap();
+    assert_eq!((by_text.models.len(), &by_text.hits[0].node.content[..]), (0, "note 3"));
+    for unknown in [query(Strategy::Hybrid).model("nobody/knows"), RecallQuery::new("note").model("nobody/knows")] {
+        assert_eq!(htm.recall(&unknown).await.unwrap_err().code(), "model_unknown");
+    }
+
+    // A program that has the embedder of one only.
+    let some = Htm::with_pool(db.pool.clone(), Settings::default(), Some(embedder(&old, Duration::ZERO)));
+    let half = some.recall(&query(Strategy::Vector).model(&new.label)).await.unwrap();
+    assert_eq!((&half.models[..], half.hits.len()), (&[old.label.clone()][..], 5));
+    assert_eq!((half.degraded.len(), half.degraded[0].code), (1, "embedder_other"));
 }
 
 #[tokio::test]

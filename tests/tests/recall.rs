@@ -8,6 +8,8 @@ mod explained;
 mod ranking;
 #[path = "recall/refining.rs"]
 mod refining;
+#[path = "recall/several.rs"]
+mod several;
 #[path = "recall/words.rs"]
 mod words;
 
@@ -115,7 +117,7 @@ async fn filters_narrow_every_strategy() {
         assert!(found(base.clone().tag(exact.clone()).tag(database.clone())).await.is_empty(), "{strategy}");
         let any = RecallQuery { any_tag: true, ..base.clone().tag(exact).tag(database) };
         assert_eq!(found(any).await, ["backup", "pg"], "{strategy}");
-        let owl = RecallQuery { robot: Some("owl".into()), ..base.clone() };
+        let owl = RecallQuery { robots: vec!["owl".into()], ..base.clone() };
         assert_eq!(found(owl).await, ["pg"], "{strategy}");
         assert_eq!(htm.recall(&base.limit(1)).await.unwrap().hits.len(), 1, "{strategy}");
     }
@@ -249,12 +251,12 @@ async fn a_model_that_is_not_complete_is_not_asked() {
     htm_core::store::embeddings::register_model(&db.pool, fresh.model(), 64).await.unwrap();
     // A program that has the old model's embedder goes on as before.
     let recalled = db.htm().recall(&RecallQuery::new("database migration")).await.unwrap();
-    assert_eq!((recalled.model.as_deref(), recalled.unembedded), (Some("fake/bag-of-words"), 0));
+    assert_eq!((&recalled.models[..], recalled.unembedded), (&["fake/bag-of-words".to_owned()][..], 0));
     // One that has only the new one's answers by text, and says what to do.
     let htm = Htm::with_pool(db.pool.clone(), settings, Some(std::sync::Arc::new(fresh)));
     for strategy in [Strategy::Vector, Strategy::Hybrid] {
         let recalled = htm.recall(&RecallQuery::new("database migration").strategy(strategy)).await.unwrap();
-        assert_eq!((recalled.model, recalled.hits[0].matched_by), (None, MatchedBy::Text));
+        assert_eq!((recalled.models.len(), recalled.hits[0].matched_by), (0, MatchedBy::Text));
         let degraded = &recalled.degraded[0];
         assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
         assert!(degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("htm models list"));
@@ -312,7 +314,7 @@ async fn a_query_that_is_a_time_and_no_more_finds_what_is_of_it() {
     assert_eq!(recalled.facets.len(), 1);
     // Its filters hold.
     let mut owls = RecallQuery { text: "March 2026".into(), ..auto.clone() };
-    owls.robot = Some("owl".into());
+    owls.robots = vec!["owl".into()];
     assert_eq!(keys(&htm.recall(&owls).await.unwrap()), ["pg"]);
     let none = RecallQuery { limit: 0, ..auto };
     assert_eq!(htm.recall(&none).await.unwrap_err().code(), "limit_out_of_range");

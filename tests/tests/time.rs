@@ -221,7 +221,7 @@ async fn a_timeline_is_in_the_order_of_time() {
         TimelineQuery::everything().timeframe(said("..2026-03-01T22:10:00Z, since 2026-03-02T09:00:00Z"));
     assert_eq!(nodes(&parts).await, at(&[0, 4, 5]));
     assert_eq!(nodes(&TimelineQuery::everything().session("a")).await, at(&[0, 2, 5]));
-    let bob = TimelineQuery { robot: Some("bob".into()), ..TimelineQuery::everything() };
+    let bob = TimelineQuery { robots: vec!["bob".into()], ..TimelineQuery::everything() };
     assert_eq!(nodes(&bob).await, at(&[1, 4]));
     assert!(nodes(&TimelineQuery::everything().namespace("nowhere")).await.is_empty());
     // What a topic is about.

@@ -31,6 +31,8 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     let own = RecallQuery::new("zeppelin").strategy(Strategy::Fulltext);
     assert_eq!(htm.recall(&own).await.unwrap().hits[0].node.id, nodes[0]);
     assert_eq!(htm.recall(&words("home")).await.unwrap().hits[0].node.id, nodes[1]);
+    let both = htm.recall(&words("home").namespace("atlas")).await.unwrap();
+    assert_eq!(both.hits.len(), 2);
     assert_eq!(htm.get(nodes[1]).await.unwrap().namespace, "home");
     assert!(htm.remember(Memory::new("another")).await.map(|it| it.node.0 > 0).unwrap());
     // What the robot had in mind of another namespace is not seen.
@@ -69,10 +71,17 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ("as a robot", robot.remember(in_secret).await.unwrap_err()),
         ("retrieve", htm.retrieve(elsewhere, "k").await.unwrap_err()),
         ("recall", htm.recall(&words("secret")).await.unwrap_err()),
+        ("recall of several", htm.recall(&words("home").namespace("secret")).await.unwrap_err()),
         ("recall as a robot", robot.recall(&words("secret")).await.unwrap_err()),
         (
             "timeline",
             htm.conversation_timeline(&TimelineQuery::everything().namespace("secret")).await.unwrap_err(),
+        ),
+        (
+            "timeline of several",
+            htm.conversation_timeline(&TimelineQuery::everything().namespace("home").namespace("secret"))
+                .await
+                .unwrap_err(),
         ),
         (
             "topic",

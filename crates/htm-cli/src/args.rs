@@ -190,6 +190,7 @@ pub(crate) struct RememberArgs {
 #[command(after_help = "Examples:
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
+  htm recall --namespace atlas --namespace home --robot architect --robot reviewer \"what is left to do?\"
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
   htm recall --rerank similarity=0.6,recency=0.4 \"what did Mara say?\"
@@ -204,9 +205,9 @@ pub(crate) struct RecallArgs {
     /// of words; 17.2, --flag, a::b come first where they are written so. Before a query with a dash: --
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// Where to look
-    #[arg(long, value_name = "N")]
-    pub(crate) namespace: Option<String>,
+    /// Where to look (may be repeated: then in all of them)
+    #[arg(long = "namespace", value_name = "N")]
+    pub(crate) namespaces: Vec<String>,
     /// vector, fulltext, hybrid, or auto: what the query looks like
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
@@ -234,9 +235,12 @@ pub(crate) struct RecallArgs {
     /// Show the tags of the hits too
     #[arg(long)]
     pub(crate) facets: bool,
-    /// Only what this robot remembered
-    #[arg(long, value_name = "R")]
-    pub(crate) robot: Option<String>,
+    /// Only what this robot remembered (may be repeated: then what any of them did)
+    #[arg(long = "robot", value_name = "R")]
+    pub(crate) robots: Vec<String>,
+    /// Search the vectors of this model, as `htm models list` names it (may be repeated: then the lists are fused by rank)
+    #[arg(long = "model", value_name = "M")]
+    pub(crate) models: Vec<String>,
     /// Only what was said in this conversation
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,
@@ -256,7 +260,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
-    #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespace"])]
+    #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespaces"])]
     pub(crate) batch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) refine: RefineArgs,

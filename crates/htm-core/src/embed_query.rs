@@ -8,9 +8,14 @@ use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
-    /// A query's embedding, from the cache when it was asked before, and the model whose store it is for.
-    pub(crate) async fn embed_query(&self, text: &str) -> Result<(RegisteredModel, Arc<[f32]>)> {
-        let (model, embedder) = self.asked_model().await?;
+    /// A query's embedding by the model of this label, else by the one that recall asks: from the cache when it was asked
+    /// before, with the model whose store it is for.
+    pub(crate) async fn embed_query(
+        &self,
+        text: &str,
+        label: Option<&str>,
+    ) -> Result<(RegisteredModel, Arc<[f32]>)> {
+        let (model, embedder) = self.asked_model(label).await?;
         let place = (model.label.clone(), text.to_owned());
         let cached = self.query_embeddings().get(&place).await;
         self.count_cache(cached.is_some());
@@ -31,12 +36,12 @@ impl Htm {
         Ok((model, vector))
     }
 
-    /// The model that recall asks, with its embedder: the active one, else the newest on standby, which is complete
-    /// and kept up to date as well.
-    async fn asked_model(&self) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
+    /// The model that recall asks, with its embedder: the one that is named, else the active one, else the newest on
+    /// standby, which is complete and kept up to date as well.
+    async fn asked_model(&self, label: Option<&str>) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
         let embedders = self.embedders().ok_or(Error::EmbedderMissing)?;
         let models = self.recent_models().await?;
-        let candidates: Vec<&RegisteredModel> = match &self.settings().recall_model {
+        let candidates: Vec<&RegisteredModel> = match label.or(self.settings().recall_model.as_deref()) {
             Some(label) => vec![embeddings::by_label(&models, label)?],
             None => {
                 let in_state = |state| models.iter().filter(move |model| model.state == state);

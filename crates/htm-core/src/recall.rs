@@ -33,7 +33,7 @@ impl Htm {
     /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
+    /// `content_empty` (a blank query), `query_only_negations`, `model_unknown`, `namespace_forbidden`, `min_similarity_out_of_range`, `limit_out_of_range`,
     /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.
@@ -45,13 +45,15 @@ impl Htm {
         }
     }
 
-    /// The search of a valid query, without what refines it.
+    /// The search of a valid query by the first of its models, without what refines it.
     pub(crate) async fn search(&self, query: &RecallQuery) -> Result<Recalled> {
         let weights =
             query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
-        let namespace = self.namespace_or_own(query.namespace.as_deref())?;
-        self.saw_robot(namespace, &self.settings().robot);
+        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        for namespace in &namespaces {
+            self.saw_robot(namespace, &self.settings().robot);
+        }
         let applied = self.apply_time(&query.timeframe, &query.text).await?;
         if applied.is_only_time() {
             return self.recall_time(query, applied).await;
@@ -67,11 +69,12 @@ impl Htm {
         let mut degraded = Vec::new();
         let embedding = match strategy.wants_vectors() {
             false => None,
-            true => match self.embed_query(&words.plain).await {
+            true => match self.embed_query(&words.plain, query.models.first().map(String::as_str)).await {
                 Ok(embedding) => Some(embedding),
                 Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
                     return Err(error);
                 }
+                Err(error @ Error::ModelUnknown { .. }) if !query.models.is_empty() => return Err(error),
                 // A database that fails here fails the text's leg as well.
                 Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
                 Err(error) => {
@@ -87,7 +90,7 @@ impl Htm {
         let found = recall::search(
             self.pool(),
             &recall::Search {
-                namespace,
+                namespaces: &namespaces,
                 query,
                 strategy,
                 timeframe: &timeframe,
@@ -114,7 +117,7 @@ impl Htm {
             time_phrase: phrase,
             unembedded: found.unembedded,
             vector_search: found.vector_search,
-            model: embedding.map(|(model, _)| model.label),
+            models: embedding.map(|(model, _)| model.label).into_iter().collect(),
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
@@ -154,7 +157,7 @@ impl Htm {
             timeframe: applied.timeframe,
             time_phrase: applied.phrase,
             unembedded: 0,
-            model: None,
+            models: Vec::new(),
             vector_search: None,
             degraded: Vec::new(),
             embed_ms: 0.0,

@@ -1,5 +1,6 @@
 //! What a recall does beside its search when it is asked to, in this order:
 //!
+//! 0. the vectors of several models are searched, and the lists are fused by rank (`models.rs`);
 //! 1. other phrasings of the query are searched for too, and the lists are fused by rank, the query's own weighing most
 //!    (`fuse.rs`);
 //! 2. near-duplicates are folded into the best of them (`diversity.rs`);
@@ -11,6 +12,7 @@
 mod diversity;
 mod error;
 mod fuse;
+mod models;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -58,7 +60,7 @@ impl Default for RefineSettings {
 
 impl RecallQuery {
     pub(crate) fn is_refined(&self) -> bool {
-        self.cross_encode || self.diversity.is_some() || self.fold || self.expand
+        self.cross_encode || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
     }
 }
 
@@ -81,7 +83,7 @@ impl Htm {
         }
         // What is only a candidate was not recalled.
         let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };
-        let mut recalled = self.search(&search).await?;
+        let mut recalled = self.search_models(&search).await?;
         // Of a time and no more, the latest are asked for: there is nothing to be compared with.
         let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
         if query.expand && is_search {
@@ -138,7 +140,7 @@ impl Htm {
             ..search.clone()
         };
         let queries: Vec<RecallQuery> = phrasings.iter().map(ask).collect();
-        let answers = futures::future::join_all(queries.iter().map(|query| self.search(query))).await;
+        let answers = futures::future::join_all(queries.iter().map(|query| self.search_models(query))).await;
         let mut lists = vec![std::mem::take(&mut recalled.hits)];
         for (phrasing, answer) in phrasings.into_iter().zip(answers) {
             match answer {
@@ -151,7 +153,7 @@ impl Htm {
                 Err(error) => degrade(recalled, "expansion", &error),
             }
         }
-        recalled.hits = fused(lists);
+        recalled.hits = fused(WEIGHT_OF_THE_QUERY, lists);
     }
 
     /// Orders the first candidates by what the re-ranker says.
@@ -188,10 +190,10 @@ impl Htm {
         }
     }
 
-    /// The vectors of the candidates that are compared, by the model whose vectors were searched, else the active one.
+    /// The vectors of the candidates that are compared, by the first model whose vectors were searched, else the active one.
     async fn vectors_of(&self, recalled: &Recalled) -> Result<HashMap<NodeId, Vec<f32>>> {
         let models = self.recent_models().await?;
-        let model = match &recalled.model {
+        let model = match recalled.models.first() {
             Some(label) => Some(by_label(&models, label)?),
             None => models.iter().find(|model| model.state == ModelState::Active),
         };
@@ -252,9 +254,10 @@ fn filters(words: &Words) -> Vec<(SignKind, &str)> {
     filters.map(|sign| (sign.kind, sign.text.as_str())).collect()
 }
 
-/// The lists as one; each hit as the first list that has it tells it, with the fused score.
-fn fused(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
-    let weights = std::iter::once(WEIGHT_OF_THE_QUERY).chain(std::iter::repeat(1.0));
+/// The lists as one, of which the first weighs so much and each other one 1; each hit as the first list that has it tells
+/// it, with the fused score.
+fn fused(first: f64, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+    let weights = std::iter::once(first).chain(std::iter::repeat(1.0));
     let ranks: Vec<(f64, Vec<NodeId>)> = weights
         .zip(&lists)
         .map(|(weight, list)| (weight, list.iter().map(|hit| hit.node.id).collect()))
@@ -294,7 +297,8 @@ fn fold(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>) {
 
 /// Puts those first that are to be shown.
 fn diversify(recalled: &mut Recalled, vectors: &HashMap<NodeId, Vec<f32>>, novelty: f64, limit: usize) {
-    let (is_fused, hits) = (!recalled.expansions.is_empty(), &mut recalled.hits);
+    let is_fused = !recalled.expansions.is_empty() || recalled.models.len() > 1;
+    let hits = &mut recalled.hits;
     let chosen = {
         let compared = compared(hits, vectors);
         let relevance = relevance(&hits[..compared.len()], is_fused);

@@ -217,7 +217,9 @@ impl Robot {
     /// As [`Htm::recall`].
     pub async fn recall(&self, query: &RecallQuery) -> Result<RobotRecalled> {
         let mut query = query.clone();
-        query.namespace.get_or_insert_with(|| self.mind.namespace.clone());
+        if query.namespaces.is_empty() {
+            query.namespaces.push(self.mind.namespace.clone());
+        }
         self.mind.htm.saw_robot(&self.mind.namespace, &self.mind.name());
         let recalled = self.mind.htm.recall(&query).await?;
         let entries: Vec<Entry> = recalled

@@ -1,5 +1,6 @@
 //! What happened, in the order of time: about a topic, within a timeframe, around a memory.
 
+use std::cmp::Reverse;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
@@ -22,16 +23,16 @@ pub const MAX_NEIGHBOURS: usize = 1_000;
 pub struct TimelineQuery {
     /// What it is about; none is everything.
     pub topic: Option<String>,
-    /// Where; none is the handle's namespace.
-    pub namespace: Option<String>,
+    /// Where: in any of these; none is the handle's namespace.
+    pub namespaces: Vec<String>,
     /// When.
     pub timeframe: TimeFilter,
     /// Tags that a memory must have.
     pub tags: Vec<TagFilter>,
     /// One of the tags is enough; else all are needed.
     pub any_tag: bool,
-    /// Only what this robot remembered.
-    pub robot: Option<String>,
+    /// Only what any of these robots remembered.
+    pub robots: Vec<String>,
     /// Only what was said in this conversation.
     pub session: Option<String>,
     /// What a memory's metadata must contain, as [`RecallQuery::metadata`].
@@ -52,11 +53,11 @@ impl TimelineQuery {
     pub fn everything() -> Self {
         Self {
             topic: None,
-            namespace: None,
+            namespaces: Vec::new(),
             timeframe: TimeFilter::default(),
             tags: Vec::new(),
             any_tag: false,
-            robot: None,
+            robots: Vec::new(),
             session: None,
             metadata: Map::new(),
             strategy: Strategy::default(),
@@ -66,15 +67,21 @@ impl TimelineQuery {
 
     /// What a recall asks for, without its text.
     pub(crate) fn of(query: &RecallQuery) -> Self {
-        let RecallQuery { namespace, timeframe, tags, any_tag, robot, session, metadata, limit, .. } =
+        let RecallQuery { namespaces, timeframe, tags, any_tag, robots, session, metadata, limit, .. } =
             query.clone();
         let everything = Self::everything();
-        Self { namespace, timeframe, tags, any_tag, robot, session, metadata, limit, ..everything }
+        Self { namespaces, timeframe, tags, any_tag, robots, session, metadata, limit, ..everything }
     }
 
-    /// Sets the namespace.
+    /// Looks in a namespace, beside those that were named before.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespace = Some(namespace.into());
+        self.namespaces.push(namespace.into());
+        self
+    }
+
+    /// Takes what a robot remembered, beside those that were named before.
+    pub fn robot(mut self, robot: impl Into<String>) -> Self {
+        self.robots.push(robot.into());
         self
     }
 
@@ -214,11 +221,11 @@ impl Htm {
             (Some(topic), None) => {
                 let recalled = self
                     .recall(&RecallQuery {
-                        namespace: query.namespace.clone(),
+                        namespaces: query.namespaces.clone(),
                         timeframe: query.timeframe.clone(),
                         tags: query.tags.clone(),
                         any_tag: query.any_tag,
-                        robot: query.robot.clone(),
+                        robots: query.robots.clone(),
                         session: query.session.clone(),
                         metadata: query.metadata.clone(),
                         strategy: query.strategy,
@@ -259,18 +266,26 @@ impl Htm {
         namespace: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Node>> {
-        let namespace = namespace.map(Into::into);
-        let query = TimelineQuery { namespace, limit, ..TimelineQuery::everything().tag(tag) };
+        let namespaces = namespace.map(Into::into).into_iter().collect();
+        let query = TimelineQuery { namespaces, limit, ..TimelineQuery::everything().tag(tag) };
         self.latest(&query, &Timeframe::default()).await
     }
 
     /// The latest that passes a query's filters within a time, the latest first.
     pub(crate) async fn latest(&self, query: &TimelineQuery, timeframe: &Timeframe) -> Result<Vec<Node>> {
-        let namespace = query.namespace.as_deref();
-        validate_scope(namespace, query.robot.as_deref(), query.session.as_deref(), query.limit)?;
+        validate_scope(&query.namespaces, &query.robots, query.session.as_deref(), query.limit)?;
         refuse_nul_in_json(&query.metadata)?;
-        let namespace = self.namespace_or_own(namespace)?;
-        timeline::latest(self.pool(), namespace, query, timeframe).await
+        let mut latest = Vec::new();
+        // One by one: the index has the times of a namespace in order, not those of several.
+        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        for namespace in &namespaces {
+            latest.extend(timeline::latest(self.pool(), namespace, query, timeframe).await?);
+        }
+        if namespaces.len() > 1 {
+            latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
+            latest.truncate(query.limit);
+        }
+        Ok(latest)
     }
 
     /// What was said around a memory, at most so many before it and after it. In a conversation by the place in it

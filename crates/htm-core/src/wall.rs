@@ -62,6 +62,17 @@ impl Htm {
         namespace.map_or(Ok(&self.settings().namespace), |namespace| self.admit(namespace))
     }
 
+    /// The namespaces that are named, each once, or the handle's own.
+    pub(crate) fn namespaces_or_own<'a>(&'a self, namespaces: &'a [String]) -> Result<Vec<&'a str>> {
+        let mut named: Vec<&str> = Vec::new();
+        for namespace in namespaces {
+            if !named.contains(&namespace.as_str()) {
+                named.push(self.admit(namespace)?);
+            }
+        }
+        Ok(if named.is_empty() { vec![&self.settings().namespace] } else { named })
+    }
+
     /// Refuses what is about all namespaces to a handle that does not see all.
     pub(crate) fn admit_all(&self) -> Result<()> {
         self.namespaces().map_or(Ok(()), |_| Err(self.forbidden("all")))

@@ -80,7 +80,7 @@ async fn filters_of_any_width_find_what_a_search_of_everything_finds() {
     let (htm, stored) = filled(&db).await;
     let base = RecallQuery::new("").strategy(Strategy::Vector).limit(10);
     let tag = |tag: &str| base.clone().tag(TagFilter::Exact(tag.parse().unwrap()));
-    let robot = RecallQuery { robot: Some("tenth".into()), ..base.clone() };
+    let robot = RecallQuery { robots: vec!["tenth".into()], ..base.clone() };
     let session = RecallQuery { session: Some("standup".into()), ..base.clone() };
     let lately: TimeExpression = "last 17 minutes".parse().unwrap();
     let lately_sql = "n.created_at > now() - interval '17 minutes'";
@@ -97,7 +97,7 @@ async fn filters_of_any_width_find_what_a_search_of_everything_finds() {
         ("a namespace of a thousandth", base.clone().namespace("small"), "true", exact),
     ];
     for (what, query, condition, search) in cases {
-        let namespace = query.namespace.clone().unwrap_or("default".into());
+        let namespace = query.namespaces.first().cloned().unwrap_or("default".into());
         let nearest = format!(
             "select n.id from htm.nodes n join htm.embeddings_1 e on e.node_id = n.id
               where n.namespace = '{namespace}' and {condition} order by (e.embedding <=> $1) + 0, n.id desc limit 10"

@@ -87,6 +87,7 @@ async fn a_plan_says_which_legs_ran_by_which_indexes() {
     let memories: Vec<Memory> =
         (0..3_000).map(|n| Memory::new(format!("note {n} about subject {}", n % 700))).collect();
     db.htm().remember_many(&memories).await.unwrap();
+    db.htm().remember(Memory::new("birds in the garden").namespace("home")).await.unwrap();
     drain(&db, Stage::Embed).await;
     sqlx::query("analyze").execute(&db.pool).await.unwrap();
     for exact_scope in [10_000, 10] {
@@ -96,19 +97,21 @@ async fn a_plan_says_which_legs_ran_by_which_indexes() {
             (Strategy::Vector, &["vector"]),
             (Strategy::Fulltext, &["text"]),
         ] {
-            let query =
-                RecallQuery { explain: true, ..RecallQuery::new("zeppelin subject 17").strategy(strategy) };
+            let query = RecallQuery { explain: true, ..RecallQuery::new("zeppelin 17").strategy(strategy) };
             let plan = htm.recall(&query).await.unwrap().plan.unwrap();
             let ran =
                 plan.legs.iter().map(|leg| if ["exact", "hnsw"].contains(leg) { "vector" } else { leg });
             assert_eq!(ran.collect::<Vec<_>>(), legs, "{plan:?}");
-            assert!(exact_scope == 10 || !plan.legs.contains(&"hnsw"), "{plan:?}");
             let has = |part: &str| plan.indexes.iter().any(|index| index.contains(part));
-            assert_eq!(has("hnsw"), plan.legs.contains(&"hnsw"), "{plan:?}");
-            // A small table may be read whole instead.
-            let by_text = has("nodes_tsv_idx") || plan.whole_tables.iter().any(|table| table == "nodes");
-            assert!(by_text || !legs.contains(&"text"), "{plan:?}");
-            assert!(has("nodes_pk"), "{plan:?}");
+            let by_index = exact_scope == 10 && strategy != Strategy::Fulltext;
+            assert_eq!((has("hnsw"), plan.legs.contains(&"hnsw")), (by_index, by_index), "{plan:?}");
+            assert_eq!(has("nodes_tsv_idx"), legs.contains(&"text"), "{plan:?}");
+            assert!(has("nodes_pk") && plan.whole_tables.is_empty(), "{plan:?}");
+            // Of a small namespace each is read.
+            let each = RecallQuery { text: "garden".into(), ..query }.namespace("home");
+            let recalled = htm.recall(&each).await.unwrap();
+            assert_eq!(recalled.hits[0].node.content, "birds in the garden");
+            assert!(!legs.contains(&"text") || recalled.plan.unwrap().legs.contains(&"text"));
         }
     }
 }

@@ -225,7 +225,7 @@ async fn filters_hold_for_neighbours_too() {
         }
     };
     assert_eq!(sorted(query()).await, ["a1", "a2", "a3", "a4", "a5"]);
-    let own = RecallQuery { robot: Some("htm".into()), ..query() };
+    let own = RecallQuery { robots: vec!["htm".into()], ..query() };
     assert_eq!(sorted(own).await, ["a1", "a3", "a4", "a5"]);
     assert_eq!(
         sorted(query().tag(TagFilter::Prefix("travel".parse().unwrap()))).await,
@@ -371,7 +371,7 @@ async fn a_narrow_filter_keeps_its_rows_at_the_fiftieth_call() {
     htm.remember_many(&memories).await.unwrap();
     drain(&db, Stage::Embed).await;
     for call in 1..=50 {
-        let query = RecallQuery { robot: Some("owl".into()), ..RecallQuery::new("subject 3").limit(10) };
+        let query = RecallQuery { robots: vec!["owl".into()], ..RecallQuery::new("subject 3").limit(10) };
         assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 10, "call {call}");
     }
 }

@@ -18,9 +18,9 @@ pub(crate) struct TimelineArgs {
     /// When, as `htm recall` takes it
     #[arg(long, value_name = "T")]
     pub(crate) timeframe: Option<String>,
-    /// Where to look
-    #[arg(long, value_name = "N")]
-    pub(crate) namespace: Option<String>,
+    /// Where to look (may be repeated: then in all of them)
+    #[arg(long = "namespace", value_name = "N")]
+    pub(crate) namespaces: Vec<String>,
     /// Only nodes with this tag or one below it (may be repeated: then with all of them)
     #[arg(long = "tag", value_name = "PREFIX")]
     pub(crate) tags: Vec<String>,
@@ -30,9 +30,9 @@ pub(crate) struct TimelineArgs {
     /// One of the tags is enough
     #[arg(long)]
     pub(crate) any_tag: bool,
-    /// Only what this robot remembered
-    #[arg(long, value_name = "R")]
-    pub(crate) robot: Option<String>,
+    /// Only what this robot remembered (may be repeated: then what any of them did)
+    #[arg(long = "robot", value_name = "R")]
+    pub(crate) robots: Vec<String>,
     /// Only what was said in this conversation
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,

@@ -7,8 +7,8 @@ use crate::output::one_line;
 
 /// What a question is filtered by.
 pub(crate) struct Filters<'a> {
-    pub(crate) namespace: Option<&'a str>,
-    pub(crate) robot: Option<&'a str>,
+    pub(crate) namespaces: &'a [String],
+    pub(crate) robots: &'a [String],
     pub(crate) tags: &'a [TagFilter],
     pub(crate) timeframe: &'a TimeFilter,
     /// What was taken from the question's text.
@@ -17,27 +17,42 @@ pub(crate) struct Filters<'a> {
 
 /// A sentence for each filter that names what is not there.
 pub(crate) async fn of(htm: &Htm, filters: &Filters<'_>) -> Result<Vec<String>, CliError> {
-    let namespace = filters.namespace.unwrap_or(&htm.settings().namespace);
+    let namespaces: Vec<&str> = match filters.namespaces {
+        [] => vec![&htm.settings().namespace],
+        named => named.iter().map(String::as_str).collect(),
+    };
     let mut notes = Vec::new();
     if *filters.timeframe == TimeFilter::Auto && filters.phrase.is_none() {
         notes.push("the question names no time that has begun; all of time was looked through".into());
     }
-    if let Some(robot) = filters.robot {
-        match htm.find_robot(filters.namespace, robot).await {
-            Err(error) if error.code() == "robot_unknown" => notes.push(error.to_string()),
-            found => drop(found?),
+    for robot in filters.robots {
+        let mut unknown = Vec::new();
+        for namespace in &namespaces {
+            match htm.find_robot(Some(namespace), robot).await {
+                Err(error) if error.code() == "robot_unknown" => unknown.push(error.to_string()),
+                found => drop(found?),
+            }
+        }
+        // It is enough that one of the namespaces knows it.
+        if unknown.len() == namespaces.len() {
+            notes.extend(unknown);
         }
     }
-    for unmatched in htm.ontology(filters.namespace)?.unmatched(filters.tags).await? {
+    let mut unmatched = Vec::new();
+    for (place, namespace) in namespaces.iter().enumerate() {
+        let here = htm.ontology(Some(namespace))?.unmatched(filters.tags).await?;
+        match place {
+            0 => unmatched = here,
+            _ => unmatched.retain(|tag| here.iter().any(|it| it.tag == tag.tag)),
+        }
+    }
+    let named: Vec<String> = namespaces.iter().map(|name| format!("`{}`", one_line(name, 60))).collect();
+    for unmatched in unmatched {
         let nearest = match &unmatched.nearest[..] {
             [] => String::new(),
             nearest => format!("; the nearest: {}", nearest.join(", ")),
         };
-        notes.push(format!(
-            "no tag of namespace `{}` is `{}`{nearest}",
-            one_line(namespace, 60),
-            unmatched.tag
-        ));
+        notes.push(format!("no tag of namespace {} is `{}`{nearest}", named.join(" or "), unmatched.tag));
     }
     Ok(notes)
 }

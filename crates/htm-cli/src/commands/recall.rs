@@ -34,8 +34,8 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
             None => {
                 let recalled = htm.recall(&query).await?;
                 let filters = Filters {
-                    namespace: query.namespace.as_deref(),
-                    robot: query.robot.as_deref(),
+                    namespaces: &query.namespaces,
+                    robots: &query.robots,
                     tags: &[&query.tags[..], &query.boost_tags[..]].concat(),
                     timeframe: &query.timeframe,
                     phrase: recalled.time_phrase.as_ref(),
@@ -67,7 +67,7 @@ struct Answer {
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
     let query = RecallQuery {
-        namespace: args.namespace.clone(),
+        namespaces: args.namespaces.clone(),
         strategy: strategy.parse()?,
         timeframe: time_filter(args.timeframe.as_deref())?,
         tags: tag_filters(config, &args.tags, &args.exact_tags)?,
@@ -76,7 +76,8 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         rerank: rerank(config, args.rerank.as_deref())?,
         // Questions of a file measure; they are not asked.
         count_accesses: args.batch.is_none(),
-        robot: args.robot.clone(),
+        robots: args.robots.clone(),
+        models: args.models.clone(),
         session: args.session.clone(),
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
@@ -300,8 +301,8 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
     let mut out = BufWriter::new(std::io::stdout());
     for query in queries {
         let query = query?;
-        let recalled =
-            htm.recall(&RecallQuery { text: query.text, namespace: query.ns, ..base.clone() }).await?;
+        let namespaces = query.ns.into_iter().collect();
+        let recalled = htm.recall(&RecallQuery { text: query.text, namespaces, ..base.clone() }).await?;
         let ids: Vec<String> = recalled
             .hits
             .iter()

@@ -22,11 +22,11 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     let topic = args.topic.join(" ");
     let query = TimelineQuery {
         topic: (!args.topic.is_empty()).then_some(topic),
-        namespace: args.namespace,
+        namespaces: args.namespaces,
         tags: tag_filters(config, &args.tags, &args.exact_tags)?,
         any_tag: args.any_tag,
         timeframe: time_filter(args.timeframe.as_deref())?,
-        robot: args.robot,
+        robots: args.robots,
         session: args.session,
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str()).parse()?,
@@ -40,8 +40,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         };
         let timeline = htm.conversation_timeline(&query).await?;
         let filters = Filters {
-            namespace: query.namespace.as_deref(),
-            robot: query.robot.as_deref(),
+            namespaces: &query.namespaces,
+            robots: &query.robots,
             tags: &query.tags,
             timeframe: &query.timeframe,
             phrase: timeline.time_phrase.as_ref(),

@@ -172,7 +172,9 @@ impl GroupMember {
     pub async fn recall(&self, query: &RecallQuery) -> Result<GroupRecalled> {
         let inner = &self.inner;
         let mut query = query.clone();
-        query.namespace.get_or_insert_with(|| inner.namespace.clone());
+        if query.namespaces.is_empty() {
+            query.namespaces.push(inner.namespace.clone());
+        }
         // It may be called otherwise by now.
         if let Some((_, name)) = robots::now_called(inner.htm.pool(), inner.robot_id).await? {
             inner.htm.saw_robot(&inner.namespace, &name);

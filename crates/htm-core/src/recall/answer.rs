@@ -32,8 +32,8 @@ pub struct Recalled {
     /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, or by a former text only;
     /// text can. Counted up to 10,001; 0 for full text, which needs no embedding.
     pub unembedded: i64,
-    /// The label of the model whose vectors were searched; none when no vectors were.
-    pub model: Option<String>,
+    /// The labels of the models whose vectors were searched; none when no vectors were.
+    pub models: Vec<String>,
     /// How the vectors were searched; none when no vectors were, or nothing was found.
     pub vector_search: Option<VectorSearch>,
     /// The legs that did not run although the strategy has them, and why.

@@ -46,6 +46,18 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// As of both.
+    pub(crate) fn take_in(&mut self, other: Self) {
+        let together = |mut all: Vec<String>, other: Vec<String>| {
+            all.extend(other);
+            all.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        self.indexes = together(std::mem::take(&mut self.indexes), other.indexes);
+        self.whole_tables = together(std::mem::take(&mut self.whole_tables), other.whole_tables);
+        let new: Vec<_> = other.legs.into_iter().filter(|leg| !self.legs.contains(leg)).collect();
+        self.legs.extend(new);
+    }
+
     /// From what `explain (analyze, format json)` says.
     pub(crate) fn read(explained: &Value) -> Self {
         let mut found = Found::default();
@@ -53,11 +65,8 @@ impl Plan {
             found.walk(root);
         }
         let leg = |(cte, name)| found.legs.contains(cte).then_some(name);
-        // A store that is small enough is sorted all the same.
-        let by_index =
-            if found.indexes.iter().any(|index| index.ends_with("_hnsw_idx")) { "hnsw" } else { "exact" };
         let legs =
-            [("narrow_leg", "narrow"), ("whole_leg", "exact"), ("index_leg", by_index), ("text_leg", "text")];
+            [("narrow_leg", "narrow"), ("whole_leg", "exact"), ("index_leg", "hnsw"), ("text_leg", "text")];
         Self {
             legs: legs.into_iter().filter_map(leg).collect(),
             indexes: found.indexes.into_iter().collect(),

@@ -82,8 +82,8 @@ pub struct RecallQuery {
     /// The question, or the words. `"a phrase"` must be in a hit (within a question it is only preferred), `-word` must
     /// not; `word*` is the beginning of words; `17.2`, `--flag`, `a::b` come first where they are written so.
     pub text: String,
-    /// Where; none is the handle's namespace. An unknown one is empty.
-    pub namespace: Option<String>,
+    /// Where: in any of these; none is the handle's namespace. An unknown one is empty.
+    pub namespaces: Vec<String>,
     /// How; hybrid unless said otherwise.
     pub strategy: Strategy,
     /// When the memory was made.
@@ -99,10 +99,13 @@ pub struct RecallQuery {
     pub rerank: Option<RelevanceWeights>,
     /// Whether the hits count as accessed; an evaluation leaves no trace.
     pub count_accesses: bool,
-    /// Only what this robot remembered.
-    pub robot: Option<String>,
+    /// Only what any of these robots remembered.
+    pub robots: Vec<String>,
     /// Only what was said in this conversation.
     pub session: Option<String>,
+    /// The labels of the models whose vectors are searched; none is the one that recall asks
+    /// ([`Settings::recall_model`](crate::Settings::recall_model)). The lists of several are fused by rank.
+    pub models: Vec<String>,
     /// What a hit's metadata must contain: the same values under the same names, at any depth, and others besides.
     pub metadata: Map<String, Value>,
     /// How many hits, 1 to 10,000.
@@ -132,7 +135,7 @@ impl RecallQuery {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            namespace: None,
+            namespaces: Vec::new(),
             strategy: Strategy::default(),
             timeframe: TimeFilter::default(),
             tags: Vec::new(),
@@ -140,8 +143,9 @@ impl RecallQuery {
             boost_tags: Vec::new(),
             rerank: None,
             count_accesses: true,
-            robot: None,
+            robots: Vec::new(),
             session: None,
+            models: Vec::new(),
             metadata: Map::new(),
             limit: 20,
             min_similarity: None,
@@ -154,9 +158,21 @@ impl RecallQuery {
         }
     }
 
-    /// Sets the namespace.
+    /// Looks in a namespace, beside those that were named before.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespace = Some(namespace.into());
+        self.namespaces.push(namespace.into());
+        self
+    }
+
+    /// Takes what a robot remembered, beside those that were named before.
+    pub fn robot(mut self, robot: impl Into<String>) -> Self {
+        self.robots.push(robot.into());
+        self
+    }
+
+    /// Searches a model's vectors, beside those that were named before.
+    pub fn model(mut self, label: impl Into<String>) -> Self {
+        self.models.push(label.into());
         self
     }
 
@@ -221,22 +237,22 @@ impl RecallQuery {
             return Err(RecallError::SimilarityOutOfRange { value }.into());
         }
         crate::refine::validate_diversity(self.diversity)?;
-        validate_scope(self.namespace.as_deref(), self.robot.as_deref(), self.session.as_deref(), self.limit)
+        validate_scope(&self.namespaces, &self.robots, self.session.as_deref(), self.limit)
     }
 }
 
 /// What every question has, whatever it asks.
 pub(crate) fn validate_scope(
-    namespace: Option<&str>,
-    robot: Option<&str>,
+    namespaces: &[String],
+    robots: &[String],
     session: Option<&str>,
     limit: usize,
 ) -> Result<()> {
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(Error::LimitOutOfRange { value: limit as u64 });
     }
-    for (field, name) in [("namespace", namespace), ("robot", robot)] {
-        if let Some(name) = name {
+    for (field, names) in [("namespace", namespaces), ("robot", robots)] {
+        for name in names {
             crate::memory::validate_name(field, name, 128)?;
         }
     }

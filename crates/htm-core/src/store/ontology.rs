@@ -76,7 +76,7 @@ pub(crate) async fn unmatched(
     let sql = format!(
         "select f.ord from unnest($2::text[]) with ordinality f(path, ord)
           where f.ord not in (select named.ord from ({}) named) order by f.ord",
-        tags_named("$2", "$3")
+        tags_named("array[$1::text]", "$2", "$3")
     );
     let places: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(sql))
         .bind(namespace)

@@ -70,7 +70,8 @@ use crate::timeframe::{NamedMonth, Timeframe, named_months};
 
 /// Everything the statement is told, beside the query.
 pub(crate) struct Search<'a> {
-    pub(crate) namespace: &'a str,
+    /// Each once.
+    pub(crate) namespaces: &'a [&'a str],
     pub(crate) query: &'a RecallQuery,
     /// What the query's filter means.
     pub(crate) timeframe: &'a Timeframe,
@@ -116,25 +117,27 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
     // What is ordered anew is chosen from all candidates.
     let limit = if search.relevance.is_some() { pool_size } else { query.limit };
     let begin = format!(
-        // Custom plans: at its sixth execution a generic plan would walk the HNSW index for a narrow filter. No parallel
-        // workers: to start them takes longer than what they would do.
-        "begin read only; set local plan_cache_mode = force_custom_plan; set local jit = off;
-         set local max_parallel_workers_per_gather = 0;
+        // What has no filter runs by a plan that is made once: to plan it takes as long as to run it. What filter is narrow
+        // is for the planner to see each time. Without sorting, only the HNSW index is in order of distance; whole tables
+        // are never read; no parallel workers: to start them takes longer than what they would do.
+        "begin read only; set local plan_cache_mode = {}; set local jit = off;
+         set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
          set local pg_trgm.similarity_threshold = 0.3; set local hnsw.iterative_scan = relaxed_order;
          set local hnsw.max_scan_tuples = 200000;
          set local hnsw.ef_search = {}",
+        if has_filter(query) { "force_custom_plan" } else { "force_generic_plan" },
         settings.ef_search.clamp(1, 1_000)
     );
     let sql = statement(search, weight_neighbours > 0.0);
     let mut tx = pool.begin_with(AssertSqlSafe(begin)).await?;
     let mut asked = sqlx::query(AssertSqlSafe(""))
-        .bind(search.namespace)
+        .bind(search.namespaces)
         .bind(search.timeframe.from())
         .bind(search.timeframe.until())
         .bind(paths)
         .bind(prefixes)
         .bind(needed)
-        .bind(query.robot.as_deref())
+        .bind((!query.robots.is_empty()).then_some(&query.robots[..]))
         .bind(text.as_deref())
         .bind(search.embedding.as_ref().map(|(_, vector)| HalfVector::from_f32_slice(vector)))
         .bind(search.language)
@@ -180,7 +183,7 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         true => {
             let model = search.embedding.as_ref().map(|(model, _)| model);
             sqlx::query_scalar(include_str!("sql/unembedded.sql"))
-                .bind(search.namespace)
+                .bind(search.namespaces)
                 .bind(search.timeframe.from())
                 .bind(search.timeframe.until())
                 .bind(model.map_or(Stage::Embed.queue(), |model| &model.queue))
@@ -218,15 +221,19 @@ const NO_STORE: &str = "(select 0::bigint as node_id, ''::text as namespace, now
 fn statement(search: &Search<'_>, has_neighbours: bool) -> String {
     let (query, words) = (search.query, search.words);
     let model = search.embedding.as_ref().map(|(model, _)| *model);
-    let mut visible = include_str!("sql/visible.sql").trim_end().to_owned();
+    let mut visible = match has_filter(query) {
+        true => include_str!("sql/visible.sql").trim_end().to_owned(),
+        false => "m.deleted_at is null".into(),
+    };
     if words.filters() {
         visible.push('\n');
         visible.push_str(include_str!("sql/recall_required.sql").trim_end());
     }
-    // What has a phrase is chosen by it, else any word chooses.
-    let chosen = match words.has(SignKind::Phrase) {
-        true => "join phrased p on true join htm.nodes m on m.id = p.id",
-        false => "join htm.nodes m on m.tsv @@ q.query",
+    // What has a phrase is chosen by it, else any word chooses: among what a filter leaves, as the planner thinks best.
+    let chosen = match (words.has(SignKind::Phrase), has_filter(query)) {
+        (true, _) => "join phrased p on true join htm.nodes m on m.id = p.id",
+        (false, true) => "join htm.nodes m on m.tsv @@ q.query",
+        (false, false) => include_str!("sql/recall_chosen.sql").trim_end(),
     };
     let mut sql = include_str!("sql/recall.sql")
         .replace("{{signs}}", include_str!("sql/recall_signs.sql").trim_end())
@@ -234,15 +241,16 @@ fn statement(search: &Search<'_>, has_neighbours: bool) -> String {
         .replace("{{words}}", include_str!("sql/recall_words.sql").trim_end())
         .replace("{{bm25}}", include_str!("sql/recall_bm25.sql").trim_end())
         .replace("{{store}}", &model.map_or_else(|| NO_STORE.into(), RegisteredModel::store))
-        .replace("{{tags:$4,$5}}", &tags_named("$4", "$5"))
-        .replace("{{tags:$21,$22}}", &tags_named("$21", "$22"))
+        .replace("{{tags:$4,$5}}", &tags_named("$1", "$4", "$5"))
+        .replace("{{tags:$21,$22}}", &tags_named("$1", "$21", "$22"))
         .replace("{{within:m}}", &within("m"))
         .replace("{{within:e}}", &within("e"))
+        .replace("{{within:n}}", &within("n"))
+        .replace("{{within:near}}", &within("near"))
         .replace("{{visible}}", &visible)
         .replace("{{node}}", node_columns());
     let has_tags = !query.tags.is_empty();
-    let has_filter =
-        has_tags || query.robot.is_some() || query.session.is_some() || !query.metadata.is_empty();
+    let has_filter = has_filter(query);
     for (is_used, part, columns) in [
         (has_tags, "tag_scope", "null::bigint as ord, null::bigint as id"),
         (!query.boost_tags.is_empty(), "boost", "null::bigint as ord, null::bigint as id"),
@@ -263,6 +271,12 @@ fn statement(search: &Search<'_>, has_neighbours: bool) -> String {
         }
     }
     sql
+}
+
+/// Whether a node has to be looked at before it is known to be in scope.
+fn has_filter(query: &RecallQuery) -> bool {
+    let RecallQuery { tags, robots, session, metadata, .. } = query;
+    !tags.is_empty() || !robots.is_empty() || session.is_some() || !metadata.is_empty()
 }
 
 /// The statement with a part that has no rows.

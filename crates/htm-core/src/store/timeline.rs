@@ -23,7 +23,7 @@ pub(crate) async fn latest(
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
     let (paths, prefixes) = paths_and_prefixes(&query.tags);
     let sql = include_str!("sql/timeline.sql")
-        .replace("{{tags:$9,$10}}", &tags_named("$9", "$10"))
+        .replace("{{tags:$9,$10}}", &tags_named("array[$1::text]", "$9", "$10"))
         .replace("{{wanted}}", include_str!("sql/in_timeline.sql").trim_end())
         .replace("{{node}}", node_columns());
     let rows: Vec<NodeRow> = sqlx::query_as(AssertSqlSafe(sql))
@@ -32,7 +32,7 @@ pub(crate) async fn latest(
         .bind(timeframe.until())
         .bind(starts)
         .bind(ends)
-        .bind(query.robot.as_deref())
+        .bind((!query.robots.is_empty()).then_some(&query.robots[..]))
         .bind(query.session.as_deref())
         .bind(query.limit as i32)
         .bind(paths)

@@ -31,9 +31,9 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
     let bar = output.progress(queries.len() as u64, "queries");
     let mut compared = Vec::new();
     for query in queries {
-        let namespace = query.ns.or_else(|| args.namespace.clone());
+        let namespaces = query.ns.or_else(|| args.namespace.clone()).into_iter().collect();
         let query =
-            RecallQuery { namespace, ..RecallQuery::new(query.text) }.strategy(Strategy::Vector).limit(TOP);
+            RecallQuery { namespaces, ..RecallQuery::new(query.text) }.strategy(Strategy::Vector).limit(TOP);
         let (hits_a, hits_b) = (hits(&a, &args.a, &query).await?, hits(&b, &args.b, &query).await?);
         let shared = hits_a.intersection(&hits_b).count();
         compared.push(Compared { query: query.text, shared, of: hits_a.len().max(hits_b.len()) });

@@ -24,9 +24,12 @@ pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
     if any { 1 } else { tags.len() as i32 }
 }
 
-/// The tags that a list of names means, to be put into a statement.
-pub(crate) fn tags_named(paths: &str, prefixes: &str) -> String {
-    include_str!("../sql/tags_named.sql").replace("{{paths}}", paths).replace("{{prefixes}}", prefixes)
+/// The tags that a list of names means in some namespaces, to be put into a statement.
+pub(crate) fn tags_named(namespaces: &str, paths: &str, prefixes: &str) -> String {
+    include_str!("../sql/tags_named.sql")
+        .replace("{{namespaces}}", namespaces)
+        .replace("{{paths}}", paths)
+        .replace("{{prefixes}}", prefixes)
 }
 
 /// What metadata must contain; none when nothing is asked for.

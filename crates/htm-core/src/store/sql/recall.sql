@@ -1,15 +1,18 @@
 -- Recall: both legs, both scores for every candidate and for the turns beside it, one round trip.
 --
+-- Without filters it runs by a plan that was made once, for any namespace and any text: each part is written so that only
+-- one way is open to it, and "offset 0" is the wall that the planner does not look over.
+--
 -- A leg whose input is null does not run: $9 null is text alone, $8 null is vectors alone. The score is the cosine
 -- similarity (vectors alone), BM25 (text alone), or the fusion of both; neighbours, a speaker and a time that the query
 -- names add to it. What each step gained is said in store/recall.rs.
 -- {{store}} is the table of the active model, htm.embeddings_<id>. The signs of the
 -- query are in recall_signs.sql, its words in recall_words.sql, BM25 in recall_bm25.sql.
 --
--- $1 text namespace            $2 timestamptz from, inclusive, or null   $3 timestamptz until, exclusive, or null
+-- $1 text[] namespaces         $2 timestamptz from, inclusive, or null   $3 timestamptz until, exclusive, or null
 -- $18 timestamptz[] where each of several ranges starts, or null: there is one, from $2 until $3   $19 where each ends
 -- $4 text[] tags or null       $5 boolean[] each as a prefix             $6 int how many of them a node must have
--- $7 text robot's name or null $8 text query or null                     $9 halfvec query embedding or null
+-- $7 text[] robots or null     $8 text query or null                     $9 halfvec query embedding or null
 -- $10 text search configuration $11 int candidates a leg                 $12 int limit
 -- $13 int largest scope that is searched exactly                         $14 text fusion: convex | rrf
 -- $15 double weight of the vectors, 0 to 1                               $16 double BM25's k1   $17 double BM25's b
@@ -53,7 +56,7 @@ narrow as materialized (
     union all
     (select m.id
        from htm.nodes m
-      where $9::halfvec is not null and ($7::text is not null or $20::text is not null or $29::jsonb is not null)
+      where $9::halfvec is not null and ($7::text[] is not null or $20::text is not null or $29::jsonb is not null)
         and ($4::text[] is null or (select count(*) from few) > $13)
         and {{visible}} and {{within:m}}
       limit $13 + 1)
@@ -64,10 +67,10 @@ scope as materialized (
     select case
         when $9::halfvec is null then null
         when case when $4::text[] is not null and (select count(*) from few) <= $13 then true
-                  else $7::text is not null or $20::text is not null or $29::jsonb is not null end
+                  else $7::text[] is not null or $20::text is not null or $29::jsonb is not null end
              and (select count(*) from narrow) <= $13 then 'narrow'
         when $2::timestamptz is null and $3::timestamptz is null and $18::timestamptz[] is null
-             and (select node_count > 1.1 * $13 from htm.namespace_statistics where namespace = $1 and refreshed_at is not null)
+             and (select sum(node_count) > 1.1 * $13 from htm.namespace_statistics where namespace = any ($1) and refreshed_at is not null)
             then 'index' -- as was counted lately
         when (select count(*) from (select from {{store}} e where {{within:e}} limit $13 + 1) counted) <= $13 then 'whole'
         else 'index' end as search
@@ -94,17 +97,32 @@ whole_leg as materialized (
      limit $11
 ),
 index_leg as materialized (
-    select e.node_id as id, e.embedding <=> $9 as distance
-      from {{store}} e
-     where (select search from scope) = 'index' and {{within:e}}
-       and exists (select from htm.nodes m where m.id = e.node_id and {{visible}})
-     order by e.embedding <=> $9
+    -- The index is walked by distance until enough are of the scope and visible.
+    select id, distance
+      from (select e.node_id as id, e.namespace, e.created_at, e.embedding <=> $9 as distance
+              from {{store}} e
+             where (select search from scope) = 'index'
+             order by e.embedding <=> $9
+            offset 0) near
+     where {{within:near}} and coalesce((select {{visible}} from htm.nodes m where m.id = near.id), false)
      limit $11
 ),
 vector_leg as materialized (
     select id, row_number() over (order by distance, id desc) as rank
       from (table narrow_leg union all table whole_leg union all table index_leg) leg
      where $32::float8 is null or 1 - distance >= $32
+),
+reach as materialized (
+    -- How the nodes that have a word are found: by the index, which knows of no namespace and brings those of all, or by
+    -- reading each that is in scope when these are few beside. Words are taken to be as frequent elsewhere as they are here;
+    -- what has one often has another, so that the sum is too much.
+    select case when $2::timestamptz is null and $3::timestamptz is null and c.is_counted then c.n <= indexed / 3
+                else (select count(*) from (select from htm.nodes m where {{within:m}} limit least(indexed / 3, 5000)::int + 1) seen)
+                     <= least(indexed / 3, 5000) end as is_each
+      from corpus c
+     cross join lateral (
+           select greatest(c.n, (select reltuples from pg_class where oid = 'htm.nodes'::regclass))
+                  * (select coalesce(sum(w.nodes), 0) from choosing w) / greatest(c.n, 1) as indexed) i
 ),
 text_leg as materialized (
     select id, row_number() over (order by is_exact desc, rank desc, id desc) as rank
@@ -122,16 +140,16 @@ candidate as materialized (
 ),
 turn as materialized (
     -- A candidate that is a short turn of a conversation has neighbours; a long text stands for itself.
-    select c.id, m.session, m.seq, m.created_at
+    select c.id, m.namespace, m.session, m.seq, m.created_at
       from candidate c
-      join htm.nodes m on m.id = c.id
+     cross join lateral (select n.* from htm.nodes n where n.id = c.id offset 0) m
      where $23 > 0 and m.session is not null and length(m.tsv) <= 64
 ),
 link as materialized (
     -- Up to two turns before and after: by their places, or by time where those are not known. Places may be any integer.
     select t.id as turn, m.id, abs(m.seq::bigint - t.seq) as steps
       from turn t
-      join htm.nodes m on m.namespace = $1 and md5(m.session) = md5(t.session) and m.session = t.session
+      join htm.nodes m on m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
        and m.seq between t.seq::bigint - 2 and t.seq::bigint + 2 and m.seq <> t.seq
      where m.deleted_at is null
     union all
@@ -140,13 +158,13 @@ link as materialized (
      cross join lateral (
            (select m.id, row_number() over (order by m.created_at desc, m.id desc) as steps
               from htm.nodes m
-             where t.seq is null and m.namespace = $1 and md5(m.session) = md5(t.session) and m.session = t.session
+             where t.seq is null and m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
                and m.deleted_at is null and (m.created_at, m.id) < (t.created_at, t.id)
              order by m.created_at desc, m.id desc limit 2)
            union all
            (select m.id, row_number() over (order by m.created_at, m.id)
               from htm.nodes m
-             where t.seq is null and m.namespace = $1 and md5(m.session) = md5(t.session) and m.session = t.session
+             where t.seq is null and m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
                and m.deleted_at is null and (m.created_at, m.id) > (t.created_at, t.id)
              order by m.created_at, m.id limit 2)) near
 ),
@@ -179,7 +197,7 @@ member as materialized (
       from (select id, vector_rank, text_rank from candidate
              union all
             select id, null, null from (select id from link except select id from candidate) beside) c
-      join htm.nodes m on m.id = c.id
+     cross join lateral (select n.* from htm.nodes n where n.id = c.id offset 0) m
       -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
       left join lateral (select s.embedding, s.revision from {{store}} s where s.node_id = c.id offset 0) e on true
      where c.vector_rank is not null or c.text_rank is not null
@@ -282,7 +300,7 @@ select {{node}},
        (select search from scope) as search, a.access_count, a.last_accessed,
        greatest(extract(epoch from now() - m.created_at)::float8 / 3600, 0) as hours
   from hit h
-  join htm.nodes m on m.id = h.id
+ cross join lateral (select n.* from htm.nodes n where n.id = h.id offset 0) m
   join htm.robots r on r.id = m.robot_id
   left join htm.node_accesses a on a.node_id = m.id
  order by h.score desc nulls last, h.id desc

@@ -35,14 +35,14 @@ bm25 as materialized (
               from weighed s
              cross join corpus c
               join document d on d.tsv @@ s.query
-              join htm.nodes m on m.id = d.id
+             cross join lateral (select n.content from htm.nodes n where n.id = d.id offset 0) m
              cross join lateral (select regexp_count(m.content, s.pattern, 1, 'i')::float8 as tf) f
              where s.kind = 'prefix' and f.tf > 0
             union all
             select d.id, 'exact', s.idf * 1.2
               from weighed s
               join document d on s.query is null or d.tsv @@ s.query
-              join htm.nodes m on m.id = d.id and m.content ~* s.pattern
-             where s.kind <> 'prefix') part
+             cross join lateral (select n.content from htm.nodes n where n.id = d.id offset 0) m
+             where s.kind <> 'prefix' and m.content ~* s.pattern) part
      group by id
 )

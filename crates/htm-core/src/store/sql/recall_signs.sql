@@ -1,18 +1,20 @@
--- A part of recall.sql: what the query asks for by signs (recall/words.rs) in each language of the namespace.
+-- A part of recall.sql: what the query asks for by signs (recall/words.rs) in each language of the namespaces.
 --
 -- Index: nodes_language_idx; lexeme_statistics_trigram_idx; nodes_tsv_idx (phrased)
 language as materialized (
     -- The query's own, and those that nodes have: a step in the index each.
     with recursive step as (
-        select (select min(m.language) from htm.nodes m where ($8::text is not null or $30::jsonb <> '[]') and m.namespace = $1) as name
+        select s.namespace, (select min(m.language) from htm.nodes m where m.namespace = s.namespace) as name
+          from unnest($1::text[]) s(namespace)
+         where $8::text is not null or $30::jsonb <> '[]'
         union all
-        select (select min(m.language) from htm.nodes m where m.namespace = $1 and m.language > s.name)
+        select s.namespace, (select min(m.language) from htm.nodes m where m.namespace = s.namespace and m.language > s.name)
           from step s
          where s.name is not null
     )
     select $10::text::regconfig as config
     union
-    select name::regconfig from (select name from step where name is not null limit 8) present
+    select name::regconfig from (select distinct name from step where name is not null limit 8) present
 ),
 sign as materialized (
     select s.kind, s.pattern, s.text, s.parts,
@@ -32,7 +34,7 @@ sign as materialized (
                    -- `recall.rs` in `src/store/recall.rs`
                    (select '''' || replace(replace(x.lexeme, '\', '\\'), '''', '''''') || ''''
                       from htm.lexeme_statistics x
-                     where s.within is not null and x.namespace = $1 and x.lexeme like s.within
+                     where s.within is not null and x.namespace = any ($1) and x.lexeme like s.within
                      order by x.node_count desc
                      limit 16)) parts) lexed
 ),
@@ -42,12 +44,12 @@ phrased as materialized (
       from (select string_agg('(' || s.query::text || ')', ' & ')::tsquery as query, count(*) as phrases
               from sign s where s.kind = 'phrase') needed
       join htm.nodes m on m.tsv @@ needed.query
-     where m.namespace = $1 and m.deleted_at is null
+     where m.namespace = any ($1) and m.deleted_at is null
        and not exists (select from sign s where s.kind = 'phrase' and s.written and m.content !~* s.pattern)
     union all
     select m.id
       from htm.nodes m
-     where m.namespace = $1 and m.deleted_at is null
+     where m.namespace = any ($1) and m.deleted_at is null
        and (select count(*) > 0 and count(query) = 0 from sign where kind = 'phrase')
        and not exists (select from sign s where s.kind = 'phrase' and m.content !~* s.pattern)
 ),

@@ -2,31 +2,39 @@
 --
 -- Index: lexeme_statistics_pk, lexeme_statistics_trigram_idx, nodes_tsv_idx (a word that nothing has counted)
 corpus as materialized (
-    -- The namespace's statistics; without any yet, a count of at most 2,000 nodes. Lengths are in distinct lexemes: a
+    -- The namespaces' statistics; of one without any yet, a count of at most 2,000 nodes. Lengths are in distinct lexemes: a
     -- tsvector knows how many it has without being unpacked. An aggregate has a row whatever its `where` says.
-    select node_count::float8 as n, average_lexemes::float8 as average_length
-      from htm.namespace_statistics
-     where namespace = $1 and refreshed_at is not null
-    union all
-    select count(*), greatest(coalesce(avg(length(tsv)), 1), 1)
-      from (select tsv from htm.nodes where namespace = $1 and deleted_at is null limit 2000) sample
-    having $8::text is not null
-       and not exists (select from htm.namespace_statistics where namespace = $1 and refreshed_at is not null)
+    select coalesce(sum(s.n), 0)::float8 as n, coalesce(sum(s.n * s.average_length) / nullif(sum(s.n), 0), 1)::float8 as average_length,
+           coalesce(bool_and(s.is_counted), false) as is_counted
+      from unnest($1::text[]) a(namespace)
+     cross join lateral (
+           select c.node_count::float8 as n, c.average_lexemes::float8 as average_length, true as is_counted
+             from htm.namespace_statistics c
+            where c.namespace = a.namespace and c.refreshed_at is not null
+           union all
+           select count(*), greatest(coalesce(avg(length(tsv)), 1), 1), false
+             from (select m.tsv from htm.nodes m where m.namespace = a.namespace and m.deleted_at is null limit 2000) sample
+           having $8::text is not null
+              and not exists (select from htm.namespace_statistics c where c.namespace = a.namespace and c.refreshed_at is not null)) s
 ),
 asked as materialized (
     -- A lexeme that the statistics have not seen is counted live: it is new, therefore rare.
     select q.lexeme, q.is_part,
-           coalesce(s.node_count,
-                    (select count(*) from (select from htm.nodes m
-                                            where m.namespace = $1 and m.deleted_at is null
-                                              and m.tsv @@ ('''' || replace(replace(q.lexeme, '', '\'), '''', '''''') || '''')::tsquery
-                                            limit 1000) seen))::float8 as nodes
+           (select sum(coalesce((select s.node_count from htm.lexeme_statistics s
+                                  where s.namespace = a.namespace and s.lexeme = q.lexeme),
+                                (select count(*)
+                                   from (select from (select n.namespace, n.deleted_at
+                                                        from htm.nodes n
+                                                       where n.tsv @@ ('''' || replace(replace(q.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
+                                                      offset 0) m
+                                          where m.namespace = a.namespace and m.deleted_at is null
+                                          limit 1000) seen)))
+              from unnest($1::text[]) a(namespace))::float8 as nodes
       from (select x.lexeme, bool_and(t.is_part) as is_part
               from language l
              cross join (select $8::text, false union all select parts, true from sign where parts is not null) t(text, is_part)
              cross join unnest(to_tsvector(l.config, t.text)) x
              group by 1) q
-      left join htm.lexeme_statistics s on s.namespace = $1 and s.lexeme = q.lexeme
 ),
 unknown as materialized (
     -- Words as typed that no node has, a few of them; a query that is a long text has words enough. What a language
@@ -44,10 +52,12 @@ unknown as materialized (
 sampled as materialized (
     -- The lexemes that there are, as long as nothing has counted them.
     select x.lexeme, count(*)::int as node_count
-      from (select tsv from htm.nodes
-             where namespace = $1 and deleted_at is null and exists (select from unknown)
-               and not exists (select from htm.namespace_statistics where namespace = $1 and refreshed_at is not null)
-             limit 2000) m
+      from unnest($1::text[]) a(namespace)
+     cross join lateral (
+           select n.tsv from htm.nodes n
+            where n.namespace = a.namespace and n.deleted_at is null and exists (select from unknown)
+              and not exists (select from htm.namespace_statistics c where c.namespace = a.namespace and c.refreshed_at is not null)
+            limit 2000) m
      cross join unnest(tsvector_to_array(m.tsv)) x(lexeme)
      group by 1
 ),
@@ -60,10 +70,16 @@ swapped as materialized (
      cross join language l
      cross join lateral unnest(to_tsvector(l.config, o.used)) x
      cross join lateral (
-           -- "limit": each is looked up; a join would read the whole table.
-           (select s.node_count from htm.lexeme_statistics s where s.namespace = $1 and s.lexeme = x.lexeme limit 1)
+           -- "having": each is looked up; a join would read the whole table.
+           (select sum(s.node_count) as node_count from htm.lexeme_statistics s
+             where s.namespace = any ($1) and s.lexeme = x.lexeme having count(*) > 0)
            union all
            (select n.node_count from sampled n where n.lexeme = x.lexeme limit 1)) known
+),
+vocabulary as materialized (
+    -- All the lexemes, of a namespace that has few: they are read faster than the index of the trigrams of all namespaces.
+    select s.lexeme, s.node_count from htm.lexeme_statistics s
+     where s.namespace = any ($1) and exists (select from unknown) limit 3001
 ),
 alike as materialized (
     -- Else the one word that is most like it.
@@ -74,7 +90,13 @@ alike as materialized (
              from language l
             cross join lateral unnest(to_tsvector(l.config, u.word)) x
             cross join lateral (
-                  select s.lexeme, s.node_count from htm.lexeme_statistics s where s.namespace = $1 and s.lexeme % x.lexeme
+                  select v.lexeme, sum(v.node_count) as node_count from vocabulary v
+                   where (select count(*) <= 3000 from vocabulary) and v.lexeme % x.lexeme
+                   group by 1
+                  union all
+                  select s.lexeme, sum(s.node_count) from htm.lexeme_statistics s
+                   where (select count(*) > 3000 from vocabulary) and s.namespace = any ($1) and s.lexeme % x.lexeme
+                   group by 1
                   union all
                   select n.lexeme, n.node_count from sampled n where n.lexeme % x.lexeme) known
             order by similarity(known.lexeme, x.lexeme) desc, known.node_count desc, known.lexeme
@@ -117,13 +139,16 @@ pair as materialized (
       join word a on a.lexeme = x.lexeme
       join word b on b.lexeme = y.lexeme
 ),
+choosing as materialized (
+    -- Words in more than 2 % (and 500) of the nodes choose nothing; the three rarest are always kept.
+    select quoted, nodes
+      from (select *, row_number() over (order by nodes) as rarity from word) w
+     where nodes <= greatest(500, 0.02 * n) or rarity <= 3
+),
 any_word as materialized (
-    -- Words in more than 2 % (and 500) of the nodes choose nothing; the three rarest are always kept. What may have the
-    -- query's exact terms comes before what has its words.
+    -- What may have the query's exact terms comes before what has its words.
     select string_agg(part, ' | ')::tsquery as query, string_agg(part, ' | ') filter (where is_exact)::tsquery as exact
-      from (select quoted as part, false as is_exact
-              from (select *, row_number() over (order by nodes) as rarity from word) w
-             where nodes <= greatest(500, 0.02 * n) or rarity <= 3
+      from (select quoted as part, false as is_exact from choosing
             union all
             select '(' || query::text || ')', kind in ('term', 'quotation')
               from sign
@@ -143,7 +168,7 @@ weighed as materialized (
      cross join lateral (
            select least(greatest(coalesce(sum(x.node_count), 0), 1), c.n) as nodes
              from (select node_count from htm.lexeme_statistics
-                    where s.kind = 'prefix' and namespace = $1
+                    where s.kind = 'prefix' and namespace = any ($1)
                       and lexeme >= lower(s.text) and lexeme < lower(s.text) || chr(1114111)
                     limit 1000) x) p
      where s.kind in ('prefix', 'term', 'quotation')

@@ -4,7 +4,7 @@
 --
 -- $1 text namespace             $2 timestamptz from, inclusive, or null   $3 timestamptz until, exclusive, or null
 -- $4 timestamptz[] where each of several ranges starts, or null: there is one, from $2 until $3   $5 where each ends
--- $6 text robot's name or null  $7 text session or null                   $8 int limit
+-- $6 text[] robots or null      $7 text session or null                   $8 int limit
 -- $9 text[] tags or null        $10 boolean[] each as a prefix            $11 int how many of them a node must have
 -- $12 jsonb object that a node's metadata must contain, or null
 --
