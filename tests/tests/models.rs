@@ -315,7 +315,9 @@ async fn several_models_are_asked_at_once_and_what_one_cannot_say_costs_its_own_
     }
     let by_text = htm.recall(&query(Strategy::Fulltext).model(&new.label)).await.unwrap();
     assert_eq!((by_text.models.len(), &by_text.hits[0].node.content[..]), (0, "note 3"));
-    for unknown in [query(Strategy::Hybrid).model("nobody/knows"), RecallQuery::new("note").model("nobody/knows")] {
+    for unknown in
+        [query(Strategy::Hybrid).model("nobody/knows"), RecallQuery::new("note").model("nobody/knows")]
+    {
         assert_eq!(htm.recall(&unknown).await.unwrap_err().code(), "model_unknown");
     }
 

@@ -154,6 +154,55 @@ async fn neighbours_come_beside_the_candidates_of_both_legs() {
 }
 
 #[tokio::test]
+async fn to_be_in_a_conversation_is_no_merit() {
+    let db = TestDatabase::new().await;
+    let htm = by_words(&db);
+    let turns: Vec<Memory> = (0..6).map(|n| turn("a", n, &format!("zeppelin {n}"))).collect();
+    let notes: Vec<Memory> =
+        (0..14).map(|n| Memory::new(format!("zeppelin note{n}")).key(format!("n{n}"))).collect();
+    htm.remember_many(&turns).await.unwrap();
+    htm.remember_many(&notes).await.unwrap();
+    let recalled = htm.recall(&RecallQuery::new("zeppelin").limit(20)).await.unwrap();
+    let best_of = |start: char| {
+        let is_one = |hit: &&htm_core::Hit| hit.node.key.as_deref().unwrap().starts_with(start);
+        recalled.hits.iter().find(is_one).unwrap().scores.score
+    };
+    let (turn, note) = (best_of('a'), best_of('n'));
+    assert!((turn / note - 1.0).abs() < 0.15, "all say the same: {turn}, {note}");
+}
+
+#[tokio::test]
+async fn what_length_alone_brings_is_no_merit() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let said = ["zeppelin", "balloon", "harbour"];
+    let short = (0..30).map(|n| Memory::new(format!("the {} of {n}", said[n % 3])).key(format!("s{n}")));
+    let long = (0..30).map(|n| {
+        let words: String = (0..150).map(|w| format!("word{} ", n * 10 + w)).collect();
+        Memory::new(format!("{words} zeppelin {words} balloon harbour")).key(format!("l{n}"))
+    });
+    htm.remember_many(&short.chain(long).collect::<Vec<_>>()).await.unwrap();
+    drain(&db, Stage::Embed).await;
+    let query = RecallQuery { explain: true, ..RecallQuery::new("a harbour for a zeppelin or a balloon") };
+    let hits = htm.recall(&query.limit(60)).await.unwrap().hits;
+    let best = hits.iter().filter_map(|hit| hit.scores.text).fold(0.0, f64::max);
+    assert_eq!(hits.len(), 60);
+    for hit in hits {
+        let by_words = 0.5 * hit.scores.text.unwrap() / best;
+        let parts = hit.explanation.unwrap().parts;
+        let counted: f64 = parts
+            .iter()
+            .filter(|part| ["words", "together"].contains(&part.name))
+            .map(|part| part.score)
+            .sum();
+        match hit.node.key.unwrap().starts_with('s') {
+            true => assert!((counted - by_words).abs() < 1e-9, "{counted} of {by_words}"),
+            false => assert!(counted < 0.9 * by_words, "{counted} of {by_words}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn filters_hold_for_neighbours_too() {
     let db = TestDatabase::new().await;
     let htm = by_words(&db);

@@ -14,8 +14,9 @@ pub struct Explanation {
 /// A part of a score.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ScorePart {
-    /// `vector` (the similarity, normalised and weighted), `words` (BM25 of the query's words, likewise), `together` (words
-    /// that stand together as in the query), `exact` (exact terms, as written), `neighbours`, `speaker`, `time`.
+    /// `vector` (the similarity, normalised and weighted), `words` (BM25 of the query's words, likewise, without what the
+    /// text's length alone brings), `together` (words that stand together as in the query), `exact` (exact terms, as
+    /// written), `neighbours` (below 0 where they are worse than usual), `speaker`, `time`.
     pub name: &'static str,
     /// What it adds.
     pub score: f64,

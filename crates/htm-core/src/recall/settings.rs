@@ -35,7 +35,7 @@ pub struct RecallSettings {
     /// What BM25 adds to each length and to the average, in lexemes: a turn of three words is hardly more about them
     /// than one of ten.
     pub bm25_smoothing: f64,
-    /// Hybrid: the share of a neighbouring turn's score that a turn of a conversation has besides its own; 0: none.
+    /// Hybrid: the share that a turn of a conversation has of what its neighbours' scores are above the usual; 0: none.
     pub weight_neighbours: f64,
     /// Hybrid: what a node has more when the query names its speaker.
     pub weight_speaker: f64,
@@ -62,7 +62,7 @@ impl Default for RecallSettings {
             bm25_k1: 1.2,
             bm25_b: 0.75,
             bm25_smoothing: 30.0,
-            weight_neighbours: 0.15,
+            weight_neighbours: 0.3,
             weight_speaker: 0.15,
             weight_time: 0.3,
             weight_exact: 0.5,

@@ -206,7 +206,7 @@ member as materialized (
 {{bm25}},
 scored as materialized (
     -- A candidate that has nothing of the query, though full text thought so, is none of the text.
-    select m.id, m.vector_rank, m.similarity, m.stale, m.speaker, m.time,
+    select m.id, m.vector_rank, m.similarity, m.stale, m.speaker, m.time, ln(least(greatest(m.length, 64), 128) / 64.0)::float8 as extent,
            case when b.bm25 > 0 or exists (select from sign where kind = 'phrase') then m.text_rank end as text_rank,
            case when $8::text is not null then coalesce(b.bm25, 0) end as bm25, b.together, b.exact,
            case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0
@@ -216,7 +216,10 @@ scored as materialized (
      where b.bm25 > 0 or m.text_rank is null or m.vector_rank is not null or exists (select from sign where kind = 'phrase')
 ),
 bound as materialized (
-    select min(similarity) as low, max(similarity) as high, max(bm25) as bm25
+    -- What length alone brings: long texts have more of any query's words, and would crowd out short ones. Short is what a
+    -- turn is; nothing grows beyond twice that.
+    select min(similarity) as low, max(similarity) as high, max(bm25) as bm25,
+           greatest(coalesce(regr_slope(bm25, extent), 0), 0) as by_length
       from scored
      where vector_rank is not null or text_rank is not null
 ),
@@ -231,22 +234,35 @@ part as materialized (
            case when $8::text is null then 0
                 when $9::halfvec is null then s.bm25
                 when $14 = 'rrf' then coalesce(1.0 / (60 + text_rank), 0)
-                else (1 - $15) * coalesce(s.bm25 / nullif(b.bm25, 0), 0)
+                else (1 - $15) * coalesce((s.bm25 - b.by_length * s.extent) / nullif(b.bm25, 0), 0)
            end as text_part
       from scored s cross join bound b
 ),
 fused as materialized (
     select *, vector_part + text_part as base from part
 ),
+usual as materialized (
+    -- What a text brings that is a candidate by chance, and what the better of two brings: of two normal values, 0.56
+    -- standard deviations more. Five that bring nothing count as well: a few candidates say little of chance.
+    select mean as of_one, mean + 0.56 * sqrt(greatest(square - mean * mean, 0)) as of_two
+      from (select sum(base) / (count(*) + 5) as mean, sum(base * base) / (count(*) + 5) as square
+              from fused
+             where vector_rank is not null or text_rank is not null) s
+),
 beside as (
-    -- A turn has a share of the better of both turns next to it, and two thirds of it of the better of those one further.
+    -- A turn has a share of the better of both turns next to it, and two thirds of it of the better of those one further,
+    -- as far as they are better than usual: to be in a conversation is no merit over a text that stands for itself.
     select id,
-           $23 * coalesce(max(base) filter (where steps = 1), 0)
-           + $23 * 2 / 3 * coalesce(max(base) filter (where steps = 2), 0) as share
-      from (select l.turn as id, f.base, l.steps from link l join fused f on f.id = l.id
-             union all
-            select l.id, f.base, l.steps from link l join fused f on f.id = l.turn) pair
-     group by id
+           $23 * (coalesce(near - case when has_one_near then of_one else of_two end, 0)
+                  + coalesce(further - case when has_one_further then of_one else of_two end, 0) * 2 / 3) as share
+      from (select id, max(base) filter (where steps = 1) as near, max(base) filter (where steps = 2) as further,
+                   min(other) filter (where steps = 1) = max(other) filter (where steps = 1) as has_one_near,
+                   min(other) filter (where steps = 2) = max(other) filter (where steps = 2) as has_one_further
+              from (select l.turn as id, f.id as other, f.base, l.steps from link l join fused f on f.id = l.id
+                     union all
+                    select l.id, f.id, f.base, l.steps from link l join fused f on f.id = l.turn) pair
+             group by id) best
+     cross join usual
 ),
 shown as (
     -- What a snippet marks.
@@ -256,8 +272,8 @@ shown as (
      where $33
 ),
 hit as (
-    select f.*, greatest(coalesce(n.share, 0), 0) as neighbours,
-           base + greatest(coalesce(n.share, 0), 0) + speaker + time + prior_exact as score
+    select f.*, coalesce(n.share, 0) as neighbours,
+           base + coalesce(n.share, 0) + speaker + time + prior_exact as score
       from fused f
       left join beside n using (id)
      order by score desc nulls last, id desc
