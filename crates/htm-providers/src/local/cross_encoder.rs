@@ -10,11 +10,14 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Reranker};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::bert::{Bert, Sequence};
+use super::config::Config;
+use super::encoder::{Encoder, Sequence};
+use super::family::Family;
+use super::files::{bad, read, unsupported};
 use super::kernels::add_bias;
 use super::matmul::{Matrix, multiply};
 use super::model::BATCH_TOKENS;
-use super::weights::{Config, Linear, Tensors, Weights, bad, read};
+use super::weights::{Linear, Tensors, Weights};
 use super::windows::Marked;
 use crate::SettingsError;
 
@@ -65,7 +68,7 @@ impl Drop for Call {
 struct CrossEncoder {
     name: ModelName,
     text: Marked,
-    bert: Bert,
+    bert: Encoder,
     pooler: Linear,
     classifier: Linear,
     threads: ThreadPool,
@@ -84,15 +87,19 @@ struct Pair {
 impl CrossEncoder {
     fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
         let config = Config::load(dir)?;
-        if config.max_position_embeddings < 8 {
-            return Err(bad(&dir.join("config.json"), "max_position_embeddings must be 8 or more"));
+        let path = dir.join("config.json");
+        if config.family != Family::Bert {
+            return Err(unsupported(&path, "model_type", config.family.name(), "bert"));
+        }
+        if config.positions() < 8 || config.token_types < 2 {
+            return Err(bad(&path, "max_position_embeddings must be 8 or more, type_vocab_size 2 or more"));
         }
         let mut text = Marked::load(dir, &config)?;
         // A text that spells out a mark has none for that.
         text.tokenizer.set_encode_special_tokens(true);
         let path = dir.join("model.safetensors");
         let bytes = read(&path)?;
-        let tensors = Tensors::new(&bytes, path)?;
+        let tensors = Tensors::new(&bytes, path, &config)?;
         let weights = Weights::of(&tensors, &config)?;
         let width = config.hidden_size;
         let (pooler, classifier) =
@@ -106,7 +113,7 @@ impl CrossEncoder {
         Ok(Self {
             name: ModelName::new("local", name),
             text,
-            bert: Bert { config, weights },
+            bert: Encoder { config, weights },
             pooler,
             classifier,
             threads,
@@ -136,7 +143,7 @@ impl CrossEncoder {
         let encode =
             |inputs: Vec<&str>| tokenizer.encode_batch_fast(inputs, false).map_err(|error| error.to_string());
         let asked = encode(vec![query])?.remove(0);
-        let room = self.bert.config.max_position_embeddings - 3;
+        let room = self.bert.config.positions() - 3;
         let asked = asked.get_ids();
         // Of a query that fills the window alone, half a window is left.
         let asked = &asked[..asked.len().min(room / 2)];

@@ -64,23 +64,22 @@ pub(super) fn layer_norm(x: &mut [f32], scale: &[f32], shift: &[f32], epsilon: f
 pub(super) fn softmax(x: &mut [f32], width: usize, factor: f32) {
     Arch::new().dispatch(
         #[inline(always)]
+        || x.chunks_exact_mut(width).for_each(|row| softmax_row(row, factor)),
+    );
+}
+
+/// Softmax of `factor * x + bias` over each row of `width`, a row a query and a column a key. `biases` has a value a
+/// distance of key and query, with that of 0 in its middle.
+pub(super) fn softmax_biased(x: &mut [f32], width: usize, factor: f32, biases: &[f32]) {
+    let middle = biases.len() / 2;
+    Arch::new().dispatch(
+        #[inline(always)]
         || {
-            for row in x.chunks_exact_mut(width) {
-                let mut max = [f32::NEG_INFINITY; LANES];
-                let (chunks, rest) = row.as_chunks::<LANES>();
-                for chunk in chunks {
-                    for (max, x) in max.iter_mut().zip(chunk) {
-                        *max = if *x > *max { *x } else { *max };
-                    }
+            for (query, row) in x.chunks_exact_mut(width).enumerate() {
+                for (x, bias) in row.iter_mut().zip(&biases[middle - query..]) {
+                    *x = *x * factor + bias;
                 }
-                let max = max.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
-                for x in row.iter_mut() {
-                    *x = exp((*x - max) * factor);
-                }
-                let scale = 1.0 / sum(row, |x| x);
-                for x in row.iter_mut() {
-                    *x *= scale;
-                }
+                softmax_row(row, 1.0);
             }
         },
     );
@@ -113,6 +112,25 @@ fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
         }
     }
     lanes.iter().sum::<f32>() + rest.iter().map(|x| of(*x)).sum::<f32>()
+}
+
+#[inline(always)]
+fn softmax_row(row: &mut [f32], factor: f32) {
+    let mut max = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (max, x) in max.iter_mut().zip(chunk) {
+            *max = if *x > *max { *x } else { *max };
+        }
+    }
+    let max = max.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
+    for x in row.iter_mut() {
+        *x = exp((*x - max) * factor);
+    }
+    let scale = 1.0 / sum(row, |x| x);
+    for x in row.iter_mut() {
+        *x *= scale;
+    }
 }
 
 #[inline(always)]
