@@ -162,7 +162,9 @@ fn prefixes(path: &Path) -> Result<[Option<String>; 2], SettingsError> {
         None => None,
     };
     // The names, and their order, are those of sentence-transformers' encode_document and encode_query.
-    let document = ["document", "passage", "corpus"].into_iter().find_map(named);
+    let documents = || ["document", "passage", "corpus"].into_iter().filter_map(named);
+    // An empty "document" is written beside a "passage" by versions from 5 on, which nobody asked for.
+    let document = documents().find(|prompt| !prompt.is_empty()).or_else(|| documents().next());
     Ok([document.or_else(|| default.clone()), named("query").or(default)])
 }
 
@@ -211,7 +213,7 @@ mod tests {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(read("{}"), Ok([None, None]));
         assert_eq!(
-            read(r#"{"prompts": {"query": "q: ", "passage": "p: "}}"#),
+            read(r#"{"prompts": {"query": "q: ", "document": "", "passage": "p: "}}"#),
             Ok([some("p: "), some("q: ")])
         );
         assert_eq!(
