@@ -26,6 +26,7 @@ mod encoder;
 mod family;
 mod files;
 mod kernels;
+mod linear;
 mod matmul;
 mod model;
 mod nearness;

@@ -14,10 +14,9 @@ use super::config::Config;
 use super::encoder::{Encoder, Sequence};
 use super::family::Family;
 use super::files::{bad, read, unsupported};
-use super::kernels::add_bias;
-use super::matmul::{Matrix, multiply};
+use super::linear::{Finish, Linear};
 use super::model::BATCH_TOKENS;
-use super::weights::{Linear, Tensors, Weights};
+use super::weights::{Tensors, Weights};
 use super::windows::Marked;
 use crate::SettingsError;
 
@@ -160,15 +159,13 @@ impl CrossEncoder {
     fn score(&self, pairs: &[Pair]) -> Vec<f64> {
         let sequences: Vec<Sequence> =
             pairs.iter().map(|pair| Sequence { tokens: &pair.tokens, first: pair.first }).collect();
-        let width = self.bert.config.hidden_size;
         let firsts = self.bert.first_tokens(&sequences).concat();
         let mut pooled = vec![0.0; firsts.len()];
-        multiply(&mut pooled, width, Matrix::rows(&firsts, pairs.len(), width, width), self.pooler.matrix());
-        add_bias(&mut pooled, &self.pooler.bias);
+        let mut packed = Vec::new();
+        self.pooler.apply(&firsts, &mut pooled, Finish::Bias, &mut packed);
         pooled.iter_mut().for_each(|x| *x = x.tanh());
         let mut logits = vec![0.0; pairs.len()];
-        multiply(&mut logits, 1, Matrix::rows(&pooled, pairs.len(), width, width), self.classifier.matrix());
-        add_bias(&mut logits, &self.classifier.bias);
+        self.classifier.apply(&pooled, &mut logits, Finish::Bias, &mut packed);
         logits.into_iter().map(f64::from).collect()
     }
 }

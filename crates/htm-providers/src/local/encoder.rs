@@ -8,7 +8,8 @@
 
 use super::config::Config;
 use super::distance::Distances;
-use super::kernels::{add_bias, add_bias_gelu, add_norm, layer_norm, softmax, softmax_biased};
+use super::kernels::{add_norm, layer_norm, softmax, softmax_biased};
+use super::linear::Finish;
 use super::matmul::{Matrix, multiply};
 use super::pooling::Pooling;
 use super::weights::{Norm, Weights};
@@ -66,42 +67,19 @@ impl Encoder {
 
     /// A row a token, of all sequences one after another.
     fn encode(&self, sequences: &[Sequence<'_>]) -> Vec<f32> {
-        let width = self.config.hidden_size;
         let tokens: usize = sequences.iter().map(|sequence| sequence.tokens.len()).sum();
         let mut hidden = self.embed(sequences, tokens);
         let mut scratch = Scratch::new(tokens, self, sequences);
         for layer in &self.weights.layers {
-            multiply(
-                &mut scratch.qkv,
-                3 * width,
-                Matrix::rows(&hidden, tokens, width, width),
-                layer.qkv.matrix(),
-            );
-            add_bias(&mut scratch.qkv, &layer.qkv.bias);
+            let Scratch { qkv, packed, .. } = &mut scratch;
+            layer.qkv.apply(&hidden, qkv, Finish::Bias, packed);
             self.attend(sequences, &mut scratch);
-            multiply(
-                &mut scratch.out,
-                width,
-                Matrix::rows(&scratch.context, tokens, width, width),
-                layer.dense.matrix(),
-            );
-            self.add_norm(&mut hidden, &scratch.out, &layer.dense.bias, &layer.attention_norm);
-
-            let inner = self.config.intermediate_size;
-            multiply(
-                &mut scratch.inner,
-                inner,
-                Matrix::rows(&hidden, tokens, width, width),
-                layer.up.matrix(),
-            );
-            add_bias_gelu(&mut scratch.inner, &layer.up.bias);
-            multiply(
-                &mut scratch.out,
-                width,
-                Matrix::rows(&scratch.inner, tokens, inner, inner),
-                layer.down.matrix(),
-            );
-            self.add_norm(&mut hidden, &scratch.out, &layer.down.bias, &layer.output_norm);
+            let Scratch { context, out, inner, packed, .. } = &mut scratch;
+            layer.dense.apply(context, out, Finish::Nothing, packed);
+            self.add_norm(&mut hidden, out, layer.dense.bias(), &layer.attention_norm);
+            layer.up.apply(&hidden, inner, Finish::Gelu, packed);
+            layer.down.apply(inner, out, Finish::Nothing, packed);
+            self.add_norm(&mut hidden, out, layer.down.bias(), &layer.output_norm);
         }
         hidden
     }
@@ -164,6 +142,8 @@ struct Scratch {
     context: Vec<f32>,
     out: Vec<f32>,
     inner: Vec<f32>,
+    /// What a product reads, as it likes it.
+    packed: Vec<f32>,
     distances: Distances,
 }
 
@@ -177,6 +157,7 @@ impl Scratch {
             context: vec![0.0; tokens * config.hidden_size],
             out: vec![0.0; tokens * config.hidden_size],
             inner: vec![0.0; tokens * config.intermediate_size],
+            packed: Vec::new(),
             distances: Distances::new(&encoder.weights.distance_bias, config.heads, longest),
         }
     }

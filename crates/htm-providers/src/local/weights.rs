@@ -6,7 +6,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::config::Config;
 use super::files::{bad, read};
-use super::matmul::Matrix;
+use super::linear::Linear;
 use crate::SettingsError;
 
 /// All weights, in f32.
@@ -33,24 +33,10 @@ pub(super) struct Layer {
     pub(super) output_norm: Norm,
 }
 
-/// `x · weightᵀ + bias`.
-pub(super) struct Linear {
-    weight: Vec<f32>,
-    pub(super) bias: Vec<f32>,
-}
-
 /// A layer norm's two vectors.
 pub(super) struct Norm {
     pub(super) scale: Vec<f32>,
     pub(super) shift: Vec<f32>,
-}
-
-impl Linear {
-    /// The weight as the right side of a product: inputs × outputs.
-    pub(super) fn matrix(&self) -> Matrix<'_> {
-        let (outputs, inputs) = (self.bias.len(), self.weight.len() / self.bias.len());
-        Matrix::rows(&self.weight, outputs, inputs, inputs).transposed()
-    }
 }
 
 impl Weights {
@@ -80,15 +66,13 @@ impl Weights {
         let (family, names) = (config.family, config.family.layer_names());
         let layers = (0..config.layers).map(|index| {
             let at = |name: &str| format!("{}.{index}.{name}", family.layers());
-            let [query, key, value] =
-                [names.query, names.key, names.value].map(|name| tensors.linear(&at(name), width, width));
-            let (mut qkv, key, value) = (query?, key?, value?);
-            for part in [key, value] {
-                qkv.weight.extend(part.weight);
-                qkv.bias.extend(part.bias);
+            let (mut weight, mut bias) = (Vec::new(), Vec::new());
+            for name in [names.query, names.key, names.value].map(at) {
+                weight.extend(tensors.get(&format!("{name}.weight"), &[width, width])?);
+                bias.extend(tensors.get(&format!("{name}.bias"), &[width])?);
             }
             Ok(Layer {
-                qkv,
+                qkv: Linear::new(&weight, bias),
                 dense: tensors.linear(&at(names.dense), width, width)?,
                 attention_norm: tensors.norm(&at(names.attention_norm), width)?,
                 up: tensors.linear(&at(names.up), width, inner)?,
@@ -152,10 +136,8 @@ impl<'a> Tensors<'a> {
 
     /// The layer of this name.
     pub(super) fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear, SettingsError> {
-        Ok(Linear {
-            weight: self.get(&format!("{name}.weight"), &[outputs, inputs])?,
-            bias: self.get(&format!("{name}.bias"), &[outputs])?,
-        })
+        let weight = self.get(&format!("{name}.weight"), &[outputs, inputs])?;
+        Ok(Linear::new(&weight, self.get(&format!("{name}.bias"), &[outputs])?))
     }
 
     fn norm(&self, name: &str, width: usize) -> Result<Norm, SettingsError> {
