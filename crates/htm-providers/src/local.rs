@@ -38,6 +38,7 @@ mod tags;
 mod weights;
 mod windows;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -107,6 +108,25 @@ pub struct ModelFacts {
     pub document_prefix: Option<String>,
     /// What is put before a query.
     pub query_prefix: Option<String>,
+}
+
+impl fmt::Display for ModelFacts {
+    /// One line: `BERT, 6 layers, 384 dimensions, 256 tokens at once, pooling mean, no prefix`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { family, layers, dimensions, window, pooling, .. } = self;
+        write!(
+            f,
+            "{family}, {layers} layers, {dimensions} dimensions, {window} tokens at once, pooling {pooling}"
+        )?;
+        let prefix = |prefix: &Option<String>| prefix.clone().filter(|prefix| !prefix.is_empty());
+        match (prefix(&self.document_prefix), prefix(&self.query_prefix)) {
+            (None, None) => f.write_str(", no prefix"),
+            (document, query) => {
+                let [document, query] = [document, query].map(Option::unwrap_or_default);
+                write!(f, ", before documents {document:?}, before queries {query:?}")
+            }
+        }
+    }
 }
 
 /// What the model at `model_dir` is, by its small files: the weights are not read.
