@@ -228,12 +228,13 @@ def compare(args, texts):
         "onnx": Engine("onnxruntime", [*me, "--part", "onnx", "--vectors", str(vectors["onnx"])]),
         "st": Engine("sentence-transformers", [*me, "--part", "st", "--vectors", str(vectors["st"])]),
     }
-    for _ in range(args.rounds):
+    count = sum(1 for _ in open(work / "texts.jsonl", encoding="utf-8"))
+    for number in range(args.rounds):
         for engine in engines.values():
             engine.round()
+            print(f"round {number + 1}: {engine.name} {count / engine.rounds[-1]:.0f} texts/s", file=sys.stderr, flush=True)
     for engine in engines.values():
         engine.close()
-    count = sum(1 for _ in open(work / "texts.jsonl", encoding="utf-8"))
     median = {name: statistics.median(engine.rounds) for name, engine in engines.items()}
     print(f"{'':22}{'texts/s':>9}{'ours is':>9}   rounds")
     for name, engine in engines.items():

@@ -44,8 +44,7 @@ async fn every_family_agrees_with_sentence_transformers() {
             serde_json::from_slice(&fs::read(data(name).join("expected.json")).unwrap()).unwrap();
         let embedder = embedder(&data(name)).unwrap();
         assert_eq!(embedder.dimensions().await.unwrap(), 24);
-        for (purpose, vectors) in
-            [(Purpose::Document, &expected.document), (Purpose::Query, &expected.query)]
+        for (purpose, vectors) in [(Purpose::Document, &expected.document), (Purpose::Query, &expected.query)]
         {
             let found = embedder.embed(&expected.texts, purpose).await.unwrap();
             for ((text, found), vector) in expected.texts.iter().zip(&found).zip(vectors) {
@@ -85,7 +84,10 @@ fn a_directory_says_what_it_holds() {
     );
     assert_eq!(facts("bge")["pooling"], "cls");
     assert_eq!(facts("roberta")["pooling"], "max");
-    assert_eq!((&facts("bert")["window"], &facts("bert")["query_prefix"]), (&json!(48), &Value::String("".into())));
+    assert_eq!(
+        (&facts("bert")["window"], &facts("bert")["query_prefix"]),
+        (&json!(48), &Value::String("".into()))
+    );
     assert_eq!((&facts("mpnet")["family"], &facts("mpnet")["window"]), (&json!("MPNet"), &json!(176)));
     assert_eq!(facts("distilbert")["family"], "DistilBERT");
 }
@@ -149,7 +151,11 @@ fn what_cannot_be_run_is_refused_with_what_can() {
     let code = "provider_settings_unsupported";
     let dir = copy("bert");
     change(&dir, "config.json", "model_type", json!("nomic_bert"));
-    refused(&dir, code, &["config.json", "model_type `nomic_bert`", "bert, distilbert, mpnet, roberta, xlm-roberta"]);
+    refused(
+        &dir,
+        code,
+        &["config.json", "model_type `nomic_bert`", "bert, distilbert, mpnet, roberta, xlm-roberta"],
+    );
     change(&dir, "config.json", "model_type", Value::Null);
     change(&dir, "config.json", "architectures", json!(["T5EncoderModel"]));
     refused(&dir, code, &["architectures `T5EncoderModel`", "MPNetModel"]);
@@ -165,7 +171,8 @@ fn what_cannot_be_run_is_refused_with_what_can() {
     change(&dir, "1_Pooling/config.json", "pooling_mode", json!("lasttoken"));
     refused(&dir, code, &["1_Pooling", "pooling_mode `lasttoken`", "cls"]);
     let dir = copy("bge");
-    let dense = json!([{"idx": 0, "name": "0", "path": "2_Dense", "type": "sentence_transformers.models.Dense"}]);
+    let dense =
+        json!([{"idx": 0, "name": "0", "path": "2_Dense", "type": "sentence_transformers.models.Dense"}]);
     fs::write(dir.path().join("modules.json"), dense.to_string()).unwrap();
     refused(&dir, code, &["modules.json", "models.Dense"]);
 }

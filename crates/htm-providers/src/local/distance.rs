@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn near_distances_have_their_own_bucket_and_far_ones_share() {
-        let found: Vec<usize> = [0, -1, -7, -8, -9, -12, -16, -127, -128, -500].map(|at| bucket(at, 32)).into();
+        let found: Vec<usize> =
+            [0, -1, -7, -8, -9, -12, -16, -127, -128, -500].map(|at| bucket(at, 32)).into();
         assert_eq!(found, [0, 1, 7, 8, 8, 9, 10, 15, 15, 15]);
         assert_eq!([1, 7, 8, 500].map(|at| bucket(at, 32)), [17, 23, 24, 31]);
     }

@@ -30,7 +30,8 @@ impl Family {
     pub(super) const MODEL_TYPES: &'static str = "bert, distilbert, mpnet, roberta, xlm-roberta, camembert";
 
     /// What `architectures` may begin with.
-    pub(super) const ARCHITECTURES: &'static str = "BertModel, DistilBertModel, MPNetModel, RobertaModel, XLMRobertaModel, CamembertModel";
+    pub(super) const ARCHITECTURES: &'static str =
+        "BertModel, DistilBertModel, MPNetModel, RobertaModel, XLMRobertaModel, CamembertModel";
 
     /// The family of a `model_type`.
     pub(super) fn of_model_type(word: &str) -> Option<Self> {
@@ -45,7 +46,8 @@ impl Family {
 
     /// The family of an architecture, with whatever head it was saved: `BertModel`, `BertForMaskedLM`.
     pub(super) fn of_architecture(name: &str) -> Option<Self> {
-        let encoder = name.split_once("For").map_or_else(|| name.strip_suffix("Model"), |(front, _)| Some(front));
+        let encoder =
+            name.split_once("For").map_or_else(|| name.strip_suffix("Model"), |(front, _)| Some(front));
         match encoder? {
             "Bert" => Some(Self::Bert),
             "DistilBert" => Some(Self::DistilBert),

@@ -57,7 +57,9 @@ impl Modules {
                 "Transformer" => found.encoder = dir.join(module.path),
                 "Pooling" => found.pooling = Some(dir.join(module.path)),
                 "Normalize" => found.normalised = true,
-                _ => return Err(unsupported(&path, "type", module.r#type, "Transformer, Pooling, Normalize")),
+                _ => {
+                    return Err(unsupported(&path, "type", module.r#type, "Transformer, Pooling, Normalize"));
+                }
             }
         }
         Ok(found)
@@ -194,8 +196,14 @@ mod tests {
         let refused = [
             (r#"{"pooling_mode_lasttoken": true}"#, "pooling_mode `lasttoken`"),
             (r#"{"pooling_mode": ["mean", "max"]}"#, "pooling_mode `mean+max`"),
-            (r#"{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true}"#, "pooling_mode `cls+mean`"),
-            (r#"{"pooling_mode": "mean", "embedding_dimension": 9}"#, "for 9 dimensions, and the encoder has 8"),
+            (
+                r#"{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true}"#,
+                "pooling_mode `cls+mean`",
+            ),
+            (
+                r#"{"pooling_mode": "mean", "embedding_dimension": 9}"#,
+                "for 9 dimensions, and the encoder has 8",
+            ),
             (r#"{"pooling_mode": "mean", "include_prompt": false}"#, "include_prompt `false`"),
         ];
         for (text, part) in refused {

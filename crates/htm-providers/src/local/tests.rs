@@ -77,7 +77,9 @@ fn the_end_of_a_long_text_counts() {
     let filler = "The committee met and spoke about the budget of the year. ".repeat(100);
     let texts = vec![filler.clone(), format!("{filler}{}", "Penguins swim in the cold sea. ".repeat(100))];
     let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
-    let query = &Model::shared(&dir, 0).unwrap().embed_blocking(&owned(&["penguins"]), &Prefix::default()).unwrap()[0];
+    let query =
+        &Model::shared(&dir, 0).unwrap().embed_blocking(&owned(&["penguins"]), &Prefix::default()).unwrap()
+            [0];
     let near = |text: usize| dot(&query.vector, &vectors[text].vector);
     assert!(near(1) > near(0) + 0.2);
     // 256 word pieces a window, of which two are marks: 100 sentences of 12, then 100 more of 7.

@@ -46,7 +46,8 @@ impl Marked {
             None => {
                 let mark = |names: [&str; 2]| {
                     let mut ids = names.iter().filter_map(|name| tokenizer.token_to_id(name));
-                    ids.next().ok_or_else(|| bad(&path, format!("it has no {} and no {}", names[0], names[1])))
+                    ids.next()
+                        .ok_or_else(|| bad(&path, format!("it has no {} and no {}", names[0], names[1])))
                 };
                 [mark(["[CLS]", "<s>"])?, mark(["[SEP]", "</s>"])?]
             }
@@ -114,7 +115,8 @@ impl Windows {
         }
         let text = self.cased(text);
         // The space at its end belongs to the text's first token.
-        let encoding = self.tokenizer.encode_fast(text.trim_end(), false).map_err(|error| error.to_string())?;
+        let encoding =
+            self.tokenizer.encode_fast(text.trim_end(), false).map_err(|error| error.to_string())?;
         let tokens = encoding.get_ids().to_vec();
         if tokens.len() > self.room / 2 {
             return Err(format!("has {} tokens, and the model reads {} at once", tokens.len(), self.room));
