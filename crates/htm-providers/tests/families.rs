@@ -1,15 +1,17 @@
 //! Every family of encoders against sentence-transformers, on tiny models with random weights (`data/reference.py` makes
 //! them), and what is said of a directory that cannot be used.
 #![cfg(feature = "local")]
+// A helper of a test may unwrap, as a test may.
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use htm_core::provider::{Embedder, Purpose};
 use htm_providers::SettingsError;
 use htm_providers::local::{self, LocalSettings};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use tempfile::TempDir;
 
 const FAMILIES: [&str; 6] = ["bert", "bge", "mpnet", "xlm-roberta", "roberta", "distilbert"];

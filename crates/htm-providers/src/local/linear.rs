@@ -3,7 +3,8 @@
 //! A general matrix product packs both sides at every call. The weights never change: here they are packed when they are
 //! loaded, in panels of as many outputs as fill half of the processor's vector registers with the sums of
 //! [`ROWS`] rows (as in Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"), and what
-//! follows the product is done while its result is in the nearest cache.
+//! follows the product is done while its result is in the nearest cache. Over 2,000 short texts on 2 cores of an EPYC, in
+//! one run: 380 texts/s, 350 with the crate gemm, 256 with onnxruntime (`./justw bench-embed`).
 
 use pulp::{Arch, Simd, WithSimd};
 
