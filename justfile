@@ -37,6 +37,10 @@ bench-workers *args: setup
 bench-recall *args: setup
     cargo bench -p htm-tests --bench recall -- {{args}}
 
+# How fast the local model embeds, beside onnxruntime and sentence-transformers from PyPI (gigabytes, removed afterwards)
+bench-embed *args: setup
+    python3 scripts/bench_embed.py {{args}}
+
 # The fault tests at length: five minutes of the endless ones, and a backlog of a million jobs (gigabytes of disk)
 soak *args: setup
     HTM_FAULT_SECONDS="${HTM_FAULT_SECONDS:-300}" scripts/test.sh --soak {{args}}

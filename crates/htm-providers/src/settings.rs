@@ -35,6 +35,18 @@ pub enum SettingsError {
         /// Why.
         reason: String,
     },
+    /// A model is there whose kind cannot be run.
+    #[error("{}: {key} `{value}` is not supported; supported are {supported}", path.display())]
+    Unsupported {
+        /// The file that says the kind.
+        path: PathBuf,
+        /// What of it, as `model_type`.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// The values that work.
+        supported: &'static str,
+    },
     /// The file of the system prompt cannot be read, or says nothing.
     #[error("{} is no prompt: {reason}", path.display())]
     Prompt {
@@ -66,6 +78,7 @@ impl SettingsError {
             SettingsError::Value { .. } => "provider_settings_value",
             SettingsError::MissingFile { .. } => "provider_settings_missing_file",
             SettingsError::BadFile { .. } => "provider_settings_bad_file",
+            SettingsError::Unsupported { .. } => "provider_settings_unsupported",
             SettingsError::Prompt { .. } => "provider_settings_prompt",
             SettingsError::Template { .. } => "provider_settings_template",
             SettingsError::Client(_) => "provider_settings_client",
@@ -81,6 +94,9 @@ impl SettingsError {
             SettingsError::Value { .. } => "mend the setting: `htm config show`",
             SettingsError::MissingFile { .. } | SettingsError::BadFile { .. } => {
                 "run `./justw setup`, which fetches the local model, or set HTM_LOCAL__MODEL_DIR"
+            }
+            SettingsError::Unsupported { .. } => {
+                "take another model, or let a server run this one: provider `ollama` or `openai` with its URL"
             }
             SettingsError::Prompt { what: "expansion", .. } => {
                 "set `expansion.prompt` to a text file, as a copy of config/prompts/expansion.md, or to nothing"

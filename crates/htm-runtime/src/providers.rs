@@ -7,12 +7,12 @@ use std::time::Duration;
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
 use htm_core::store::embeddings::RegisteredModel;
 use htm_providers::fake::{self, FakeSettings};
-use htm_providers::local::{self, LocalSettings};
+use htm_providers::local::{self, LocalSettings, ModelFacts};
 use htm_providers::ollama::{self, OllamaSettings};
 use htm_providers::openai::{self, OpenAiSettings};
 use htm_providers::{Secret, SettingsError};
 
-use crate::config::{Config, Provider};
+use crate::config::{Config, Embedding, Provider};
 use crate::paths::Paths;
 
 /// The model that embeds, by `embedding.provider`. For `local` this loads the weights.
@@ -78,6 +78,38 @@ pub async fn embedder_of(
         return Ok(Some(embedder));
     }
     make(Some(model.dimensions))
+}
+
+/// What the files of a local model say of it, below the prefixes that are configured for it; none for another provider.
+///
+/// # Errors
+/// As [`embedder`], but for the weights, which are not read.
+pub fn local_facts(
+    config: &Config,
+    paths: &Paths,
+    name: &ModelName,
+) -> Option<Result<ModelFacts, SettingsError>> {
+    if name.provider != Provider::Local.as_str() {
+        return None;
+    }
+    let is_configured = model_names(config).0 == *name;
+    let directory = match is_configured {
+        true => config.local.directory(paths, &name.name),
+        false => config.local.directory_named(paths, &name.name),
+    };
+    let mut facts = match local::facts(&directory) {
+        Ok(facts) => facts,
+        Err(error) => return Some(Err(error)),
+    };
+    let Embedding { document_prefix, query_prefix, .. } = &config.embedding;
+    for (prefix, set) in
+        [(&mut facts.document_prefix, document_prefix), (&mut facts.query_prefix, query_prefix)]
+    {
+        if is_configured && set != "auto" {
+            *prefix = Some(set.clone());
+        }
+    }
+    Some(Ok(facts))
 }
 
 /// What proposes tags, by `tag.provider`. For `local` this loads the weights.
@@ -158,7 +190,11 @@ fn make_embedder(
     let (document_prefix, query_prefix) =
         (prefix(&embedding.document_prefix), prefix(&embedding.query_prefix));
     match provider {
-        Provider::Local => local::embedder(local_settings(config, directory)),
+        Provider::Local => local::embedder(LocalSettings {
+            document_prefix,
+            query_prefix,
+            ..local_settings(config, directory)
+        }),
         Provider::Fake => fake::embedder(FakeSettings {
             model: model.into(),
             dimensions: dimensions.unwrap_or(FakeSettings::default().dimensions),

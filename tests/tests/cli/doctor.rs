@@ -30,6 +30,35 @@ async fn nothing_to_do_and_nobody_there_is_healthy() {
 }
 
 #[tokio::test]
+async fn a_local_model_is_told_with_what_was_read_of_it() {
+    let db = TestDatabase::new().await;
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-providers/tests/data/xlm-roberta");
+    let sandbox = Sandbox::new(&db)
+        .set("HTM_EMBEDDING__PROVIDER", "local")
+        .set("HTM_EMBEDDING__MODEL", "xlm-roberta")
+        .set("HTM_LOCAL__MODEL_DIR", model);
+    let findings = sandbox.htm(&["doctor", "--json"]).await.json();
+    let facts = "local/xlm-roberta: RoBERTa, 2 layers, 24 dimensions, 64 tokens at once, pooling mean, before documents \
+                 \"passage: \", before queries \"query: \"";
+    assert!(found(&findings, "ok").contains(&facts), "{findings}");
+
+    let sandbox = sandbox.set("HTM_EMBEDDING__QUERY_PREFIX", "ask: ");
+    let findings = sandbox.htm(&["doctor", "--json"]).await.json();
+    assert!(
+        found(&findings, "ok").iter().any(|what| what.ends_with("before queries \"ask: \"")),
+        "{findings}"
+    );
+
+    let other = sandbox.write("config.json", r#"{"model_type": "t5"}"#);
+    let dir = std::path::Path::new(&other).parent().unwrap().to_str().unwrap().to_owned();
+    let sandbox = sandbox.set("HTM_LOCAL__MODEL_DIR", &dir);
+    let answer = sandbox.htm(&["doctor", "--json"]).await;
+    let findings: Value = serde_json::from_str(&answer.exits(1).stdout).unwrap();
+    let errors = found(&findings, "error").concat();
+    assert!(errors.contains("model_type `t5` is not supported; supported are bert, distilbert"), "{errors}");
+}
+
+#[tokio::test]
 async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -6,6 +6,7 @@ use console::style;
 use htm_core::fault::Fault;
 use htm_core::store::{providers, queues, server, workers};
 use htm_runtime::config::Config;
+use htm_runtime::providers::local_facts;
 use htm_runtime::{RuntimeError, Session};
 use serde::Serialize;
 
@@ -73,7 +74,11 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     match session.embedder() {
         Ok(embedder) => match embedder.dimensions().await {
             Ok(dimensions) => {
-                findings.push(ok(format!("{} answers with {dimensions} dimensions", embedder.model())))
+                let model = embedder.model();
+                findings.push(ok(format!("{model} answers with {dimensions} dimensions")));
+                if let Some(Ok(facts)) = local_facts(session.config(), session.paths(), model) {
+                    findings.push(ok(format!("{model}: {facts}")));
+                }
             }
             Err(error) => {
                 findings.push(from_error("the embedding provider", &htm_core::Error::from(error).into()))

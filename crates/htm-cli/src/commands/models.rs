@@ -119,7 +119,9 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
             ),
             _ => String::new(),
         };
-        format!("{label} has {dimensions} dimensions and the queue {queue}, and is {state}{next}")
+        let facts = providers::local_facts(session.config(), session.paths(), &model.name);
+        let facts = facts.and_then(Result::ok).map_or_else(String::new, |facts| format!("\nread from its files: {facts}"));
+        format!("{label} has {dimensions} dimensions and the queue {queue}, and is {state}{facts}{next}")
     });
     Ok(ExitCode::SUCCESS)
 }

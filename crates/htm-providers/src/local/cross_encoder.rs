@@ -10,11 +10,13 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Reranker};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::bert::{Bert, Sequence};
-use super::kernels::add_bias;
-use super::matmul::{Matrix, multiply};
+use super::config::Config;
+use super::encoder::{Encoder, Sequence};
+use super::family::Family;
+use super::files::{bad, read, unsupported};
+use super::linear::{Finish, Linear};
 use super::model::BATCH_TOKENS;
-use super::weights::{Config, Linear, Tensors, Weights, bad, read};
+use super::weights::{Tensors, Weights};
 use super::windows::Marked;
 use crate::SettingsError;
 
@@ -65,7 +67,7 @@ impl Drop for Call {
 struct CrossEncoder {
     name: ModelName,
     text: Marked,
-    bert: Bert,
+    bert: Encoder,
     pooler: Linear,
     classifier: Linear,
     threads: ThreadPool,
@@ -84,15 +86,19 @@ struct Pair {
 impl CrossEncoder {
     fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
         let config = Config::load(dir)?;
-        if config.max_position_embeddings < 8 {
-            return Err(bad(&dir.join("config.json"), "max_position_embeddings must be 8 or more"));
+        let path = dir.join("config.json");
+        if config.family != Family::Bert {
+            return Err(unsupported(&path, "model_type", config.family.name(), "bert"));
+        }
+        if config.positions() < 8 || config.token_types < 2 {
+            return Err(bad(&path, "max_position_embeddings must be 8 or more, type_vocab_size 2 or more"));
         }
         let mut text = Marked::load(dir, &config)?;
         // A text that spells out a mark has none for that.
         text.tokenizer.set_encode_special_tokens(true);
         let path = dir.join("model.safetensors");
         let bytes = read(&path)?;
-        let tensors = Tensors::new(&bytes, path)?;
+        let tensors = Tensors::new(&bytes, path, &config)?;
         let weights = Weights::of(&tensors, &config)?;
         let width = config.hidden_size;
         let (pooler, classifier) =
@@ -106,7 +112,7 @@ impl CrossEncoder {
         Ok(Self {
             name: ModelName::new("local", name),
             text,
-            bert: Bert { config, weights },
+            bert: Encoder { config, weights },
             pooler,
             classifier,
             threads,
@@ -136,7 +142,7 @@ impl CrossEncoder {
         let encode =
             |inputs: Vec<&str>| tokenizer.encode_batch_fast(inputs, false).map_err(|error| error.to_string());
         let asked = encode(vec![query])?.remove(0);
-        let room = self.bert.config.max_position_embeddings - 3;
+        let room = self.bert.config.positions() - 3;
         let asked = asked.get_ids();
         // Of a query that fills the window alone, half a window is left.
         let asked = &asked[..asked.len().min(room / 2)];
@@ -153,15 +159,13 @@ impl CrossEncoder {
     fn score(&self, pairs: &[Pair]) -> Vec<f64> {
         let sequences: Vec<Sequence> =
             pairs.iter().map(|pair| Sequence { tokens: &pair.tokens, first: pair.first }).collect();
-        let width = self.bert.config.hidden_size;
         let firsts = self.bert.first_tokens(&sequences).concat();
         let mut pooled = vec![0.0; firsts.len()];
-        multiply(&mut pooled, width, Matrix::rows(&firsts, pairs.len(), width, width), self.pooler.matrix());
-        add_bias(&mut pooled, &self.pooler.bias);
+        let mut packed = Vec::new();
+        self.pooler.apply(&firsts, &mut pooled, Finish::Bias, &mut packed);
         pooled.iter_mut().for_each(|x| *x = x.tanh());
         let mut logits = vec![0.0; pairs.len()];
-        multiply(&mut logits, 1, Matrix::rows(&pooled, pairs.len(), width, width), self.classifier.matrix());
-        add_bias(&mut logits, &self.classifier.bias);
+        self.classifier.apply(&pooled, &mut logits, Finish::Bias, &mut packed);
         logits.into_iter().map(f64::from).collect()
     }
 }

@@ -7,33 +7,10 @@ use std::f32::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
 
 use pulp::Arch;
 
-/// `x = GELU(x + bias)`, row by row.
-pub(super) fn add_bias_gelu(x: &mut [f32], bias: &[f32]) {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for row in x.chunks_exact_mut(bias.len()) {
-                for (x, bias) in row.iter_mut().zip(bias) {
-                    let sum = *x + bias;
-                    *x = 0.5 * sum * (1.0 + erf(sum * FRAC_1_SQRT_2));
-                }
-            }
-        },
-    );
-}
-
-/// `x = x + bias`, row by row.
-pub(super) fn add_bias(x: &mut [f32], bias: &[f32]) {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for row in x.chunks_exact_mut(bias.len()) {
-                for (x, bias) in row.iter_mut().zip(bias) {
-                    *x += bias;
-                }
-            }
-        },
-    );
+/// GELU by its definition, not by the approximation with tanh.
+#[inline(always)]
+pub(super) fn gelu(x: f32) -> f32 {
+    0.5 * x * (1.0 + erf(x * FRAC_1_SQRT_2))
 }
 
 /// `x = LayerNorm(x + y + bias)`, row by row, with `scale` and `shift` after it.
@@ -64,23 +41,22 @@ pub(super) fn layer_norm(x: &mut [f32], scale: &[f32], shift: &[f32], epsilon: f
 pub(super) fn softmax(x: &mut [f32], width: usize, factor: f32) {
     Arch::new().dispatch(
         #[inline(always)]
+        || x.chunks_exact_mut(width).for_each(|row| softmax_row(row, factor)),
+    );
+}
+
+/// Softmax of `factor * x + bias` over each row of `width`, a row a query and a column a key. `biases` has a value a
+/// distance of key and query, with that of 0 in its middle.
+pub(super) fn softmax_biased(x: &mut [f32], width: usize, factor: f32, biases: &[f32]) {
+    let middle = biases.len() / 2;
+    Arch::new().dispatch(
+        #[inline(always)]
         || {
-            for row in x.chunks_exact_mut(width) {
-                let mut max = [f32::NEG_INFINITY; LANES];
-                let (chunks, rest) = row.as_chunks::<LANES>();
-                for chunk in chunks {
-                    for (max, x) in max.iter_mut().zip(chunk) {
-                        *max = if *x > *max { *x } else { *max };
-                    }
+            for (query, row) in x.chunks_exact_mut(width).enumerate() {
+                for (x, bias) in row.iter_mut().zip(&biases[middle - query..]) {
+                    *x = *x * factor + bias;
                 }
-                let max = max.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
-                for x in row.iter_mut() {
-                    *x = exp((*x - max) * factor);
-                }
-                let scale = 1.0 / sum(row, |x| x);
-                for x in row.iter_mut() {
-                    *x *= scale;
-                }
+                softmax_row(row, 1.0);
             }
         },
     );
@@ -113,6 +89,25 @@ fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
         }
     }
     lanes.iter().sum::<f32>() + rest.iter().map(|x| of(*x)).sum::<f32>()
+}
+
+#[inline(always)]
+fn softmax_row(row: &mut [f32], factor: f32) {
+    let mut max = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (max, x) in max.iter_mut().zip(chunk) {
+            *max = if *x > *max { *x } else { *max };
+        }
+    }
+    let max = max.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
+    for x in row.iter_mut() {
+        *x = exp((*x - max) * factor);
+    }
+    let scale = 1.0 / sum(row, |x| x);
+    for x in row.iter_mut() {
+        *x *= scale;
+    }
 }
 
 #[inline(always)]

@@ -8,9 +8,12 @@ use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind}
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::bert::Bert;
-use super::weights::{Config, Weights};
-use super::windows::{Window, Windows, batches};
+use super::ModelFacts;
+use super::config::Config;
+use super::encoder::Encoder;
+use super::sentence::{Modules, Sentence};
+use super::weights::Weights;
+use super::windows::{Prefix, Window, Windows, batches};
 use crate::SettingsError;
 use crate::pool::pool;
 
@@ -26,7 +29,8 @@ type Loaded = Mutex<HashMap<(PathBuf, usize), Weak<Model>>>;
 pub(super) struct Model {
     name: ModelName,
     windows: Windows,
-    bert: Bert,
+    sentence: Sentence,
+    encoder: Encoder,
     threads: ThreadPool,
 }
 
@@ -51,21 +55,39 @@ impl Model {
 
     /// The length of its vectors.
     pub(super) fn dimensions(&self) -> usize {
-        self.bert.config.hidden_size
+        self.encoder.config.hidden_size
+    }
+
+    /// What the model's files say of it.
+    pub(super) fn facts(&self) -> ModelFacts {
+        facts(&self.encoder.config, &self.sentence)
+    }
+
+    /// `text`, to stand before each text. The error says that it is too long for the model.
+    pub(super) fn prefix(&self, text: &str) -> Result<Prefix, String> {
+        self.windows.prefix(text)
     }
 
     /// [`embed_blocking`](Self::embed_blocking) on a thread of tokio's that may block.
-    pub(super) async fn embed(self: &Arc<Self>, texts: Vec<String>) -> Result<Vec<Embedding>, ProviderError> {
+    pub(super) async fn embed(
+        self: &Arc<Self>,
+        texts: Vec<String>,
+        prefix: Arc<Prefix>,
+    ) -> Result<Vec<Embedding>, ProviderError> {
         let model = Arc::clone(self);
-        let joined = tokio::task::spawn_blocking(move || model.embed_blocking(&texts)).await;
+        let joined = tokio::task::spawn_blocking(move || model.embed_blocking(&texts, &prefix)).await;
         joined.unwrap_or_else(|error| Err(self.failed(format!("inference ended early: {error}"))))
     }
 
     /// One embedding a text. A text longer than the model's window is the mean of its windows, weighted by
     /// their tokens: nothing is cut off.
-    pub(super) fn embed_blocking(&self, texts: &[String]) -> Result<Vec<Embedding>, ProviderError> {
+    pub(super) fn embed_blocking(
+        &self,
+        texts: &[String],
+        prefix: &Prefix,
+    ) -> Result<Vec<Embedding>, ProviderError> {
         self.threads.install(|| {
-            let windows = self.windows.split(texts).map_err(|error| self.failed(error))?;
+            let windows = self.windows.split(texts, prefix).map_err(|error| self.failed(error))?;
             let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
             let threads = self.threads.current_num_threads();
             // As many batches for one thread as for another: with 5 for 2 threads, one idles a fifth of the time.
@@ -87,9 +109,11 @@ impl Model {
     }
 
     fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
-        let config = Config::load(dir)?;
-        let windows = Windows::load(dir, &config)?;
-        let weights = Weights::load(dir, &config)?;
+        let modules = Modules::load(dir)?;
+        let config = Config::load(&modules.encoder)?;
+        let sentence = Sentence::load(dir, &modules, &config)?;
+        let windows = Windows::load(&modules.encoder, &config, &sentence)?;
+        let weights = Weights::load(&modules.encoder, &config)?;
         let name =
             dir.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
         let threads = rayon::ThreadPoolBuilder::new()
@@ -97,15 +121,36 @@ impl Model {
             .thread_name(|index| format!("htm-local-{index}"))
             .build()
             .map_err(|error| SettingsError::Value { setting: "local.threads", reason: error.to_string() })?;
-        Ok(Self { name: ModelName::new("local", name), windows, bert: Bert { config, weights }, threads })
+        let name = ModelName::new("local", name);
+        Ok(Self { name, windows, sentence, encoder: Encoder { config, weights }, threads })
     }
 
     fn run(&self, windows: &[Window]) -> Vec<Vec<f32>> {
         let sequences: Vec<&[u32]> = windows.iter().map(|window| window.tokens.as_slice()).collect();
-        self.bert.mean_pooled(&sequences)
+        self.encoder.pooled(&sequences, self.sentence.pooling)
     }
 
     fn failed(&self, message: impl Into<String>) -> ProviderError {
         ProviderError::new(&self.name, ProviderErrorKind::Server, message)
+    }
+}
+
+/// What the files of `dir` say, without its weights.
+pub(super) fn read_facts(dir: &Path) -> Result<ModelFacts, SettingsError> {
+    let modules = Modules::load(dir)?;
+    let config = Config::load(&modules.encoder)?;
+    Ok(facts(&config, &Sentence::load(dir, &modules, &config)?))
+}
+
+fn facts(config: &Config, sentence: &Sentence) -> ModelFacts {
+    ModelFacts {
+        family: config.family.name(),
+        layers: config.layers,
+        dimensions: config.hidden_size,
+        window: sentence.window,
+        pooling: sentence.pooling.name(),
+        normalised: sentence.normalised,
+        document_prefix: sentence.document_prefix.clone(),
+        query_prefix: sentence.query_prefix.clone(),
     }
 }

@@ -142,7 +142,7 @@ impl LocalTagger {
     }
 
     async fn vectors(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
-        let embeddings = self.model.embed(texts).await?;
+        let embeddings = self.model.embed(texts, Arc::default()).await?;
         Ok(embeddings.into_iter().map(|embedding| embedding.vector).collect())
     }
 

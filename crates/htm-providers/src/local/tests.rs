@@ -54,7 +54,7 @@ fn agrees_with_candle() {
         "naïve café 🦀 שלום",
         &"HNSW indexes vectors in layers. ".repeat(25),
     ]);
-    let ours = Model::shared(&dir, 2).unwrap().embed_blocking(&texts).unwrap();
+    let ours = Model::shared(&dir, 2).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
     for (text, ours) in texts.iter().zip(&ours) {
         let theirs = reference(&dir, text);
         let far = ours.vector.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -66,7 +66,7 @@ fn agrees_with_candle() {
 fn meaning_is_near() {
     let Some(dir) = model_dir() else { return };
     let texts = owned(&["A man is eating food.", "Someone has a meal.", "The stock market fell sharply."]);
-    let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts).unwrap();
+    let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
     let near = |a: usize, b: usize| dot(&vectors[a].vector, &vectors[b].vector);
     assert!(near(0, 1) > 0.5 && near(0, 2) < 0.2);
 }
@@ -76,8 +76,10 @@ fn the_end_of_a_long_text_counts() {
     let Some(dir) = model_dir() else { return };
     let filler = "The committee met and spoke about the budget of the year. ".repeat(100);
     let texts = vec![filler.clone(), format!("{filler}{}", "Penguins swim in the cold sea. ".repeat(100))];
-    let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts).unwrap();
-    let query = &Model::shared(&dir, 0).unwrap().embed_blocking(&owned(&["penguins"])).unwrap()[0];
+    let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
+    let query =
+        &Model::shared(&dir, 0).unwrap().embed_blocking(&owned(&["penguins"]), &Prefix::default()).unwrap()
+            [0];
     let near = |text: usize| dot(&query.vector, &vectors[text].vector);
     assert!(near(1) > near(0) + 0.2);
     // 256 word pieces a window, of which two are marks: 100 sentences of 12, then 100 more of 7.
@@ -111,7 +113,7 @@ fn bench() {
         for size in [64, texts.len()] {
             let start = Instant::now();
             for batch in texts.chunks(size) {
-                model.embed_blocking(batch).unwrap();
+                model.embed_blocking(batch, &Prefix::default()).unwrap();
             }
             let took = start.elapsed().as_secs_f64();
             println!("round {round}, batch {size}: {:.0} texts/s", texts.len() as f64 / took);

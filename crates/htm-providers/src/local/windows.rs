@@ -2,24 +2,22 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
 use tokenizers::Tokenizer;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 
-use super::weights::{Config, bad, read};
+use super::config::Config;
+use super::files::{bad, read};
+use super::sentence::Sentence;
 use crate::SettingsError;
-
-/// sentence-transformers' window when a directory does not state one.
-const DEFAULT_WINDOW: usize = 256;
 
 /// A tokenizer and its marks.
 pub(super) struct Marked {
     pub(super) tokenizer: Tokenizer,
-    /// `[CLS]`.
+    /// `[CLS]` or `<s>`.
     pub(super) first: u32,
-    /// `[SEP]`.
+    /// `[SEP]` or `</s>`.
     pub(super) last: u32,
 }
 
@@ -43,10 +41,28 @@ impl Marked {
         if tokenizer.get_vocab_size(true) > config.vocab_size {
             return Err(bad(&path, format!("it has more tokens than the model, {}", config.vocab_size)));
         }
-        let mark =
-            |name: &str| tokenizer.token_to_id(name).ok_or_else(|| bad(&path, format!("it has no {name}")));
-        let (first, last) = (mark("[CLS]")?, mark("[SEP]")?);
+        let [first, last] = match tokenizer.get_post_processor() {
+            Some(_) => around(&path, &tokenizer)?,
+            None => {
+                let mark = |names: [&str; 2]| {
+                    let mut ids = names.iter().filter_map(|name| tokenizer.token_to_id(name));
+                    ids.next()
+                        .ok_or_else(|| bad(&path, format!("it has no {} and no {}", names[0], names[1])))
+                };
+                [mark(["[CLS]", "<s>"])?, mark(["[SEP]", "</s>"])?]
+            }
+        };
         Ok(Self { tokenizer, first, last })
+    }
+}
+
+/// The two marks that the tokenizer itself puts around a text.
+fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2], SettingsError> {
+    let encoding = tokenizer.encode_fast("a", true).map_err(|error| bad(path, error))?;
+    let (ids, marks) = (encoding.get_ids(), encoding.get_special_tokens_mask());
+    match (ids, marks) {
+        ([first, .., last], [1, text @ .., 1]) if !text.contains(&1) => Ok([*first, *last]),
+        _ => Err(bad(path, "it does not put one mark before a text and one after it")),
     }
 }
 
@@ -62,10 +78,18 @@ fn word_pieces(path: &Path) -> Result<Tokenizer, SettingsError> {
 /// Splits texts into windows of tokens, each with the model's marks around it.
 pub(super) struct Windows {
     tokenizer: Tokenizer,
-    /// Tokens of text in a window; with the two marks it has `max_seq_length`.
+    /// Tokens of text in a window; with the two marks it is as long as the model reads.
     room: usize,
     first: u32,
     last: u32,
+    lower_case: bool,
+}
+
+/// What stands before each text that is embedded.
+#[derive(Debug, Default)]
+pub(super) struct Prefix {
+    text: String,
+    tokens: Vec<u32>,
 }
 
 /// A part of a text, as the model reads it.
@@ -78,32 +102,61 @@ pub(super) struct Window {
 }
 
 impl Windows {
-    /// Reads `tokenizer.json` and `sentence_bert_config.json` (if there is one) of `dir`.
-    pub(super) fn load(dir: &Path, config: &Config) -> Result<Self, SettingsError> {
+    /// Reads the tokenizer of `dir`.
+    pub(super) fn load(dir: &Path, config: &Config, sentence: &Sentence) -> Result<Self, SettingsError> {
         let Marked { tokenizer, first, last } = Marked::load(dir, config)?;
-        let window = max_seq_length(dir)?.min(config.max_position_embeddings);
-        if window < 3 {
-            return Err(bad(&dir.join("sentence_bert_config.json"), "max_seq_length must be 3 or more"));
+        Ok(Self { tokenizer, room: sentence.window - 2, first, last, lower_case: sentence.lower_case })
+    }
+
+    /// `text` as a prefix. The error says that it leaves too little of a window to texts.
+    pub(super) fn prefix(&self, text: &str) -> Result<Prefix, String> {
+        if text.is_empty() {
+            return Ok(Prefix::default());
         }
-        Ok(Self { tokenizer, room: window - 2, first, last })
+        let text = self.cased(text);
+        // The space at its end belongs to the text's first token.
+        let encoding =
+            self.tokenizer.encode_fast(text.trim_end(), false).map_err(|error| error.to_string())?;
+        let tokens = encoding.get_ids().to_vec();
+        if tokens.len() > self.room / 2 {
+            return Err(format!("has {} tokens, and the model reads {} at once", tokens.len(), self.room));
+        }
+        Ok(Prefix { text, tokens })
     }
 
     /// The windows of `texts`, in their order. A text that needs several is split into equal ones, not into
-    /// full ones and a rest: the rest would speak for a few words only. An empty text has one empty window.
-    pub(super) fn split(&self, texts: &[String]) -> Result<Vec<Window>, String> {
-        let inputs: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let encodings = self.tokenizer.encode_batch_fast(inputs, false).map_err(|error| error.to_string())?;
+    /// full ones and a rest: the rest would speak for a few words only. An empty text has one empty window. `prefix`
+    /// stands at the beginning of each window.
+    pub(super) fn split(&self, texts: &[String], prefix: &Prefix) -> Result<Vec<Window>, String> {
+        let plain = prefix.text.is_empty() && !self.lower_case;
+        let changed: Vec<String> = match plain {
+            true => Vec::new(),
+            false => texts.iter().map(|text| format!("{}{}", prefix.text, self.cased(text))).collect(),
+        };
+        let read: Vec<&str> = if plain { texts } else { &changed }.iter().map(String::as_str).collect();
+        let encodings = self.tokenizer.encode_batch_fast(read, false).map_err(|error| error.to_string())?;
         let mut windows = Vec::with_capacity(texts.len());
         for (text, encoding) in encodings.iter().enumerate() {
-            for part in even_parts(encoding.get_ids(), self.room) {
-                let mut tokens = Vec::with_capacity(part.len() + 2);
-                tokens.push(self.first);
-                tokens.extend_from_slice(part);
-                tokens.push(self.last);
-                windows.push(Window { text, tokens });
+            let ids = encoding.get_ids();
+            if ids.len() <= self.room || prefix.tokens.is_empty() {
+                even_parts(ids, self.room).for_each(|part| windows.push(self.window(text, &[], part)));
+                continue;
+            }
+            let alone = self.cased(&texts[text]);
+            let alone = self.tokenizer.encode_fast(alone, false).map_err(|error| error.to_string())?;
+            for part in even_parts(alone.get_ids(), self.room - prefix.tokens.len()) {
+                windows.push(self.window(text, &prefix.tokens, part));
             }
         }
         Ok(windows)
+    }
+
+    fn window(&self, text: usize, prefix: &[u32], part: &[u32]) -> Window {
+        Window { text, tokens: [&[self.first], prefix, part, &[self.last]].concat() }
+    }
+
+    fn cased(&self, text: &str) -> String {
+        if self.lower_case { text.to_lowercase() } else { text.to_owned() }
     }
 }
 
@@ -127,22 +180,6 @@ pub(super) fn batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
 fn even_parts(ids: &[u32], room: usize) -> impl Iterator<Item = &[u32]> {
     let count = ids.len().div_ceil(room).max(1);
     (0..count).map(move |part| &ids[part * ids.len() / count..(part + 1) * ids.len() / count])
-}
-
-fn max_seq_length(dir: &Path) -> Result<usize, SettingsError> {
-    #[derive(Deserialize)]
-    struct SentenceBert {
-        max_seq_length: usize,
-    }
-    let path = dir.join("sentence_bert_config.json");
-    match read(&path) {
-        Err(SettingsError::MissingFile { .. }) => Ok(DEFAULT_WINDOW),
-        Err(error) => Err(error),
-        Ok(bytes) => {
-            let file: SentenceBert = serde_json::from_slice(&bytes).map_err(|error| bad(&path, error))?;
-            Ok(file.max_seq_length)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ fn what_is_no_cross_encoder_is_refused_by_name() {
     assert_eq!(refusal(Path::new("/nowhere/model")), "/nowhere/model/config.json is missing");
     let two = directory(2);
     assert!(
-        refusal(two.path()).contains("classifier.weight has 32 numbers, not 16"),
+        refusal(two.path()).contains("classifier.weight has the shape [2, 16], not [1, 16]"),
         "{}",
         refusal(two.path())
     );

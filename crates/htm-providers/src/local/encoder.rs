@@ -1,16 +1,21 @@
-//! A BERT encoder, for sentence embeddings and for pairs of texts, on one thread (Devlin et al. 2019, arXiv 1810.04805).
+//! An encoder of BERT's kind, for sentence embeddings and for pairs of texts, on one thread (Devlin et al. 2019, arXiv
+//! 1810.04805); what other families do otherwise is in `family` and `distance`.
 //!
 //! Sequences are packed one after another with no padding and no mask: the linear layers see one matrix of
 //! all tokens, attention runs sequence by sequence. `tests::agrees_with_candle` holds it to candle's BERT, which
 //! it replaces for speed: over the same 1,000 short texts in one run, sorted by length, candle's was 2.5 to 4 times
 //! slower at every batch size tried (8 to 64).
 
-use super::kernels::{add_bias, add_bias_gelu, add_norm, add_rows, layer_norm, softmax};
+use super::config::Config;
+use super::distance::Distances;
+use super::kernels::{add_norm, layer_norm, softmax, softmax_biased};
+use super::linear::Finish;
 use super::matmul::{Matrix, multiply};
-use super::weights::{Config, Norm, Weights};
+use super::pooling::Pooling;
+use super::weights::{Norm, Weights};
 
 /// The model's weights, ready to run.
-pub(super) struct Bert {
+pub(super) struct Encoder {
     pub(super) config: Config,
     pub(super) weights: Weights,
 }
@@ -18,18 +23,18 @@ pub(super) struct Bert {
 /// What the model reads at once.
 #[derive(Clone, Copy)]
 pub(super) struct Sequence<'a> {
-    /// At least one, at most `max_position_embeddings`.
+    /// At least one, at most as many as there are positions.
     pub(super) tokens: &'a [u32],
     /// How many of them are of token type 0, the first text; the others are of type 1.
     pub(super) first: usize,
 }
 
-impl Bert {
-    /// The mean of each sequence's token vectors (not normalised), one row a sequence.
+impl Encoder {
+    /// One vector a sequence, made of its tokens' (not normalised).
     ///
-    /// Every sequence holds at least one token and at most `max_position_embeddings`; ids beyond the
+    /// Every sequence holds at least one token and at most as many as there are positions; ids beyond the
     /// vocabulary cannot come from the model's own tokenizer.
-    pub(super) fn mean_pooled(&self, sequences: &[&[u32]]) -> Vec<Vec<f32>> {
+    pub(super) fn pooled(&self, sequences: &[&[u32]], pooling: Pooling) -> Vec<Vec<f32>> {
         let width = self.config.hidden_size;
         let single: Vec<Sequence> =
             sequences.iter().map(|tokens| Sequence { tokens, first: tokens.len() }).collect();
@@ -40,10 +45,7 @@ impl Bert {
             .map(|sequence| {
                 let (rows, after) = rest.split_at(sequence.len() * width);
                 rest = after;
-                let mut mean = vec![0.0; width];
-                add_rows(&mut mean, rows);
-                mean.iter_mut().for_each(|x| *x /= sequence.len() as f32);
-                mean
+                pooling.of(rows, width)
             })
             .collect()
     }
@@ -65,42 +67,19 @@ impl Bert {
 
     /// A row a token, of all sequences one after another.
     fn encode(&self, sequences: &[Sequence<'_>]) -> Vec<f32> {
-        let width = self.config.hidden_size;
         let tokens: usize = sequences.iter().map(|sequence| sequence.tokens.len()).sum();
         let mut hidden = self.embed(sequences, tokens);
-        let mut scratch = Scratch::new(tokens, &self.config, sequences);
+        let mut scratch = Scratch::new(tokens, self, sequences);
         for layer in &self.weights.layers {
-            multiply(
-                &mut scratch.qkv,
-                3 * width,
-                Matrix::rows(&hidden, tokens, width, width),
-                layer.qkv.matrix(),
-            );
-            add_bias(&mut scratch.qkv, &layer.qkv.bias);
+            let Scratch { qkv, packed, .. } = &mut scratch;
+            layer.qkv.apply(&hidden, qkv, Finish::Bias, packed);
             self.attend(sequences, &mut scratch);
-            multiply(
-                &mut scratch.out,
-                width,
-                Matrix::rows(&scratch.context, tokens, width, width),
-                layer.dense.matrix(),
-            );
-            self.add_norm(&mut hidden, &scratch.out, &layer.dense.bias, &layer.attention_norm);
-
-            let inner = self.config.intermediate_size;
-            multiply(
-                &mut scratch.inner,
-                inner,
-                Matrix::rows(&hidden, tokens, width, width),
-                layer.up.matrix(),
-            );
-            add_bias_gelu(&mut scratch.inner, &layer.up.bias);
-            multiply(
-                &mut scratch.out,
-                width,
-                Matrix::rows(&scratch.inner, tokens, inner, inner),
-                layer.down.matrix(),
-            );
-            self.add_norm(&mut hidden, &scratch.out, &layer.down.bias, &layer.output_norm);
+            let Scratch { context, out, inner, packed, .. } = &mut scratch;
+            layer.dense.apply(context, out, Finish::Nothing, packed);
+            self.add_norm(&mut hidden, out, layer.dense.bias(), &layer.attention_norm);
+            layer.up.apply(&hidden, inner, Finish::Gelu, packed);
+            layer.down.apply(inner, out, Finish::Nothing, packed);
+            self.add_norm(&mut hidden, out, layer.down.bias(), &layer.output_norm);
         }
         hidden
     }
@@ -127,7 +106,7 @@ impl Bert {
 
     /// `context = softmax(Q · Kᵀ / √d) · V`, a sequence and a head at a time.
     fn attend(&self, sequences: &[Sequence<'_>], scratch: &mut Scratch) {
-        let (width, heads) = (self.config.hidden_size, self.config.num_attention_heads);
+        let (width, heads) = (self.config.hidden_size, self.config.heads);
         let (size, stride) = (width / heads, 3 * width);
         let factor = 1.0 / (size as f32).sqrt();
         let mut first = 0;
@@ -140,7 +119,10 @@ impl Bert {
                 };
                 let scores = &mut scratch.scores[..length * length];
                 multiply(scores, length, part(0), part(1).transposed());
-                softmax(scores, length, factor);
+                match scratch.distances.head(head) {
+                    None => softmax(scores, length, factor),
+                    Some(biases) => softmax_biased(scores, length, factor, biases),
+                }
                 let context = &mut scratch.context[first * width + head * size..];
                 multiply(context, width, Matrix::rows(scores, length, length, length), part(2));
             }
@@ -160,10 +142,14 @@ struct Scratch {
     context: Vec<f32>,
     out: Vec<f32>,
     inner: Vec<f32>,
+    /// What a product reads, as it likes it.
+    packed: Vec<f32>,
+    distances: Distances,
 }
 
 impl Scratch {
-    fn new(tokens: usize, config: &Config, sequences: &[Sequence<'_>]) -> Self {
+    fn new(tokens: usize, encoder: &Encoder, sequences: &[Sequence<'_>]) -> Self {
+        let config = &encoder.config;
         let longest = sequences.iter().map(|sequence| sequence.tokens.len()).max().unwrap_or(0);
         Self {
             qkv: vec![0.0; tokens * 3 * config.hidden_size],
@@ -171,6 +157,8 @@ impl Scratch {
             context: vec![0.0; tokens * config.hidden_size],
             out: vec![0.0; tokens * config.hidden_size],
             inner: vec![0.0; tokens * config.intermediate_size],
+            packed: Vec::new(),
+            distances: Distances::new(&encoder.weights.distance_bias, config.heads, longest),
         }
     }
 }
