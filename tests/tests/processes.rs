@@ -204,7 +204,9 @@ async fn up_embeds_and_tags_until_it_is_told_to_stop() {
     let sandbox = Sandbox::new(&db);
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let mut up = sandbox.start("htm", &["up"]);
-        let node = db.htm().remember(Memory::new("somebody is up and about")).await.unwrap().node;
+        // Another text each time: one that is there already is done already.
+        let memory = Memory::new(format!("somebody is up until {signal}"));
+        let node = db.htm().remember(memory).await.unwrap().node;
         for stage in Stage::ALL {
             db.htm().wait_for(node, stage, Duration::from_secs(60)).await.unwrap();
         }

@@ -35,7 +35,7 @@ async fn fields(sandbox: &Sandbox, label: &str, names: &[&str]) -> Vec<Value> {
 async fn asked(sandbox: &Sandbox) -> Value {
     let recalled = sandbox.htm(&["recall", "--json", "subject 3"]).await.json();
     assert_eq!(recalled["degraded"], json!([]));
-    recalled["model"].clone()
+    recalled["models"][0].clone()
 }
 
 #[tokio::test]
