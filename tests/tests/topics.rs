@@ -97,6 +97,37 @@ async fn what_has_the_tags_asked_for_comes_first_and_nothing_is_left_out() {
 }
 
 #[tokio::test]
+async fn what_has_a_boosted_tag_is_a_candidate_though_nothing_else_brings_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (text, tags) in [
+        ("a slow query of the orders", vec!["cooking"]),
+        ("vacuum runs at night", vec!["database:postgresql"]),
+        ("bread and butter", vec!["food"]),
+    ] {
+        htm.remember(tagged(text, &tags)).await.unwrap();
+    }
+    let elsewhere =
+        Memory { namespace: Some("home".into()), ..tagged("vacuum at home", &["database:postgresql"]) };
+    htm.remember(elsewhere).await.unwrap();
+    let forgotten = htm.remember(tagged("an index", &["database"])).await.unwrap().node;
+    htm.forget(forgotten, &htm_core::Caller::AnyRobot, htm_core::Confirmation::Confirmed).await.unwrap();
+    let query = RecallQuery::new("slow query").strategy(Strategy::Fulltext);
+    assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+    let boosted = query.boost(TagFilter::Prefix(tag("database")));
+    let hits = htm.recall(&boosted).await.unwrap().hits;
+    let found: Vec<_> = hits.iter().map(|hit| (&hit.node.content[..], hit.matched_by.to_string())).collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.contains(&("vacuum runs at night", "tag".into())), "{found:?}");
+    assert!(found.contains(&("a slow query of the orders", "text".into())), "{found:?}");
+    // Filters hold for it, also those of the query's text.
+    let cooking = boosted.clone().tag(TagFilter::Exact(tag("cooking")));
+    assert_eq!(htm.recall(&cooking).await.unwrap().hits.len(), 1);
+    let without = RecallQuery { text: "slow query -night".into(), ..boosted };
+    assert_eq!(htm.recall(&without).await.unwrap().hits.len(), 1);
+}
+
+#[tokio::test]
 async fn the_tags_of_the_hits_are_counted() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

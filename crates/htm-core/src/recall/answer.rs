@@ -175,6 +175,8 @@ pub enum MatchedBy {
     Both,
     /// The query was a time and no more; this is of it.
     Time,
+    /// It has tags that were to be [boosted](crate::RecallQuery::boost_tags); neither its words nor its embedding brought it.
+    Tag,
     /// It was said beside what one of both found.
     Neighbour,
 }
@@ -186,6 +188,7 @@ impl fmt::Display for MatchedBy {
             MatchedBy::Text => "text",
             MatchedBy::Both => "both",
             MatchedBy::Time => "time",
+            MatchedBy::Tag => "tag",
             MatchedBy::Neighbour => "neighbour",
         })
     }

@@ -93,6 +93,7 @@ pub struct RecallQuery {
     /// One of the tags is enough; else all are needed.
     pub any_tag: bool,
     /// Tags that a hit had better have: with any of them, hits are ordered by their [relevance](crate::RelevanceWeights).
+    /// What has them is a candidate as well, the nearest to the query, unless more than 2,000 assignments are of these tags.
     pub boost_tags: Vec<TagFilter>,
     /// Orders the candidates by their relevance with these weights; with `boost_tags` and none given, by those of the
     /// [settings](crate::RecallSettings::relevance).

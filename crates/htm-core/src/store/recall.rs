@@ -114,8 +114,8 @@ pub(crate) async fn search(pool: &PgPool, search: &Search<'_>) -> Result<Found> 
         Strategy::Vector | Strategy::Fulltext => 0.0,
     };
     let pool_size = settings.pool.max(query.limit);
-    // What is ordered anew is chosen from all candidates.
-    let limit = if search.relevance.is_some() { pool_size } else { query.limit };
+    // What is ordered anew is chosen from the candidates of all legs.
+    let limit = if search.relevance.is_some() { 3 * pool_size } else { query.limit };
     let begin = format!(
         // What has no filter runs by a plan that is made once: to plan it takes as long as to run it. What filter is narrow
         // is for the planner to see each time. Without sorting, only the HNSW index is in order of distance; whole tables
@@ -254,6 +254,8 @@ fn statement(search: &Search<'_>, has_neighbours: bool) -> String {
     for (is_used, part, columns) in [
         (has_tags, "tag_scope", "null::bigint as ord, null::bigint as id"),
         (!query.boost_tags.is_empty(), "boost", "null::bigint as ord, null::bigint as id"),
+        (!query.boost_tags.is_empty(), "boosted", "null::bigint as id"),
+        (!query.boost_tags.is_empty(), "tag_leg", "null::bigint as id"),
         (has_tags && model.is_some(), "few", "null::bigint as node_id, null::bigint as ord"),
         (has_filter && model.is_some(), "narrow", "null::bigint as id"),
         (has_filter && model.is_some(), "narrow_leg", "null::bigint as id, null::float8 as distance"),
@@ -299,6 +301,7 @@ struct Row {
     node: NodeRow,
     vector_rank: Option<i64>,
     text_rank: Option<i64>,
+    by_tag: bool,
     similarity: Option<f64>,
     stale: bool,
     bm25: Option<f64>,
@@ -337,6 +340,7 @@ impl Row {
             (Some(_), Some(_)) => MatchedBy::Both,
             (None, Some(_)) => MatchedBy::Text,
             (Some(_), None) => MatchedBy::Vector,
+            (None, None) if self.by_tag => MatchedBy::Tag,
             (None, None) => MatchedBy::Neighbour,
         };
         Ok(Hit {

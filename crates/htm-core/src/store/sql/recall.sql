@@ -27,7 +27,7 @@
 --
 -- Index: nodes_tsv_idx; nodes_language_idx; embeddings_<id>_scope_idx or embeddings_<id>_hnsw_idx; nodes_pk; node_tags_tag_idx, nodes_robot_idx,
 -- nodes_session_idx or nodes_metadata_idx (a narrow filter); nodes_session_seq_idx or
--- nodes_session_idx; lexeme_statistics_pk; lexeme_statistics_trigram_idx (a word that no node has)
+-- nodes_session_idx; node_tags_tag_idx (boosted tags); lexeme_statistics_pk; lexeme_statistics_trigram_idx (a word that no node has)
 with several as materialized (
     -- The indexes are walked from the first start ($2) to the last end ($3); this leaves out what lies between.
     select range_agg(tstzrange(r.since, r.until)) as ranges
@@ -134,9 +134,23 @@ text_leg as materialized (
              order by 2 desc, 3 desc, 1 desc
              limit $11) leg
 ),
+boosted as materialized (
+    select nt.node_id as id from boost b join htm.node_tags nt on nt.tag_id = b.id limit 2001
+),
+tag_leg as materialized (
+    -- What has the tags that hits had better have, the nearest to the query first, as long as those are few: of many the
+    -- other legs find enough.
+    select t.id
+      from (select distinct id from boosted where (select count(*) from boosted) <= 2000) t
+     cross join lateral (select n.* from htm.nodes n where n.id = t.id offset 0) m
+      left join lateral (select s.embedding from {{store}} s where s.node_id = t.id offset 0) e on true
+     where {{within:m}} and {{visible}}
+     order by e.embedding <=> $9, m.created_at desc, t.id desc
+     limit $11
+),
 candidate as materialized (
-    select id, v.rank as vector_rank, t.rank as text_rank
-      from vector_leg v full join text_leg t using (id)
+    select id, v.rank as vector_rank, t.rank as text_rank, g.id is not null as by_tag
+      from vector_leg v full join text_leg t using (id) full join tag_leg g using (id)
 ),
 turn as materialized (
     -- A candidate that is a short turn of a conversation has neighbours; a long text stands for itself.
@@ -144,6 +158,7 @@ turn as materialized (
       from candidate c
      cross join lateral (select n.* from htm.nodes n where n.id = c.id offset 0) m
      where $23 > 0 and m.session is not null and length(m.tsv) <= 64
+       and (c.vector_rank is not null or c.text_rank is not null)
 ),
 link as materialized (
     -- Up to two turns before and after: by their places, or by time where those are not known. Places may be any integer.
@@ -178,7 +193,7 @@ named_time as materialized (
 ),
 member as materialized (
     -- Both scores for every candidate and for its neighbours: a missing score taken as 0 costs recall.
-    select c.id, c.vector_rank, c.text_rank, m.tsv, length(m.tsv) as length,
+    select c.id, c.vector_rank, c.text_rank, c.by_tag, m.tsv, length(m.tsv) as length,
            1 - (e.embedding <=> $9) as similarity, e.revision < m.revision as stale,
            case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0 else
                case when lower(m.speaker) = any ((select names from named_speaker)::text[])
@@ -194,19 +209,19 @@ member as materialized (
                          and coalesce(extract(year from d.at at time zone 'UTC') = t.year, true))
                       then $26 else 0 end
            end as time
-      from (select id, vector_rank, text_rank from candidate
+      from (select id, vector_rank, text_rank, by_tag from candidate
              union all
-            select id, null, null from (select id from link except select id from candidate) beside) c
+            select id, null, null, false from (select id from link except select id from candidate) beside) c
      cross join lateral (select n.* from htm.nodes n where n.id = c.id offset 0) m
       -- "offset 0": each is looked up, whatever the planner thinks; a join would read the whole store.
       left join lateral (select s.embedding, s.revision from {{store}} s where s.node_id = c.id offset 0) e on true
-     where c.vector_rank is not null or c.text_rank is not null
+     where c.vector_rank is not null or c.text_rank is not null or c.by_tag
         or ({{within:m}} and {{visible}})
 ),
 {{bm25}},
 scored as materialized (
     -- A candidate that has nothing of the query, though full text thought so, is none of the text.
-    select m.id, m.vector_rank, m.similarity, m.stale, m.speaker, m.time, ln(least(greatest(m.length, 64), 128) / 64.0)::float8 as extent,
+    select m.id, m.vector_rank, m.by_tag, m.similarity, m.stale, m.speaker, m.time, ln(least(greatest(m.length, 64), 128) / 64.0)::float8 as extent,
            case when b.bm25 > 0 or exists (select from sign where kind = 'phrase') then m.text_rank end as text_rank,
            case when $8::text is not null then coalesce(b.bm25, 0) end as bm25, b.together, b.exact,
            case when $8::text is null or $9::halfvec is null or $14 = 'rrf' then 0
@@ -280,7 +295,7 @@ hit as (
      limit $12
 )
 select {{node}},
-       h.vector_rank, h.text_rank, h.similarity, coalesce(h.stale, false) as stale, h.bm25, h.score::float8 as score,
+       h.vector_rank, h.text_rank, h.by_tag, h.similarity, coalesce(h.stale, false) as stale, h.bm25, h.score::float8 as score,
        case when $8::text is not null then coalesce(h.bm25 / nullif((select bm25 from most), 0), 0) end as text_share,
        h.vector_part::float8 as vector_part, h.text_part::float8 as text_part,
        h.text_part::float8 * coalesce(h.together / nullif(h.bm25, 0), 0) as together_part,
