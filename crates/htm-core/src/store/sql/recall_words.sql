@@ -141,11 +141,11 @@ pair as materialized (
 ),
 choosing as materialized (
     -- Words in more than 2 % (and 500) of the nodes choose nothing, unless they are among the three rarest. More than
-    -- 20,000 nodes are not ranked, unless the rarest word alone has more.
+    -- 10,000 nodes are not ranked, unless the rarest word alone has more.
     select quoted, nodes
       from (select *, row_number() over rarest as rarity, sum(nodes) over rarest as together
               from word window rarest as (order by nodes, lexeme rows unbounded preceding)) w
-     where rarity = 1 or (together <= 20000 and (nodes <= greatest(500, 0.02 * n) or rarity <= 3))
+     where rarity = 1 or (together <= 10000 and (nodes <= greatest(500, 0.02 * n) or rarity <= 3))
 ),
 any_word as materialized (
     -- What may have the query's exact terms comes before what has its words.
