@@ -31,11 +31,13 @@ const RAW_TEXT: &str = "select n.id from htm.nodes n, (select string_agg('''' ||
 async fn main() {
     let sizes: String = argument("--nodes", "10000,100000".into());
     let rounds: usize = argument("--rounds", 200);
+    // A part of a filter's name, as `--filter all`; nothing is every filter.
+    let only: String = argument("--filter", String::new());
     println!("{}, {rounds} questions each", load());
     let mut hybrid = Vec::new();
     for size in sizes.split(',') {
         let size: usize = size.trim().parse().expect("--nodes takes numbers, as 10000,100000");
-        hybrid.push((size, run(size, rounds).await));
+        hybrid.push((size, run(size, rounds, &only).await));
     }
     if let [(small, first), .., (large, last)] = hybrid[..] {
         println!("\nhybrid's p95 at {large} ÷ at {small}: {:.2}", last / first);
@@ -43,7 +45,7 @@ async fn main() {
 }
 
 /// Fills a database, asks it, and gives hybrid's p95 without a filter, in milliseconds.
-async fn run(size: usize, rounds: usize) -> f64 {
+async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     let db = TestDatabase::new().await;
     let started = Instant::now();
     let corpus = Arc::new(Corpus::fill(&db.pool, size).await);
@@ -64,7 +66,7 @@ async fn run(size: usize, rounds: usize) -> f64 {
     };
     let mut unfiltered = 0.0;
     for strategy in [Strategy::Vector, Strategy::Fulltext, Strategy::Hybrid] {
-        for (filter, narrowed) in filters() {
+        for (filter, narrowed) in filters().into_iter().filter(|(filter, _)| filter.contains(only)) {
             let mut times = Vec::new();
             let mut rows = 0;
             for round in 0..WARM + rounds {
