@@ -33,8 +33,8 @@ impl Htm {
     /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `query_only_negations`, `model_unknown`, `namespace_forbidden`, `min_similarity_out_of_range`, `limit_out_of_range`,
-    /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
+    /// `content_empty` (a blank query), `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
+    /// `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {

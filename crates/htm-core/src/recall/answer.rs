@@ -139,8 +139,8 @@ pub struct Hit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
     /// What the hits are ordered by: the similarity, BM25, or the fusion of both (about 0 to 1) with what neighbours add to
-    /// it or take from it, and what a speaker and a month that the query names add (with default weights 1 at most). Of several phrasings the fusion of
-    /// their ranks, 0 to 1.
+    /// it or take from it, and what a speaker and a month that the query names add (with default weights 1 at most). Of
+    /// several phrasings or models the fusion of their ranks, 0 to 1.
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,

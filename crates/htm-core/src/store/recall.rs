@@ -264,7 +264,8 @@ fn statement(search: &Search<'_>, has_neighbours: bool) -> String {
         (
             has_neighbours,
             "turn",
-            "null::bigint as id, null::text as session, null::int as seq, null::timestamptz as created_at",
+            "null::bigint as id, null::text as namespace, null::text as session, null::int as seq, \
+             null::timestamptz as created_at",
         ),
         (has_neighbours, "link", "null::bigint as turn, null::bigint as id, null::bigint as steps"),
     ] {

@@ -34,25 +34,24 @@ TEXTS = [
 ]
 
 
-def word_pieces():
+def trained_word_pieces(special):
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     trainer = trainers.WordPieceTrainer(vocab_size=200, limit_alphabet=50, special_tokens=special)
     tokenizer.train_from_iterator(CORPUS, trainer)
+    return tokenizer
+
+
+def word_pieces():
+    tokenizer = trained_word_pieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     return tokenizer, {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
 def marked_words():
     """MPNet's: word pieces with the marks of RoBERTa."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
-    trainer = trainers.WordPieceTrainer(vocab_size=200, limit_alphabet=50, special_tokens=special)
-    tokenizer.train_from_iterator(CORPUS, trainer)
+    tokenizer = trained_word_pieces(["<s>", "<pad>", "</s>", "[UNK]", "<mask>"])
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
     return tokenizer, {"pad_token": "<pad>", "unk_token": "[UNK]", "bos_token": "<s>", "eos_token": "</s>"}
 
