@@ -70,7 +70,7 @@ fn every_package_says_what_it_is() {
         // The only toolchain that the build runs with: another is a claim that nobody checks.
         let version = package.rust_version.as_ref().map(ToString::to_string);
         assert_eq!(version.as_deref(), Some("1.95.0"), "{name}");
-        assert!(read("config/deploy/Dockerfile").contains("FROM rust:1.95."), "the image is built by another");
+        assert!(fs::read_to_string(root().join("config/deploy/Dockerfile")).unwrap().contains("FROM rust:1.95."), "the image is built by another");
     }
 }
 

@@ -131,7 +131,7 @@ place as materialized (
      cross join unnest(to_tsvector(l.config, $8::text)) q
       join word w on w.lexeme = q.lexeme
      cross join unnest(q.positions) p(position)
-     where p.position <= 512
+     where p.position <= 256
 ),
 pair as materialized (
     -- Words that stand together in the query, to be looked for in the same order and at the same distance.
