@@ -1,6 +1,6 @@
 //! Writing: what commits, what is refused, and that nothing is half written.
 
-use htm_core::{Caller, Confirmation, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
+use htm_core::{Caller, Confirmation, MAX_METADATA_BYTES, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
 use htm_tests::TestDatabase;
 
 /// The rows that a write may leave.
@@ -290,7 +290,6 @@ async fn the_schema_refuses_larger_fields_than_the_library_takes() {
     let node = htm.remember(largest).await.unwrap().node;
     for (change, constraint) in [
         ("type = type || 'x'", "nodes_texts_size"),
-        ("language = repeat('x', 129)", "nodes_texts_size"),
         ("speaker = speaker || 'x'", "nodes_texts_size"),
         ("session = session || 'x'", "nodes_texts_size"),
         ("source = source || 'x'", "nodes_texts_size"),
