@@ -201,8 +201,9 @@ pub(crate) struct RememberArgs {
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
 pub(crate) struct RecallArgs {
-    /// What to look for: "a phrase" must be there (in a question it is preferred), -word must not, word* is the beginning
-    /// of words; 17.2, --flag, a::b come first where they are written so. Before a query with a dash: --
+    /// What to look for: "a phrase" must be there (beside words it is preferred), -word must not (in sentences it is a
+    /// word), word* is the beginning of words; 17.2, --flag, a::b come first where they are written so. Before a query
+    /// with a dash: --
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
     /// Where to look (may be repeated: then in all of them)
