@@ -132,6 +132,11 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// A number of things: `1 hit`, `2 hits`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A text on one line, cut to `width` characters. Control characters are taken out: stored text is data, and a
 /// terminal would obey it.
 pub(crate) fn one_line(text: &str, width: usize) -> String {

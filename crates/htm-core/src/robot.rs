@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+pub(crate) use self::keeper::OpenMinds;
 use self::keeper::{Keeper, Mind};
 use crate::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
 use crate::error::{Error, Result};
@@ -26,8 +27,8 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
 ///
 /// What it has in mind is written behind its calls, in batches: a robot that is opened again, in this process or
-/// another, goes on where it was. [`close`](Self::close) it before the program ends, or the last fifth of a second
-/// of that may be lost; what was remembered is never.
+/// another, goes on where it was. [`close`](Self::close) it, or [`Htm::flush`] its handle, before the program ends, or
+/// the last fifth of a second of that may be lost; what was remembered is never.
 ///
 /// ```no_run
 /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -127,6 +128,7 @@ impl Htm {
         let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
         let (memory, gone) = self.restored(id, now).await?;
         let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
+        self.minds().open(&mind);
         Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
     }
 

@@ -13,6 +13,7 @@ use htm_core::{
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::notes;
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain, table};
@@ -192,6 +193,9 @@ impl Answer {
                 style("not verified").for_stderr().yellow(),
                 one_line(&unverified.reason, 300)
             ));
+        }
+        for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
+            text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
         }
         for degraded in self.recalled.iter().flat_map(|recalled| &recalled.recalled.degraded) {
             let what = style("degraded").for_stderr().yellow();

@@ -25,7 +25,6 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     let session = Session::open(config).await?;
     let htm = session.htm();
     let result = import(&htm, reader, bytes, args.chunk.max(1), output).await;
-    htm.close().await;
     session.close().await;
     let report = result?;
     output.value(&report, || report.describe());

@@ -18,7 +18,7 @@ use super::edit::parse_object;
 use super::notes::{self, Filters};
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, count, one_line, table};
 
 pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = query(config, &args)?;
@@ -202,8 +202,8 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str("nothing found\n");
     }
     text.push_str(&format!(
-        "{} hits by {} in {:.1} ms (embedding the query {:.1} ms)",
-        recalled.hits.len(),
+        "{} by {} in {:.1} ms (embedding the query {:.1} ms)",
+        count(recalled.hits.len(), "hit"),
         recalled.strategy,
         recalled.embed_ms + recalled.search_ms,
         recalled.embed_ms
@@ -240,6 +240,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }
+    text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
     text.push_str(&describe_degraded(&recalled.degraded));
     text
 }

@@ -34,7 +34,6 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
             }
         }
     }
-    htm.close().await;
     session.close().await;
     let receipt = result?;
     let answer = serde_json::json!({ "node": receipt.node, "outcome": receipt.outcome, "ms": ms });

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Counts, MemoryStats, StatsQuery};
+use htm_core::{Counts, MemoryStats, Scope, StatsQuery};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::notes;
 use crate::args::StatsArgs;
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
@@ -15,16 +16,35 @@ const SHOWN: usize = 8;
 
 pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = StatsQuery { scope: args.scope.scope(), top: args.top };
+    let is_named = matches!(query.scope, Scope::Namespace(_));
     let session = Session::open(config).await?;
-    let result = session.htm().memory_stats(&query).await;
+    let result = async {
+        let htm = session.htm();
+        let stats = htm.memory_stats(&query).await?;
+        let namespaces: Vec<&str> = stats.namespace.as_deref().into_iter().collect();
+        let notes = notes::unknown_namespaces(&htm, &namespaces, is_named).await?;
+        Ok::<_, CliError>(Answer { stats, notes })
+    }
+    .await;
     session.close().await;
-    let stats = result?;
+    let answer = result?;
     if output.is_json() {
-        output.value(&stats, String::new);
+        output.value(&answer, String::new);
     } else {
-        show(&stats, output);
+        show(&answer.stats, output);
+        for note in &answer.notes {
+            output.say(format!("note: {note}"));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The numbers, and what was named that is not there.
+#[derive(serde::Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    stats: MemoryStats,
+    notes: Vec<String>,
 }
 
 fn show(stats: &MemoryStats, output: &Output) {
