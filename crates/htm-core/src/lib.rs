@@ -65,7 +65,7 @@ pub use job::Stage;
 pub use keepers::{Keepers, KeptBy};
 pub use memory::{MAX_CONTENT_BYTES, Memory};
 pub use namespaces::UnknownNamespace;
-pub use node::Node;
+pub use node::{Node, Revision};
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
