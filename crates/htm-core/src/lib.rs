@@ -60,7 +60,7 @@ pub use groups::{
     Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRecalled, GroupRole, JoinOptions,
 };
 pub use htm::{Htm, QueryCache, Settings};
-pub use id::{GroupId, NodeId, RobotId};
+pub use id::{GroupId, IdInvalid, NodeId, RobotId};
 pub use job::Stage;
 pub use keepers::{Keepers, KeptBy};
 pub use memory::{MAX_CONTENT_BYTES, Memory};
@@ -76,7 +76,7 @@ pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceError, RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
-pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};
+pub use robots::{MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics};
 pub use scope::Scope;
 pub use stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,

@@ -110,7 +110,8 @@ pub struct Unverified {
 impl Htm {
     /// Opens a robot of the handle's namespace, registered if it is new, with what it had in mind when it was last
     /// seen: nodes that were forgotten since are not among it, edited ones have their new text. The working memory
-    /// holds [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
+    /// holds the robot's own budget ([`set_robot_budget`](Self::set_robot_budget)), or else
+    /// [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
     ///
     /// # Errors
     /// `robot_invalid`, or a database error.
@@ -125,9 +126,10 @@ impl Htm {
     pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
         self.admit(namespace)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
-        let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
-        let (memory, gone) = self.restored(id, now).await?;
-        let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
+        let opened = store::open_robot(self.pool(), namespace, name).await?;
+        let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
+        let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;
+        let mind = Arc::new(Mind::new(self.clone(), opened.id, (namespace, name), memory, opened.now));
         self.minds().open(&mind);
         Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
     }
@@ -139,12 +141,21 @@ impl Htm {
     pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let robot = self.find_robot(namespace, name).await?;
-        Ok(self.restored(robot.id, Utc::now()).await?.0)
+        Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
+    }
+
+    /// What a robot's working memory holds, in tokens: its own budget, or what the handle is set to.
+    fn budget(&self, own: Option<usize>) -> usize {
+        own.unwrap_or(self.settings().working_memory_tokens)
     }
 
     /// The rows of a working memory, within today's budget; and the nodes that it leaves no room for.
-    async fn restored(&self, id: RobotId, now: DateTime<Utc>) -> Result<(WorkingMemory, Vec<NodeId>)> {
-        let max_tokens = self.settings().working_memory_tokens;
+    async fn restored(
+        &self,
+        id: RobotId,
+        now: DateTime<Utc>,
+        max_tokens: usize,
+    ) -> Result<(WorkingMemory, Vec<NodeId>)> {
         let mut memory = WorkingMemory::new(usize::MAX);
         let mut gone = Vec::new();
         for row in store::restore(self.pool(), id, self.namespaces()).await? {

@@ -82,17 +82,19 @@ fn show(stats: &MemoryStats, output: &Output) {
     output.say(table(&header, &[2, 3, 4, 5, 6], rows.collect()));
 
     if !stats.working_memory.is_empty() {
-        output.heading(&format!("Working memory, of {} tokens each", stats.working_memory_tokens));
+        output.heading("Working memory");
         let rows = stats.working_memory.iter().map(|it| {
             vec![
                 one_line(&it.namespace, 30),
                 one_line(&it.robot, 40),
                 it.nodes.to_string(),
                 it.tokens.to_string(),
+                it.max_tokens.to_string(),
                 format!("{:.1} %", it.utilisation * 100.0),
             ]
         });
-        output.say(table(&["namespace", "robot", "nodes", "tokens", "used"], &[2, 3, 4], rows.collect()));
+        let header = ["namespace", "robot", "nodes", "tokens", "of", "used"];
+        output.say(table(&header, &[2, 3, 4, 5], rows.collect()));
     }
 
     if !stats.groups.is_empty() {

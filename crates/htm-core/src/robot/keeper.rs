@@ -176,7 +176,7 @@ impl Mind {
                     Some(now) => now,
                     None => {
                         let name = self.name();
-                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.0, name)
+                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.id, name)
                     }
                 };
                 self.become_robot(id, &name);
