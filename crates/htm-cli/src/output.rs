@@ -100,7 +100,10 @@ impl Output {
 /// Tells what clap could not read, as JSON where `--json` stands among the arguments: nobody has parsed them.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
-        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        if matches!(
+            error.kind(),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+        ) {
             eprintln!("{}", missing_subcommand());
             return ExitCode::from(2);
         }

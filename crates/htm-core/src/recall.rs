@@ -60,7 +60,8 @@ impl Htm {
             return self.recall_time(query, applied).await;
         }
         let Applied { timeframe, phrase } = applied;
-        let words = Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query)).and(required);
+        let words =
+            Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query)).and(required);
         if words.plain.trim().is_empty() && words.filters() {
             return Err(RecallError::OnlyNegations { query: query.text.chars().take(80).collect() }.into());
         }

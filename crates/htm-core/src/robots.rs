@@ -258,7 +258,8 @@ impl Htm {
         if let Some(tokens) = max_tokens.filter(|tokens| !(1..=MAX_BUDGET).contains(tokens)) {
             return Err(RobotError::BudgetOutOfRange { tokens }.into());
         }
-        let robot = robots::set_budget(self.pool(), namespace, name, max_tokens.map(|tokens| tokens as i64)).await?;
+        let robot =
+            robots::set_budget(self.pool(), namespace, name, max_tokens.map(|tokens| tokens as i64)).await?;
         robot.ok_or_else(|| unknown(namespace, name))
     }
 

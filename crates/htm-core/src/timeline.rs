@@ -251,7 +251,14 @@ impl Htm {
                 let Applied { timeframe, phrase } = applied.unwrap_or_default();
                 let nodes = self.latest(query, &timeframe).await?;
                 let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
-                Timeline { entries, timeframe, time_phrase: phrase, models: Vec::new(), instead_of: None, degraded: Vec::new() }
+                Timeline {
+                    entries,
+                    timeframe,
+                    time_phrase: phrase,
+                    models: Vec::new(),
+                    instead_of: None,
+                    degraded: Vec::new(),
+                }
             }
         };
         timeline.entries.sort_by(|a, b| {

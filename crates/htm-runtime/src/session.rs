@@ -79,7 +79,15 @@ impl Session {
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
         let refiners = Refiners::new(config);
-        Ok(Self { config: config.clone(), paths, pool, server, embedders, refiners, handles: Mutex::default() })
+        Ok(Self {
+            config: config.clone(),
+            paths,
+            pool,
+            server,
+            embedders,
+            refiners,
+            handles: Mutex::default(),
+        })
     }
 
     /// The pool of the session.

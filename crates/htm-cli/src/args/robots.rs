@@ -81,11 +81,13 @@ pub(crate) struct DescribeArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "What does not fit any more leaves its mind when it is opened next; it stays in long-term memory.
+#[command(
+    after_help = "What does not fit any more leaves its mind when it is opened next; it stays in long-term memory.
 
 Examples:
   htm robots set architect --max-tokens 32000
-  htm robots set architect --max-tokens default      as working_memory.max_tokens says")]
+  htm robots set architect --max-tokens default      as working_memory.max_tokens says"
+)]
 pub(crate) struct SetRobotArgs {
     /// Its name
     pub(crate) name: String,

@@ -61,10 +61,12 @@ async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
     if force {
         return Ok(server.down().await?);
     }
-    let in_use = |who: String| CliError::Usage {
+    let in_use = |who: String| {
+        CliError::Usage {
         code: "database_in_use",
         what: format!("{who} the private PostgreSQL"),
         hint: "end them first (`htm up`, workers, your own programs), or stop it all the same: `htm db down --force`".into(),
+    }
     };
     // Programs that have its URL hold no lock of ours. One that does not answer is stopped.
     if server.status().await?.running
@@ -73,7 +75,11 @@ async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
         let others = others_connected(&mut connection).await.unwrap_or_default();
         connection.close().await.ok();
         if others > 0 {
-            let are = if others == 1 { "1 other connection is".into() } else { format!("{others} other connections are") };
+            let are = if others == 1 {
+                "1 other connection is".into()
+            } else {
+                format!("{others} other connections are")
+            };
             return Err(in_use(format!("{are} open to")));
         }
     }

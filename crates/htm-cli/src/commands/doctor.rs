@@ -150,7 +150,9 @@ async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Resul
     let over = match known.filter(|model| model.is_in_use()) {
         Some(model) => format!("`htm models backfill {0}`, then `htm models activate {0}`", model.label),
         None => {
-            format!("`htm models add {configured}`, `htm models backfill {configured}`, then `htm models activate {configured}`")
+            format!(
+                "`htm models add {configured}`, `htm models backfill {configured}`, then `htm models activate {configured}`"
+            )
         }
     };
     let help = format!("{back}; or go over to {configured}: {over}");

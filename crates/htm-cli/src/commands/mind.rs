@@ -44,14 +44,19 @@ impl InMind {
         let is_in = |node: &&NodeId| {
             !self.intake.evicted.contains(node) && !self.intake.oversized.iter().any(|it| it.node == **node)
         };
-        let mut text = format!("\n{robot} has {} in mind", match (self.nodes.len(), self.nodes.iter().filter(is_in).count()) {
-            (1, 1) => "it".into(),
-            (all, inside) if all == inside => format!("these {all}"),
-            (all, inside) => format!("{inside} of {all}"),
-        });
+        let mut text = format!(
+            "\n{robot} has {} in mind",
+            match (self.nodes.len(), self.nodes.iter().filter(is_in).count()) {
+                (1, 1) => "it".into(),
+                (all, inside) if all == inside => format!("these {all}"),
+                (all, inside) => format!("{inside} of {all}"),
+            }
+        );
         for Oversized { node, tokens } in &self.intake.oversized {
             let max_tokens = self.max_tokens;
-            text.push_str(&format!("\nnode {node} ({tokens} tokens) is larger than its working memory of {max_tokens}"));
+            text.push_str(&format!(
+                "\nnode {node} ({tokens} tokens) is larger than its working memory of {max_tokens}"
+            ));
         }
         let left = self.intake.evicted.iter().filter(|node| !self.nodes.contains(node)).count();
         if left > 0 {

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, RecallQuery, Recalled, RelevanceWeights, RobotRecalled, Strategy, TagFilter, TimeFilter, TimePhrase,
-    Timeframe, VectorSearch, Zone,
+    Degraded, Htm, RecallQuery, Recalled, RelevanceWeights, RobotRecalled, Strategy, TagFilter, TimeFilter,
+    TimePhrase, Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;

@@ -15,7 +15,7 @@ use super::notes::{self, Filters};
 use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
-use crate::output::{Output, one_line};
+use crate::output::{Output, count, one_line};
 
 pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) -> Result<ExitCode, CliError> {
     let grouping: Grouping = args.by.parse()?;
@@ -116,7 +116,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     if shown.groups.is_empty() {
         text.push_str("nothing found\n");
     }
-    text.push_str(&format!("{} memories", nodes().count()));
+    text.push_str(&count(nodes().count(), "memory"));
     if let Some(time) = describe_time(&shown.timeframe, shown.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }

@@ -35,13 +35,11 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
             }
             result
         };
-        let (embedded, tagged) = tokio::join!(
-            async { end_of(embed(&session, configured, &args, &stop).await).await },
-            async {
+        let (embedded, tagged) =
+            tokio::join!(async { end_of(embed(&session, configured, &args, &stop).await).await }, async {
                 let tagged = work("tag-worker", &session, tag, &args, None, stop.child_token()).await;
                 end_of(tagged.map(drop)).await
-            }
-        );
+            });
         embedded.and(tagged)
     }
     .await;

@@ -74,7 +74,10 @@ mod tests {
         assert!(explain("recall").unwrap().len() > 5);
         let error = explain("recall.limt").unwrap_err();
         assert_eq!(error.code(), "config_unknown_key");
-        assert_eq!(error.to_string(), "no key and no section is called `recall.limt`; did you mean `recall.limit`?");
+        assert_eq!(
+            error.to_string(),
+            "no key and no section is called `recall.limt`; did you mean `recall.limit`?"
+        );
         assert!(explain("").is_err() && explain("rec").is_err());
     }
 }

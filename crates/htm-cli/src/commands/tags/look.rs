@@ -46,7 +46,8 @@ pub(super) async fn orphans(
         }
         let of = namespace.map(|namespace| format!(" --namespace {}", quoted(namespace))).unwrap_or_default();
         let row = |it: &htm_core::ontology::Orphan| {
-            let merge = it.merge_into.as_ref().map(|into| format!("htm tags merge {} {into}{of}", it.tag.tag));
+            let merge =
+                it.merge_into.as_ref().map(|into| format!("htm tags merge {} {into}{of}", it.tag.tag));
             let remove = || format!("htm tags remove {}{of}", it.tag.tag);
             vec![it.tag.tag.to_string(), it.tag.total.to_string(), merge.unwrap_or_else(remove)]
         };
