@@ -69,7 +69,14 @@ async fn a_robot_has_a_budget_of_its_own() {
     assert_eq!(stats["max_tokens"], 30);
     assert!(stats["tokens"].as_u64().unwrap() <= 30 && stats["nodes"].as_u64().unwrap() >= 1, "{stats}");
     // What comes, goes by it; another robot has what the configuration says.
-    let answer = sandbox.htm(&["remember", "--robot", "ada", "The ledger is migrated, after all, and the tables of the old one are dropped on Monday."]).await;
+    let answer = sandbox
+        .htm(&[
+            "remember",
+            "--robot",
+            "ada",
+            "The ledger is migrated, after all, and the tables of the old one are dropped on Monday.",
+        ])
+        .await;
     assert!(answer.succeeds().contains("left it for that"), "{answer:?}");
     let large = sandbox.htm(&["remember", "--robot", "ada", &"ledger ".repeat(40)]).await;
     assert!(large.succeeds().contains("is larger than its working memory of 30 tokens"), "{large:?}");

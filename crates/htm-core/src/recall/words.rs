@@ -10,7 +10,7 @@
 //! A sign counts at a word's start, after white space or a bracket. A quote that nobody closes and a dash between spaces
 //! are what they are.
 //!
-//! Agents ask with what they read: sentences, in which a quotation is no condition and a dash no negation. A text with a
+//! Agents ask with what they read: sentences, in which a quotation is no condition, a word in marks is a word, and a dash is no negation. A text with a
 //! full stop, a question mark or a line break, or of more than four words beside its signs, is taken for sentences.
 //!
 //! A text of more than 1,000 characters or 16 signs of one kind is a text that was pasted: no sign
@@ -92,7 +92,10 @@ impl Words {
                         (Reading::Signs | Reading::Keywords, true) => SignKind::Without,
                         (Reading::Signs, false) => SignKind::Phrase,
                     };
-                    words.sign(kind, phrase);
+                    // A word that is set off in a sentence is a word: nearly every node may have it.
+                    if reading != Reading::Text || phrase.split_whitespace().nth(1).is_some() {
+                        words.sign(kind, phrase);
+                    }
                     if reading == Reading::Text {
                         words.plain.push_str(source);
                         continue;

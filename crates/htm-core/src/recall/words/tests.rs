@@ -62,6 +62,8 @@ fn quotes_beside_words_are_wishes() {
         assert_eq!(signs(text), of(SignKind::Quotation, &["The Alchemist"]), "{text}");
         assert_eq!(Words::parse(text).plain, text);
     }
+    assert!(signs("They call it \"smart\", and it is not.").is_empty());
+    assert_eq!(signs("castle \"watch\""), of(SignKind::Quotation, &["watch"]));
 }
 
 /// As agents paste them: what they read, what they were told, what a terminal said.
