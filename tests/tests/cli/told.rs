@@ -133,9 +133,9 @@ async fn what_cannot_be_read_says_what_could_be() {
         (
             &["--json", "get", "abc"],
             "an id is a whole number, as 42; by its key: `htm get --key abc`",
-            "htm get",
+            "htm --help",
         ),
-        (&["--json", "neighbours", "abc"], "an id is a whole number, as 42", "htm neighbours"),
+        (&["--json", "neighbours", "abc"], "an id is a whole number, as 42", "htm --help"),
     ] {
         let error = sandbox.htm(arguments).await.json_error(2);
         let said = |field: &str| error[field].as_str().unwrap().to_owned();

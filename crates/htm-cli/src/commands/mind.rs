@@ -48,7 +48,8 @@ impl InMind {
             "\n{robot} has {} in mind",
             match (self.nodes.len(), self.nodes.iter().filter(is_in).count()) {
                 (1, 1) => "it".into(),
-                (all, inside) if all == inside => format!("these {all}"),
+                (1, _) => "it not".into(),
+            (all, inside) if all == inside => format!("these {all}"),
                 (all, inside) => format!("{inside} of {all}"),
             }
         );
