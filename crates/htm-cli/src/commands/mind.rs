@@ -49,7 +49,7 @@ impl InMind {
             match (self.nodes.len(), self.nodes.iter().filter(is_in).count()) {
                 (1, 1) => "it".into(),
                 (1, _) => "it not".into(),
-            (all, inside) if all == inside => format!("these {all}"),
+                (all, inside) if all == inside => format!("these {all}"),
                 (all, inside) => format!("{inside} of {all}"),
             }
         );
