@@ -24,6 +24,8 @@ mod import;
 mod jobs;
 #[path = "cli/memories.rs"]
 mod memories;
+#[path = "cli/mind.rs"]
+mod mind;
 #[path = "cli/ontology.rs"]
 mod ontology;
 #[path = "cli/providers.rs"]
@@ -40,6 +42,8 @@ mod robots;
 mod tags;
 #[path = "cli/time.rs"]
 mod time;
+#[path = "cli/told.rs"]
+mod told;
 
 /// What people read, without ids, times and ages, which differ from run to run; as wide as it was.
 fn filtered(text: &str) -> String {

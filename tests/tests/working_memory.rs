@@ -335,6 +335,29 @@ async fn the_example_goes_on_where_it_was() {
     let context = |text: &str| text.split_once("Context of").unwrap().1.to_owned();
     assert_eq!(context(&first.stdout), context(&second.stdout));
     assert_eq!(db.count("select count(*) from htm.nodes").await, 3);
+    // What its recalls found is counted.
+    let recalled = |said: &str| -> i64 {
+        let said = said.split_once("Recalled: ").unwrap().1;
+        said.split_once(' ').unwrap().0.parse().unwrap()
+    };
+    let counted = db.count("select sum(access_count)::bigint from htm.node_accesses").await;
+    assert_eq!(counted, recalled(&first.stdout) + recalled(&second.stdout));
+}
+
+#[tokio::test]
+async fn flushing_the_handle_writes_what_its_robots_have_in_mind() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let (ada, bob) = (htm.robot("ada").await.unwrap(), htm.robot("bob").await.unwrap());
+    say(&ada, "said by ada", 5.0).await;
+    say(&bob, "said by bob", 5.0).await;
+    ada.recall(&by_words("said")).await.unwrap();
+    htm.flush().await;
+    assert_eq!(db.count("select count(*) from htm.working_memory").await, 3);
+    assert_eq!(db.count("select count(*) from htm.node_accesses").await, 2);
+    // One that is gone by then is no matter.
+    drop(bob);
+    htm.flush().await;
 }
 
 #[tokio::test]

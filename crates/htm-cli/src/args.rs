@@ -30,7 +30,7 @@ pub(crate) use self::models::{
 pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
-pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, StatsArgs};
+pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
 pub(crate) use self::tags::{Consent, InNamespace, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
@@ -148,7 +148,7 @@ pub(crate) struct RememberArgs {
     /// Where it belongs
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Who remembers
+    /// Who remembers, and has it in mind
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
     /// A name for it, unique in its namespace
@@ -191,6 +191,7 @@ pub(crate) struct RememberArgs {
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
   htm recall --namespace atlas --namespace home --robot architect --robot reviewer \"what is left to do?\"
+  htm recall --as ada \"what is left to do?\"              what is found comes to ada's mind
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
   htm recall --rerank similarity=0.6,recency=0.4 \"what did Mara say?\"
@@ -201,8 +202,9 @@ pub(crate) struct RememberArgs {
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
 pub(crate) struct RecallArgs {
-    /// What to look for: "a phrase" must be there (in a question it is preferred), -word must not, word* is the beginning
-    /// of words; 17.2, --flag, a::b come first where they are written so. Before a query with a dash: --
+    /// What to look for: "a phrase" must be there (beside words it is preferred), -word must not (in sentences it is a
+    /// word), word* is the beginning of words; 17.2, --flag, a::b come first where they are written so. Before a query
+    /// with a dash: --
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
     /// Where to look (may be repeated: then in all of them)
@@ -238,6 +240,9 @@ pub(crate) struct RecallArgs {
     /// Only what this robot remembered (may be repeated: then what any of them did)
     #[arg(long = "robot", value_name = "R")]
     pub(crate) robots: Vec<String>,
+    /// Who asks: what is found comes to this robot's mind
+    #[arg(long = "as", value_name = "R", conflicts_with = "batch")]
+    pub(crate) asks: Option<String>,
     /// Search the vectors of this model, as `htm models list` names it (may be repeated: then the lists are fused by rank)
     #[arg(long = "model", value_name = "M")]
     pub(crate) models: Vec<String>,
@@ -269,7 +274,7 @@ pub(crate) struct RecallArgs {
 #[derive(Args)]
 pub(crate) struct GetArgs {
     /// The node's id, or its key with --key
-    #[arg(required_unless_present = "key")]
+    #[arg(required_unless_present = "key", value_parser = node_or_hint)]
     pub(crate) node: Option<NodeId>,
     /// The node's key
     #[arg(long, value_name = "K", conflicts_with = "node")]
@@ -323,8 +328,12 @@ pub(crate) struct DemoArgs {
 pub(crate) enum DbCommand {
     /// Start the private PostgreSQL and let it stay; migrate it
     Up,
-    /// Stop the private PostgreSQL
-    Down,
+    /// Stop the private PostgreSQL, unless others use it
+    Down {
+        /// Whoever uses it: their connections are ended
+        #[arg(long)]
+        force: bool,
+    },
     /// Show where the database is and how it does
     Status,
     /// Print the database's URL
@@ -355,11 +364,26 @@ Examples:
 pub(crate) enum ConfigCommand {
     /// Show every value and where it came from
     Show,
+    /// Say what a key does, or every key of a section
+    #[command(after_help = "Examples:\n  htm config explain recall.limit\n  htm config explain jobs")]
+    Explain {
+        /// The key, as recall.limit, or the section, as recall
+        #[arg(value_name = "KEY")]
+        name: String,
+    },
+    /// Print every key with what it does and its default: a file to start from
+    #[command(after_help = "Example:\n  htm config default > htm.toml")]
+    Default,
 }
 
 /// Tags from the command line as they are stored, with the library's error for one that is none.
 pub(crate) fn parse_tags(rules: &TagRules, tags: &[String]) -> Result<Vec<TagPath>, htm_core::Error> {
     tags.iter().map(|tag| Ok(rules.normalise(tag)?)).collect()
+}
+
+/// A node's id; who gives a key is told how.
+fn node_or_hint(text: &str) -> Result<NodeId, String> {
+    text.parse().map_err(|error| format!("{error}; by its key: `htm get --key {text}`"))
 }
 
 fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {

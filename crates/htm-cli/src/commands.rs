@@ -11,6 +11,7 @@ pub(crate) mod forget;
 pub(crate) mod groups;
 pub(crate) mod import;
 pub(crate) mod jobs;
+pub(crate) mod mind;
 pub(crate) mod models;
 pub(crate) mod node;
 pub(crate) mod notes;

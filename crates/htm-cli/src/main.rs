@@ -16,7 +16,7 @@ use clap::Parser;
 use htm_runtime::config::{Config, Level, Source};
 use htm_runtime::telemetry::{self, Role};
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, ConfigCommand};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -38,6 +38,14 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
     let overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
+    // These are asked when the configuration cannot be loaded, too.
+    match &arguments.command {
+        Command::Config(ConfigCommand::Explain { name }) => {
+            return commands::config::explain(name, &overrides, output);
+        }
+        Command::Config(ConfigCommand::Default) => return Ok(commands::config::default(output)),
+        _ => {}
+    }
     let loaded = Config::load(&overrides)?;
     // A command's own words are its output; what a library logs is only of interest when something is odd.
     let quiet = !matches!(arguments.command, Command::Up(_));

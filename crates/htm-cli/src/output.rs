@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::style;
@@ -11,6 +13,7 @@ use htm_runtime::chain;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use crate::args::Arguments;
 use crate::error::CliError;
 
 /// How a command talks.
@@ -97,6 +100,13 @@ impl Output {
 /// Tells what clap could not read, as JSON where `--json` stands among the arguments: nobody has parsed them.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        if matches!(
+            error.kind(),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+        ) {
+            eprintln!("{}", missing_subcommand());
+            return ExitCode::from(2);
+        }
         let text = error.to_string();
         let (what, usage) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
         let what = what.split("\n\nFor more information").next().unwrap_or(what);
@@ -116,6 +126,24 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
+/// What `htm --json config` is told: which subcommands there are.
+fn missing_subcommand() -> serde_json::Value {
+    let mut command = Arguments::command();
+    let mut path = command.get_name().to_owned();
+    for argument in std::env::args().skip(1) {
+        if let Some(inner) = command.find_subcommand(&argument).cloned() {
+            path = format!("{path} {argument}");
+            command = inner;
+        }
+    }
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    serde_json::json!({ "error": {
+        "code": "usage",
+        "message": format!("`{path}` does nothing by itself: it takes one of {}", names.join(", ")),
+        "hint": format!("see what each does: `{path} --help`"),
+    } })
+}
+
 /// A table without lines whose columns align; `right` are the columns of numbers.
 pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
@@ -130,6 +158,15 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
         }
     }
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// A number of things: `1 hit`, `2 hits`, `2 memories`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    match (number, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {what}s"),
+    }
 }
 
 /// A text on one line, cut to `width` characters. Control characters are taken out: stored text is data, and a
@@ -152,6 +189,11 @@ pub(crate) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_one() {
+        assert_eq!([count(1, "hit"), count(0, "hit"), count(2, "memory")], ["1 hit", "0 hits", "2 memories"]);
+    }
 
     #[test]
     fn stored_text_cannot_drive_the_terminal() {

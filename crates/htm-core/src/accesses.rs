@@ -20,47 +20,54 @@ const MAX_WAITING: usize = 100_000;
 /// Nodes a statement.
 const BATCH: usize = 5_000;
 
+/// What is counted, and who writes it: one at a time, so that a flush waits for what is being written.
+#[derive(Debug, Default)]
+struct Unwritten {
+    counts: Mutex<Counts>,
+    writing: tokio::sync::Mutex<()>,
+}
+
 type Counts = HashMap<NodeId, (i64, Instant)>;
 
 /// Counts in process and writes behind: a statement every few seconds, whatever is recalled. What a crash loses is the
 /// counts of those seconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Accesses {
-    counts: Arc<Mutex<Counts>>,
+    unwritten: Arc<Unwritten>,
     stirred: Arc<Notify>,
     _task: Arc<AbortOnDropHandle<()>>,
 }
 
 impl Accesses {
     pub(crate) fn start(pool: PgPool) -> Self {
-        let counts = Arc::new(Mutex::new(Counts::new()));
+        let unwritten = Arc::new(Unwritten::default());
         let stirred = Arc::new(Notify::new());
         let task = tokio::spawn({
-            let (counts, stirred) = (counts.clone(), stirred.clone());
+            let (unwritten, stirred) = (unwritten.clone(), stirred.clone());
             async move {
                 loop {
                     stirred.notified().await;
                     tokio::time::sleep(GATHER).await;
-                    if !write(&counts, &pool).await {
+                    if !write(&unwritten, &pool).await {
                         stirred.notify_one();
                     }
                     tokio::time::sleep(PAUSE).await;
                 }
             }
         });
-        Self { counts, stirred, _task: Arc::new(AbortOnDropHandle::new(task)) }
+        Self { unwritten, stirred, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 
     /// Says that these were recalled now.
     pub(crate) fn count(&self, nodes: impl IntoIterator<Item = NodeId>) {
         let now = Instant::now();
-        add(&self.counts, nodes.into_iter().map(|node| (node, (1, now))));
+        add(&self.unwritten.counts, nodes.into_iter().map(|node| (node, (1, now))));
         self.stirred.notify_one();
     }
 
     /// Writes what was not written yet: for programs that end now.
     pub(crate) async fn flush(&self, pool: &PgPool) {
-        write(&self.counts, pool).await;
+        write(&self.unwritten, pool).await;
     }
 }
 
@@ -76,7 +83,9 @@ fn add(counts: &Mutex<Counts>, more: impl IntoIterator<Item = (NodeId, (i64, Ins
 }
 
 /// False: what could not be written waits.
-async fn write(counts: &Mutex<Counts>, pool: &PgPool) -> bool {
+async fn write(unwritten: &Unwritten, pool: &PgPool) -> bool {
+    let _one_at_a_time = unwritten.writing.lock().await;
+    let counts = &unwritten.counts;
     let taken = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
     let accessed: Vec<Accessed> = taken
         .iter()
@@ -85,8 +94,8 @@ async fn write(counts: &Mutex<Counts>, pool: &PgPool) -> bool {
     for (number, batch) in accessed.chunks(BATCH).enumerate() {
         if let Err(error) = store::add(pool, batch).await {
             tracing::debug!(%error, "how often nodes were recalled is not written yet");
-            let unwritten = accessed.iter().skip(number * BATCH);
-            add(counts, unwritten.filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
+            let rest = accessed.iter().skip(number * BATCH);
+            add(counts, rest.filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
             return false;
         }
     }

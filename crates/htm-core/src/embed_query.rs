@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
+use crate::recall::RecallQuery;
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
@@ -63,6 +64,21 @@ impl Htm {
             (None, Some(model)) => Error::EmbedderOther { model: model.label.clone() },
             (None, None) => Error::ModelNotReady { model: self.settings().embedding_model.to_string() },
         })
+    }
+
+    /// The active model, when the one that was asked is another and nobody named that.
+    pub(crate) async fn instead_of(
+        &self,
+        asked: &RegisteredModel,
+        query: &RecallQuery,
+    ) -> Result<Option<String>> {
+        let was_named = !query.models.is_empty() || self.settings().recall_model.is_some();
+        if was_named || asked.state == ModelState::Active {
+            return Ok(None);
+        }
+        let models = self.recent_models().await?;
+        let active = models.iter().find(|model| model.state == ModelState::Active);
+        Ok(active.map(|model| model.label.clone()))
     }
 
     /// The models as they were at most a second ago. That there is none yet is asked again each time.

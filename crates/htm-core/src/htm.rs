@@ -17,6 +17,7 @@ use crate::ping::Pinger;
 use crate::provider::{Embedder, ModelName, QueryExpander, Reranker};
 use crate::recall::RecallSettings;
 use crate::remember::Deduplicate;
+use crate::robot::OpenMinds;
 use crate::robots::activity::Activity;
 use crate::store::embeddings::RegisteredModel;
 use crate::tag::TagRules;
@@ -119,6 +120,7 @@ struct Inner {
     pinger: Pinger,
     activity: Activity,
     accesses: Accesses,
+    minds: OpenMinds,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
     /// Text search configurations that were there a moment ago.
@@ -154,6 +156,7 @@ impl Htm {
             pinger: Pinger::start(pool.clone()),
             activity: Activity::start(pool.clone()),
             accesses: Accesses::start(pool.clone()),
+            minds: OpenMinds::default(),
             cache: CacheCounts::default(),
             robots: SyncCache::new(100_000),
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
@@ -197,12 +200,19 @@ impl Htm {
         Self { wall: Some(Arc::new(wall)), ..self.clone() }
     }
 
-    /// Sends the ping that may still be waiting, writes when robots were active and nodes were recalled last, and closes the
-    /// pool. What was remembered is safe without it.
-    pub async fn close(self) {
+    /// Writes now what is written behind the calls: the ping that wakes the workers, when robots were active, how often
+    /// nodes were recalled, and what the open robots have in mind. For a program that ends and whose pool is its own;
+    /// what was remembered is safe without it. What cannot be written is logged.
+    pub async fn flush(&self) {
         self.inner.pinger.flush(&self.inner.pool).await;
         self.inner.activity.flush(&self.inner.pool).await;
         self.inner.accesses.flush(&self.inner.pool).await;
+        self.inner.minds.flush().await;
+    }
+
+    /// [Flushes](Self::flush), and closes the pool.
+    pub async fn close(self) {
+        self.flush().await;
         self.inner.pool.close().await;
     }
 
@@ -230,6 +240,10 @@ impl Htm {
     /// Says that nodes are recalled now; costs no statement.
     pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
         self.inner.accesses.count(nodes);
+    }
+
+    pub(crate) fn minds(&self) -> &OpenMinds {
+        &self.inner.minds
     }
 
     /// How often the cache of query embeddings had what was asked for, since the handle was opened.

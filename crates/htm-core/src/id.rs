@@ -3,6 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// A text that is no id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an id is a whole number, as 42")]
+pub struct IdInvalid;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -20,10 +25,10 @@ macro_rules! id {
         }
 
         impl FromStr for $name {
-            type Err = std::num::ParseIntError;
+            type Err = IdInvalid;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self)
+                text.parse().map(Self).map_err(|_| IdInvalid)
             }
         }
     };

@@ -26,6 +26,7 @@ mod id;
 pub mod job;
 mod keepers;
 mod memory;
+mod namespaces;
 mod node;
 pub mod ontology;
 mod ping;
@@ -59,22 +60,24 @@ pub use groups::{
     Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRecalled, GroupRole, JoinOptions,
 };
 pub use htm::{Htm, QueryCache, Settings};
-pub use id::{GroupId, NodeId, RobotId};
+pub use id::{GroupId, IdInvalid, NodeId, RobotId};
 pub use job::Stage;
 pub use keepers::{Keepers, KeptBy};
 pub use memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
+pub use namespaces::UnknownNamespace;
 pub use node::{Node, Revision};
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy, Plan, RecallError,
-    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter, VectorSearch,
+    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy,
+    Plan, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
+    TagFilter, VectorSearch,
 };
 pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceError, RelevanceWeights, Signals};
 pub use remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
 pub use robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
-pub use robots::{MergeReceipt, RobotError, RobotInfo, RobotStatistics};
+pub use robots::{MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics};
 pub use scope::Scope;
 pub use stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,

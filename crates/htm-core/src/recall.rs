@@ -19,7 +19,7 @@ pub(crate) use query::validate_scope;
 pub use query::{MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter};
 pub use settings::{Fusion, RecallSettings};
 pub use snippet::Snippet;
-use words::Words;
+use words::{Sign, Words};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
@@ -41,12 +41,13 @@ impl Htm {
         query.validate()?;
         match query.is_refined() {
             true => self.recall_refined(query).await,
-            false => self.search(query).await,
+            false => self.search(query, &[]).await,
         }
     }
 
-    /// The search of a valid query by the first of its models, without what refines it.
-    pub(crate) async fn search(&self, query: &RecallQuery) -> Result<Recalled> {
+    /// The search of a valid query by the first of its models, without what refines it. What `required` asks for holds
+    /// beside what the query's own signs do.
+    pub(crate) async fn search(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
         let weights =
             query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
@@ -59,7 +60,8 @@ impl Htm {
             return self.recall_time(query, applied).await;
         }
         let Applied { timeframe, phrase } = applied;
-        let words = Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query));
+        let words =
+            Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query)).and(required);
         if words.plain.trim().is_empty() && words.filters() {
             return Err(RecallError::OnlyNegations { query: query.text.chars().take(80).collect() }.into());
         }
@@ -84,6 +86,10 @@ impl Htm {
                     None
                 }
             },
+        };
+        let instead_of = match &embedding {
+            Some((model, _)) => self.instead_of(model, query).await?,
+            None => None,
         };
         let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let started = Instant::now();
@@ -118,6 +124,7 @@ impl Htm {
             unembedded: found.unembedded,
             vector_search: found.vector_search,
             models: embedding.map(|(model, _)| model.label).into_iter().collect(),
+            instead_of,
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
@@ -158,6 +165,7 @@ impl Htm {
             time_phrase: applied.phrase,
             unembedded: 0,
             models: Vec::new(),
+            instead_of: None,
             vector_search: None,
             degraded: Vec::new(),
             embed_ms: 0.0,

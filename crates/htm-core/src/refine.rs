@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
-use crate::recall::words::{SignKind, Words};
+use crate::recall::words::{Sign, Words};
 use crate::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets};
 use crate::store::candidates;
 use crate::store::embeddings::{ModelState, by_label};
@@ -83,7 +83,7 @@ impl Htm {
         }
         // What is only a candidate was not recalled.
         let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };
-        let mut recalled = self.search_models(&search).await?;
+        let mut recalled = self.search_models(&search, &[]).await?;
         // Of a time and no more, the latest are asked for: there is nothing to be compared with.
         let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
         if query.expand && is_search {
@@ -134,13 +134,15 @@ impl Htm {
         // The time that was meant is known by now, whatever the phrasings say of it.
         let timeframe = recalled.timeframe.clone();
         let ask = |phrasing: &String| RecallQuery {
-            text: with_filters(phrasing, &words),
+            text: phrasing.clone(),
             explain: false,
             timeframe: timeframe.clone().into(),
             ..search.clone()
         };
         let queries: Vec<RecallQuery> = phrasings.iter().map(ask).collect();
-        let answers = futures::future::join_all(queries.iter().map(|query| self.search_models(query))).await;
+        let required: Vec<Sign> = words.required().cloned().collect();
+        let searches = queries.iter().map(|query| self.search_models(query, &required));
+        let answers = futures::future::join_all(searches).await;
         let mut lists = vec![std::mem::take(&mut recalled.hits)];
         for (phrasing, answer) in phrasings.into_iter().zip(answers) {
             match answer {
@@ -235,23 +237,9 @@ fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> 
         known.push(text);
         is_new
     };
-    let is_fit = |text: &String| filters(&Words::parse(&with_filters(text, query))) == filters(query);
+    let is_fit = |text: &String| !Words::parse(text).filters();
     let unquoted = |text: String| text.replace('"', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     phrasings.into_iter().map(unquoted).filter(is_new).filter(is_fit).take(count).collect()
-}
-
-/// A phrasing that demands and shuts out what the query does.
-fn with_filters(phrasing: &str, query: &Words) -> String {
-    let sign = |(kind, text): (SignKind, &str)| match kind {
-        SignKind::Without => format!(" -\"{text}\""),
-        _ => format!(" \"{text}\""),
-    };
-    std::iter::once(phrasing.to_owned()).chain(filters(query).into_iter().map(sign)).collect()
-}
-
-fn filters(words: &Words) -> Vec<(SignKind, &str)> {
-    let filters = words.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without));
-    filters.map(|sign| (sign.kind, sign.text.as_str())).collect()
 }
 
 /// The lists as one, of which the first weighs so much and each other one 1; each hit as the first list that has it tells
@@ -345,16 +333,15 @@ mod tests {
     }
 
     #[test]
-    fn what_the_query_demands_and_shuts_out_holds_for_each_phrasing() {
-        let query = Words::parse("who likes \"hard tabs\" -vim -\"the editor wars\"");
+    fn what_hits_must_have_is_for_the_query_to_say() {
+        let query = Words::parse("\"hard tabs\" -vim -\"the editor wars\"");
         let phrasings = ["prefers \"tabs\"", "tabs -emacs", "indentation"].map(str::to_owned);
-        let kept = distinct(&query, phrasings.into(), 3);
-        assert_eq!(kept, ["prefers tabs", "indentation"]);
-        for phrasing in kept {
-            assert_eq!(filters(&Words::parse(&with_filters(&phrasing, &query))), filters(&query));
-        }
-        assert_eq!(filters(&query).len(), 3);
-        assert_eq!(with_filters("a", &Words::parse("b")), "a");
+        assert_eq!(distinct(&query, phrasings.into(), 3), ["prefers tabs", "indentation"]);
+        let required: Vec<Sign> = query.required().cloned().collect();
+        assert_eq!(required.len(), 3);
+        // It holds for a sentence as well.
+        let phrasing = Words::parse("She prefers hard tabs, whatever the editor.").and(&required);
+        assert_eq!(phrasing.required().cloned().collect::<Vec<_>>(), required);
     }
 
     #[test]

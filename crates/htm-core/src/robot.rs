@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+pub(crate) use self::keeper::OpenMinds;
 use self::keeper::{Keeper, Mind};
 use crate::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
 use crate::error::{Error, Result};
@@ -26,8 +27,8 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
 ///
 /// What it has in mind is written behind its calls, in batches: a robot that is opened again, in this process or
-/// another, goes on where it was. [`close`](Self::close) it before the program ends, or the last fifth of a second
-/// of that may be lost; what was remembered is never.
+/// another, goes on where it was. [`close`](Self::close) it, or [`Htm::flush`] its handle, before the program ends, or
+/// the last fifth of a second of that may be lost; what was remembered is never.
 ///
 /// ```no_run
 /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -109,7 +110,8 @@ pub struct Unverified {
 impl Htm {
     /// Opens a robot of the handle's namespace, registered if it is new, with what it had in mind when it was last
     /// seen: nodes that were forgotten since are not among it, edited ones have their new text. The working memory
-    /// holds [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
+    /// holds the robot's own budget ([`set_robot_budget`](Self::set_robot_budget)), or else
+    /// [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
     ///
     /// # Errors
     /// `robot_invalid`, or a database error.
@@ -124,9 +126,11 @@ impl Htm {
     pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
         self.admit(namespace)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
-        let (id, now) = store::open_robot(self.pool(), namespace, name).await?;
-        let (memory, gone) = self.restored(id, now).await?;
-        let mind = Arc::new(Mind::new(self.clone(), id, (namespace, name), memory, now));
+        let opened = store::open_robot(self.pool(), namespace, name).await?;
+        let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
+        let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;
+        let mind = Arc::new(Mind::new(self.clone(), opened.id, (namespace, name), memory, opened.now));
+        self.minds().open(&mind);
         Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
     }
 
@@ -137,12 +141,21 @@ impl Htm {
     pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let robot = self.find_robot(namespace, name).await?;
-        Ok(self.restored(robot.id, Utc::now()).await?.0)
+        Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
+    }
+
+    /// What a robot's working memory holds, in tokens: its own budget, or what the handle is set to.
+    fn budget(&self, own: Option<usize>) -> usize {
+        own.unwrap_or(self.settings().working_memory_tokens)
     }
 
     /// The rows of a working memory, within today's budget; and the nodes that it leaves no room for.
-    async fn restored(&self, id: RobotId, now: DateTime<Utc>) -> Result<(WorkingMemory, Vec<NodeId>)> {
-        let max_tokens = self.settings().working_memory_tokens;
+    async fn restored(
+        &self,
+        id: RobotId,
+        now: DateTime<Utc>,
+        max_tokens: usize,
+    ) -> Result<(WorkingMemory, Vec<NodeId>)> {
         let mut memory = WorkingMemory::new(usize::MAX);
         let mut gone = Vec::new();
         for row in store::restore(self.pool(), id, self.namespaces()).await? {

@@ -32,7 +32,13 @@ pub struct RobotInfo {
     pub created_at: DateTime<Utc>,
     /// When it remembered or recalled last, to the minute: it is written behind the calls.
     pub last_active: Option<DateTime<Utc>>,
+    /// The most tokens that its working memory holds; none: what the program that opens it is set to
+    /// ([`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens)).
+    pub max_tokens: Option<usize>,
 }
+
+/// The largest budget of a working memory, in tokens.
+pub const MAX_BUDGET: usize = 1_000_000_000;
 
 /// A robot with what it has done.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -104,6 +110,12 @@ pub enum RobotError {
         /// Its name.
         name: String,
     },
+    /// A working memory was to hold nothing, or more than a billion tokens.
+    #[error("a working memory of {tokens} tokens is outside 1 to 1,000,000,000")]
+    BudgetOutOfRange {
+        /// As it was asked for.
+        tokens: usize,
+    },
     /// A merge of nothing.
     #[error("no robot to merge was named")]
     NothingToMerge,
@@ -117,6 +129,7 @@ impl RobotError {
             Self::Taken { .. } => "robot_taken",
             Self::MergedIntoItself { .. } => "merge_into_itself",
             Self::NothingToMerge => "nothing_to_merge",
+            Self::BudgetOutOfRange { .. } => "budget_out_of_range",
         }
     }
 
@@ -131,6 +144,7 @@ impl RobotError {
             }
             Self::MergedIntoItself { .. } => "name another robot as the one that stays".into(),
             Self::NothingToMerge => "name at least one robot that is to go".into(),
+            Self::BudgetOutOfRange { .. } => "give a number of tokens from 1 to 1000000000".into(),
         }
     }
 
@@ -229,6 +243,40 @@ impl Htm {
         robot.ok_or_else(|| unknown(namespace, name))
     }
 
+    /// Sets how many tokens a robot's working memory holds; none: what the program that opens it is set to. A program that
+    /// has the robot open keeps to the old budget until it opens it again.
+    ///
+    /// # Errors
+    /// `budget_out_of_range`, `robot_unknown`, `namespace_invalid`, or a database error.
+    pub async fn set_robot_budget(
+        &self,
+        namespace: Option<&str>,
+        name: &str,
+        max_tokens: Option<usize>,
+    ) -> Result<RobotInfo> {
+        let namespace = self.namespace_or_own(namespace)?;
+        if let Some(tokens) = max_tokens.filter(|tokens| !(1..=MAX_BUDGET).contains(tokens)) {
+            return Err(RobotError::BudgetOutOfRange { tokens }.into());
+        }
+        let robot =
+            robots::set_budget(self.pool(), namespace, name, max_tokens.map(|tokens| tokens as i64)).await?;
+        robot.ok_or_else(|| unknown(namespace, name))
+    }
+
+    /// What [`merge_robots`](Self::merge_robots) would move at this moment; nothing is written.
+    ///
+    /// # Errors
+    /// As [`merge_robots`](Self::merge_robots).
+    pub async fn would_merge_robots(
+        &self,
+        namespace: Option<&str>,
+        from: &[&str],
+        into: &str,
+    ) -> Result<MergeReceipt> {
+        let namespace = self.namespace_or_own(namespace)?;
+        robots::would_merge(self.pool(), namespace, &to_merge(from, into)?, into).await
+    }
+
     /// Makes one robot of several, in one transaction: all that the robots `from` have goes to `into`, and they are
     /// removed. Their memberships in groups end, as those of processes that left: a process that goes on joins as `into`.
     /// `into` keeps its identity and metadata, and a program that has one of them open goes on as `into`. A memory that is
@@ -244,21 +292,27 @@ impl Htm {
         into: &str,
     ) -> Result<MergeReceipt> {
         let namespace = self.namespace_or_own(namespace)?;
-        let mut from = from.to_vec();
-        from.sort_unstable();
-        from.dedup();
-        if from.is_empty() {
-            return Err(RobotError::NothingToMerge.into());
-        }
-        if from.contains(&into) {
-            return Err(RobotError::MergedIntoItself { name: into.into() }.into());
-        }
+        let from = to_merge(from, into)?;
         let receipt = robots::merge(self.pool(), namespace, &from, into).await?;
         for name in from {
             self.known_robots().invalidate(&(namespace.to_owned(), name.to_owned()));
         }
         Ok(receipt)
     }
+}
+
+/// The robots that are to go, each once.
+fn to_merge<'a>(from: &[&'a str], into: &str) -> Result<Vec<&'a str>> {
+    let mut from = from.to_vec();
+    from.sort_unstable();
+    from.dedup();
+    if from.is_empty() {
+        return Err(RobotError::NothingToMerge.into());
+    }
+    if from.contains(&into) {
+        return Err(RobotError::MergedIntoItself { name: into.into() }.into());
+    }
+    Ok(from)
 }
 
 pub(crate) fn unknown(namespace: &str, name: &str) -> Error {

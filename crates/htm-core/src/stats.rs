@@ -43,7 +43,7 @@ pub struct MemoryStats {
     pub tags: Counts,
     /// How far the live nodes are, by stage and model.
     pub enrichment: Vec<Enrichment>,
-    /// What each working memory may hold, in tokens, as this handle is set.
+    /// What a working memory may hold, in tokens, as this handle is set; a robot may have a budget of its own.
     pub working_memory_tokens: usize,
     /// The working memories, as they were written last; the fullest first.
     pub working_memory: Vec<WorkingMemoryUse>,
@@ -133,7 +133,9 @@ pub struct WorkingMemoryUse {
     pub nodes: i64,
     /// Their tokens.
     pub tokens: i64,
-    /// The share of the limit, 0 to 1; more when the limit was lowered since.
+    /// What it may hold, in tokens: the robot's own budget, or what this handle is set to.
+    pub max_tokens: i64,
+    /// The share of that, 0 to 1; more when the limit was lowered since.
     pub utilisation: f64,
 }
 

@@ -16,6 +16,7 @@ pub mod job_control;
 pub mod job_list;
 pub mod jobs;
 pub mod lifecycle;
+pub(crate) mod namespaces;
 pub mod nodes;
 pub(crate) mod ontology;
 pub mod providers;

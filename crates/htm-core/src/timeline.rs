@@ -119,6 +119,10 @@ pub struct Timeline {
     pub timeframe: Timeframe,
     /// The phrase that was taken from the topic; none unless that was asked for, and one was found.
     pub time_phrase: Option<TimePhrase>,
+    /// As [`Recalled::models`](crate::Recalled::models); empty without a topic.
+    pub models: Vec<String>,
+    /// As [`Recalled::instead_of`](crate::Recalled::instead_of).
+    pub instead_of: Option<String>,
     /// As [`Recalled::degraded`](crate::Recalled::degraded); empty without a topic.
     pub degraded: Vec<Degraded>,
 }
@@ -239,6 +243,8 @@ impl Htm {
                     entries: recalled.hits.into_iter().map(entry).collect(),
                     timeframe: recalled.timeframe,
                     time_phrase: recalled.time_phrase,
+                    models: recalled.models,
+                    instead_of: recalled.instead_of,
                     degraded: recalled.degraded,
                 }
             }
@@ -246,7 +252,14 @@ impl Htm {
                 let Applied { timeframe, phrase } = applied.unwrap_or_default();
                 let nodes = self.latest(query, &timeframe).await?;
                 let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
-                Timeline { entries, timeframe, time_phrase: phrase, degraded: Vec::new() }
+                Timeline {
+                    entries,
+                    timeframe,
+                    time_phrase: phrase,
+                    models: Vec::new(),
+                    instead_of: None,
+                    degraded: Vec::new(),
+                }
             }
         };
         timeline.entries.sort_by(|a, b| {

@@ -21,6 +21,7 @@
 //! ```
 
 mod error;
+mod explain;
 mod keys;
 mod layers;
 mod model;
@@ -34,6 +35,7 @@ use figment::Figment;
 use figment::value::Value;
 
 pub use error::ConfigError;
+pub use explain::{Explained, explain};
 pub use layers::Places;
 pub use model::{
     Config, Database, Deduplicate, Embedding, Encoding, Expansion, ExpansionProvider, Fusion, Jobs, Level,

@@ -136,6 +136,20 @@ impl PrivatePg {
         .await
     }
 
+    /// As [`down`](Self::down), but only when no process of HTM uses the server.
+    ///
+    /// # Errors
+    /// As [`down`](Self::down).
+    pub async fn down_unless_used(&self) -> Result<Released, PrivatePgError> {
+        self.blocking(|pg| {
+            let _server = pg.lock_server()?;
+            let Some(_nobody) = Held::try_exclusive(&pg.users_lock())? else { return Ok(Released::InUse) };
+            pg.stop_for_good()?;
+            Ok(Released::Stopped)
+        })
+        .await
+    }
+
     /// Stops the server and deletes the cluster: **every memory in it is gone**. The caller has asked.
     ///
     /// # Errors

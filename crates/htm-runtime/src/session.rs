@@ -1,6 +1,7 @@
 //! A process's connection to its memory: the database, started and migrated if it is the private one.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
@@ -17,7 +18,7 @@ use crate::private_pg::{PrivatePg, ServerUse};
 use crate::providers;
 use crate::refiners::{self, Refiners};
 
-/// How long the connections may take to end: one whose other end is gone without a word never does.
+/// How long what waits may take to be written, and the connections to end: one whose other end is gone without a word never does.
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// What the server is to find out by itself: a client that is gone without a word keeps its locks for so long. After
@@ -29,8 +30,8 @@ const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_user_timeout", "30000"),
 ];
 
-/// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: the private
-/// PostgreSQL stops with its last user.
+/// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: what its handles write
+/// behind the calls is written then, and the private PostgreSQL stops with its last user.
 pub struct Session {
     config: Config,
     paths: Paths,
@@ -38,6 +39,15 @@ pub struct Session {
     server: Option<ServerUse>,
     embedders: Arc<ConfiguredEmbedders>,
     refiners: Refiners,
+    handles: Mutex<BTreeMap<Asks, Htm>>,
+}
+
+/// What a handle of a session recalls with. There is one of each kind: a program may ask for it as often as it likes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Asks {
+    Text,
+    ActiveModel,
+    Model(String),
 }
 
 impl Session {
@@ -81,7 +91,15 @@ impl Session {
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
         let refiners = Refiners::new(config);
-        Ok(Self { config: config.clone(), paths, pool, server, embedders, refiners })
+        Ok(Self {
+            config: config.clone(),
+            paths,
+            pool,
+            server,
+            embedders,
+            refiners,
+            handles: Mutex::default(),
+        })
     }
 
     /// The pool of the session.
@@ -106,7 +124,7 @@ impl Session {
 
     /// A handle that writes, and recalls by full text. Loads no model.
     pub fn htm(&self) -> Htm {
-        self.refiners.given_to(Htm::with_pool(self.pool.clone(), settings(&self.config), None))
+        self.handle(Asks::Text)
     }
 
     /// A handle that recalls by vector as well: with the model that is active at the time, whose embedder is made when
@@ -115,13 +133,28 @@ impl Session {
     /// # Errors
     /// None today: an embedder that cannot be made is told by the answer to a recall.
     pub fn htm_with_embedder(&self) -> Result<Htm, RuntimeError> {
-        Ok(self.htm_asking(None))
+        Ok(self.handle(Asks::ActiveModel))
     }
 
     /// As [`htm_with_embedder`](Self::htm_with_embedder), but recall asks the model of this label, active or not.
-    pub fn htm_asking(&self, model: Option<String>) -> Htm {
-        let settings = Settings { recall_model: model, ..settings(&self.config) };
-        self.refiners.given_to(Htm::with_embedders(self.pool.clone(), settings, Some(self.embedders.clone())))
+    pub fn htm_asking(&self, model: &str) -> Htm {
+        self.handle(Asks::Model(model.into()))
+    }
+
+    fn handle(&self, asks: Asks) -> Htm {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || {
+            let mut settings = settings(&self.config);
+            let embedders = match &asks {
+                Asks::Text => None,
+                Asks::ActiveModel | Asks::Model(_) => Some(self.embedders.clone() as Arc<dyn Embedders>),
+            };
+            if let Asks::Model(model) = &asks {
+                settings.recall_model = Some(model.clone());
+            }
+            self.refiners.given_to(Htm::with_embedders(self.pool.clone(), settings, embedders))
+        };
+        handles.entry(asks.clone()).or_insert_with(new).clone()
     }
 
     /// The embedder of a registered model, made once a session.
@@ -166,9 +199,19 @@ impl Session {
         Ok(self.refiners.expander()?)
     }
 
-    /// Closes the pool and lets go of the private PostgreSQL. A server that does not stop is logged: it is no
-    /// failure of what the session was opened for.
+    /// Ends it: [flushes](Htm::flush) its handles, closes the pool and lets go of the private PostgreSQL. A server that
+    /// does not stop is logged: it is no failure of what the session was opened for.
     pub async fn close(self) {
+        let handles = self.handles.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let flush = async {
+            for htm in handles.values() {
+                htm.flush().await;
+            }
+        };
+        if tokio::time::timeout(CLOSE, flush).await.is_err() {
+            tracing::warn!("the database did not take in time what is written behind the calls");
+        }
+        drop(handles);
         if tokio::time::timeout(CLOSE, self.pool.close()).await.is_err() {
             tracing::warn!("a connection to the database did not end in time; it ends with the process");
         }

@@ -9,9 +9,11 @@ create table htm.robots (
                 constraint robots_metadata_size check (pg_column_size(metadata) <= 1048576),
     created_at  timestamptz not null default now(),
     last_active timestamptz,
+    max_tokens  bigint constraint robots_max_tokens_positive check (max_tokens > 0),
     constraint robots_namespace_name_key unique (namespace, name)
 );
 comment on table htm.robots is 'The agents that remember; a name is unique in its namespace.';
+comment on column htm.robots.max_tokens is 'What its working memory holds; null: what the program that opens it is set to.';
 comment on column htm.robots.last_active is 'To the minute: it is written off the path of the robot''s calls.';
 
 -- A program that has a robot open goes on as the robot that it was merged into.

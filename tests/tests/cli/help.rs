@@ -37,6 +37,7 @@ async fn of_htm() {
         &["robots", "list"],
         &["robots", "show"],
         &["robots", "add"],
+        &["robots", "set"],
         &["robots", "rename"],
         &["robots", "merge"],
         &["groups"],
@@ -106,6 +107,8 @@ async fn of_htm() {
         &["db", "reset"],
         &["config"],
         &["config", "show"],
+        &["config", "explain"],
+        &["config", "default"],
         &["doctor"],
     ];
     let help = help_of("htm", commands).await;

@@ -72,7 +72,7 @@ async fn one_of_each(db: &TestDatabase, sandbox: &Sandbox) -> Vec<String> {
 async fn a_list_shows_the_worst_first_and_filters() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    assert_eq!(sandbox.htm(&["jobs", "list"]).await.succeeds(), "no such job\n");
+    assert_eq!(sandbox.htm(&["jobs", "list"]).await.succeeds(), "no job is open or dead\n");
     let nodes = one_of_each(&db, &sandbox).await;
     insta::assert_snapshot!(filtered(sandbox.htm(&["jobs", "list"]).await.succeeds()));
 

@@ -192,6 +192,10 @@ async fn up_serves_every_model_that_is_in_use() {
     let mut up = sandbox.start("htm", &["up"]);
     let embedded = "select (select count(*) from htm.embeddings_2) + (select count(*) from htm.embeddings_3)";
     htm_tests::wait_until(|| async { db.count(embedded).await == 80 }).await;
+    // One that is added meanwhile, too.
+    sandbox.htm(&["models", "add", "fake/later", "--dimensions", "16"]).await.succeeds();
+    sandbox.htm(&["models", "backfill", "fake/later"]).await.succeeds();
+    assert_eq!(fields(&sandbox, "fake/later", &["embedded"]).await, [json!(40)]);
     up.signal(Signal::SIGTERM);
     assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
     assert!(

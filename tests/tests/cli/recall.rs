@@ -65,3 +65,29 @@ async fn json_has_what_was_asked_for() {
     assert!(plain.get("plan").is_none() && plain["hits"][0].get("snippet").is_none());
     assert_eq!(plain["chosen"], json!(null));
 }
+
+/// Counts are written behind the recalls; a command ends before that, and writes them as it closes.
+#[tokio::test]
+async fn what_commands_find_is_counted() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let asked = "select coalesce(sum(a.access_count), 0)::bigint from htm.node_accesses a
+                   join htm.nodes n on n.id = a.node_id where n.key = 'watch'";
+    let fulltext = ["recall", "--strategy", "fulltext", "night watch"];
+    for (times, arguments) in [
+        (1, &fulltext[..]),
+        (2, &["recall", "--json", "night watch"]),
+        (3, &["recall", "--fold", "night watch"]),
+        (4, &["context", "--robot", "ada", "night watch"]),
+        (5, &["recall", "--timeframe", "auto", "2026-03-01"]),
+    ] {
+        sandbox.htm(arguments).await.succeeds();
+        assert_eq!(db.count(asked).await, times, "{arguments:?}");
+    }
+    let recalled = sandbox.htm(&["--json", "recall", "--strategy", "fulltext", "night watch"]).await.json();
+    assert_eq!(recalled["hits"][0]["access_count"], 5);
+    // Questions that measure are not counted, nor is what was not asked for.
+    let questions = sandbox.write("questions.jsonl", "{\"id\": \"q\", \"text\": \"night watch\"}\n");
+    sandbox.htm(&["recall", "--batch", &questions]).await.succeeds();
+    assert_eq!(db.count(asked).await, 6);
+}

@@ -32,11 +32,14 @@ async fn robots_are_listed_shown_added_renamed_and_merged() {
     assert_eq!(generated["name"].as_str().unwrap().split('-').count(), 3);
     let renamed = sandbox.htm(&["robots", "rename", "bob", "robert"]).await;
     assert_eq!(renamed.succeeds(), "bob is called robert now\n");
-    let merged = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--yes"]).await;
+    let dry = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--dry-run"]).await;
     assert_eq!(
-        merged.succeeds(),
-        "cyd, robert is gone; ada has got 1 nodes, 0 records of repeats, 0 nodes in working memory; 0 memberships in groups ended\n"
+        dry.succeeds(),
+        "cyd, robert would be gone; ada would get 1 node, 0 records of repeats, 1 node in working memory; 0 memberships in groups would end; nothing was written\n"
     );
+    let would = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--dry-run", "--json"]).await.json();
+    let merged = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--yes", "--json"]).await.json();
+    assert_eq!(would, merged);
     let listed = sandbox.htm(&["robots", "list", "--all", "--json"]).await.json();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
     assert_eq!(names, [generated["name"].clone(), json!("ada")]);
@@ -89,10 +92,6 @@ async fn stats_for_people_and_for_programs() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;
     drain(&db, Stage::Embed).await;
-    sqlx::query("insert into htm.working_memory (robot_id, namespace, node_id) select robot_id, namespace, id from htm.nodes")
-        .execute(&db.pool)
-        .await
-        .unwrap();
     let shown = sandbox.htm(&["stats"]).await;
     let said = shown.succeeds();
     assert!(said.contains("\nOn disk: ") && said.contains("htm.nodes"), "{said}");

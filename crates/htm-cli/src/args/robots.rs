@@ -13,6 +13,8 @@ pub(crate) enum RobotsCommand {
     Add(AddRobotArgs),
     /// Set what is noted about a robot, all of it
     Describe(DescribeArgs),
+    /// Set how much a robot holds in mind
+    Set(SetRobotArgs),
     /// Give a robot another name
     Rename(RenameArgs),
     /// Make one robot of several
@@ -80,6 +82,25 @@ pub(crate) struct DescribeArgs {
 
 #[derive(Args)]
 #[command(
+    after_help = "What does not fit any more leaves its mind when it is opened next; it stays in long-term memory.
+
+Examples:
+  htm robots set architect --max-tokens 32000
+  htm robots set architect --max-tokens default      as working_memory.max_tokens says"
+)]
+pub(crate) struct SetRobotArgs {
+    /// Its name
+    pub(crate) name: String,
+    /// The most tokens that its working memory holds, or `default`
+    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true)]
+    pub(crate) max_tokens: String,
+    /// Its namespace
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
     after_help = "Its memories stay its own. Who remembers by the old name from then on is a new robot."
 )]
 pub(crate) struct RenameArgs {
@@ -97,7 +118,8 @@ pub(crate) struct RenameArgs {
     after_help = "All that FROM have goes to INTO: nodes, working memory. FROM are removed, and their memberships in \
 groups end. In one transaction; it cannot be undone.
 
-Example:
+Examples:
+  htm robots merge architect-old architect-2 architect --dry-run
   htm robots merge architect-old architect-2 architect --yes"
 )]
 pub(crate) struct MergeArgs {
@@ -109,6 +131,9 @@ pub(crate) struct MergeArgs {
     /// Their namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
+    /// Only say what would go to INTO; write nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
     /// Yes, merge them
     #[arg(long)]
     pub(crate) yes: bool,

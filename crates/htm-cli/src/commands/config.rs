@@ -1,9 +1,12 @@
-//! `htm config show`.
+//! `htm config …`.
+
+mod explain;
 
 use std::process::ExitCode;
 
 use htm_runtime::config::Loaded;
 
+pub(crate) use self::explain::{default, explain};
 use crate::error::CliError;
 use crate::output::{Output, table};
 

@@ -7,18 +7,16 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    ContextHeader, ContextOptions, Htm, Intake, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
+    ContextHeader, ContextOptions, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
     RobotContext, RobotRecalled, WorkingMemoryStats,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain, table};
-
-/// The largest context that can be asked for, in tokens.
-const MAX_BUDGET: usize = 1_000_000_000;
 
 pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> Result<ExitCode, CliError> {
     let options = ContextOptions {
@@ -193,6 +191,9 @@ impl Answer {
                 one_line(&unverified.reason, 300)
             ));
         }
+        for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
+            text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
+        }
         for degraded in self.recalled.iter().flat_map(|recalled| &recalled.recalled.degraded) {
             let what = style("degraded").for_stderr().yellow();
             text.push_str(&format!("\n{what}: no {} leg: {}", degraded.leg, one_line(&degraded.reason, 300)));
@@ -258,12 +259,10 @@ async fn with_robot<T>(
 ) -> Result<T, CliError> {
     let (namespace, name) = names(config, whose);
     with_htm(config, async |htm| {
-        let is_new = match htm.find_robot(Some(namespace), name).await {
-            Ok(_) => false,
-            Err(error) if may_be_new && error.code() == "robot_unknown" => true,
-            Err(error) => return Err(error),
-        };
-        let robot = htm.robot_in(namespace, name).await?;
+        if !may_be_new {
+            htm.find_robot(Some(namespace), name).await?;
+        }
+        let (robot, is_new) = mind::open(htm, namespace, name).await?;
         let done = work(&robot, is_new).await;
         let closed = robot.close().await;
         let done = done?;
@@ -291,7 +290,7 @@ fn names<'a>(config: &'a Config, whose: &'a WhoseArgs) -> (&'a str, &'a str) {
     )
 }
 
-fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Result<usize, CliError> {
+pub(crate) fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Result<usize, CliError> {
     text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
         let (from, to) = range.into_inner();
         CliError::Usage {

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use htm_core::store::server::others_connected;
 use htm_runtime::config::Config;
 use htm_runtime::paths::Paths;
-use htm_runtime::private_pg::PrivatePg;
+use htm_runtime::private_pg::{PrivatePg, Released};
+use sqlx::{Connection, PgConnection};
 
 use crate::args::DbCommand;
 use crate::error::CliError;
@@ -13,8 +15,8 @@ use crate::output::{Output, table};
 pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) -> Result<ExitCode, CliError> {
     match command {
         DbCommand::Up => up(config, output).await?,
-        DbCommand::Down => {
-            private(config, "stop")?.down().await?;
+        DbCommand::Down { force } => {
+            down(&private(config, "stop")?, force).await?;
             output.value(&serde_json::json!({ "running": false }), || "stopped".into());
         }
         DbCommand::Status => status(config, output).await?,
@@ -56,6 +58,38 @@ async fn up(config: &Config, output: &Output) -> Result<(), CliError> {
     let url = server.url();
     output.value(&serde_json::json!({ "running": true, "url": url }), || format!("running at {url}"));
     Ok(())
+}
+
+async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
+    if force {
+        return Ok(server.down().await?);
+    }
+    let in_use = |who: String| {
+        CliError::Usage {
+        code: "database_in_use",
+        what: format!("{who} the private PostgreSQL"),
+        hint: "end them first (`htm up`, workers, your own programs), or stop it all the same: `htm db down --force`".into(),
+    }
+    };
+    // Programs that have its URL hold no lock of ours. One that does not answer is stopped.
+    if server.status().await?.running
+        && let Ok(mut connection) = PgConnection::connect(&server.url()).await
+    {
+        let others = others_connected(&mut connection).await.unwrap_or_default();
+        connection.close().await.ok();
+        if others > 0 {
+            let are = if others == 1 {
+                "1 other connection is".into()
+            } else {
+                format!("{others} other connections are")
+            };
+            return Err(in_use(format!("{are} open to")));
+        }
+    }
+    match server.down_unless_used().await? {
+        Released::InUse => Err(in_use("another process of HTM uses".into())),
+        Released::Stopped | Released::Stays => Ok(()),
+    }
 }
 
 async fn status(config: &Config, output: &Output) -> Result<(), CliError> {

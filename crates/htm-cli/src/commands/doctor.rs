@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::fault::Fault;
+use htm_core::store::embeddings::{self, ModelState};
 use htm_core::store::{providers, queues, server, workers};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
@@ -86,6 +87,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
         },
         Err(error) => findings.push(from_error("the embedding provider", &error)),
     }
+    look_at_models(session, findings).await?;
     if let Err(error) = session.tagger() {
         findings.push(from_error("the tag provider", &error));
     }
@@ -125,6 +127,41 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
             .to_owned();
         let what = format!("{stranded} stages of nodes have neither a result nor a job nor a dead letter");
         Finding { state: State::Error, what, help: Some(help) }
+    });
+    Ok(())
+}
+
+/// Whether recall asks the model that is configured; another answers as well, as long as its queries can be embedded here.
+async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
+    let models = embeddings::models(session.pool()).await?;
+    let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return Ok(()) };
+    let configured = session.htm().settings().embedding_model.clone();
+    if active.name == configured {
+        return Ok(());
+    }
+    let label = &active.label;
+    let known = models.iter().find(|model| model.name == configured);
+    let state = known.map_or("not registered".into(), |model| format!("in state {}", model.state));
+    let what = format!("recall asks {label}, the active model; the configured one, {configured}, is {state}");
+    let back = format!(
+        "stay with {label}: set embedding.provider = \"{}\" and embedding.model = \"{}\"",
+        active.name.provider, active.name.name
+    );
+    let over = match known.filter(|model| model.is_in_use()) {
+        Some(model) => format!("`htm models backfill {0}`, then `htm models activate {0}`", model.label),
+        None => {
+            format!(
+                "`htm models add {configured}`, `htm models backfill {configured}`, then `htm models activate {configured}`"
+            )
+        }
+    };
+    let help = format!("{back}; or go over to {configured}: {over}");
+    findings.push(match session.embedder_of(active).await {
+        Ok(_) => warning(what, help),
+        Err(error) => {
+            let what = format!("{what}; {label} cannot embed a query here: {error} [{}]", error.code());
+            Finding { state: State::Error, what, help: Some(help) }
+        }
     });
     Ok(())
 }

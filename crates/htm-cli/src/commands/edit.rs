@@ -39,7 +39,6 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
         Some(id) => htm.update(id, &edit).await.map(Some),
         None => update_by_key(&htm, namespace.as_deref(), key.as_deref().unwrap_or_default(), &edit).await,
     };
-    htm.close().await;
     session.close().await;
     let edited = result?.ok_or_else(|| key_not_found(key))?;
     output.value(&edited, || describe(&edited));

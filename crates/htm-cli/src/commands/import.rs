@@ -32,7 +32,6 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     let session = Session::open(config).await?;
     let htm = session.htm();
     let result = import(&htm, reader, bytes, args.chunk.into(), output).await;
-    htm.close().await;
     session.close().await;
     let report = result?;
     output.value(&report, || report.describe());
@@ -189,8 +188,7 @@ fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let line: Line =
-        serde_json::from_str(text).map_err(|error| refuse("line_invalid", error.to_string()))?;
+    let line: Line = serde_json::from_str(text).map_err(|error| refuse("line_invalid", error.to_string()))?;
     let tags = parse_tags(rules, &line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
     let session = match line.session {
         None | Some(Value::Null) => None,

@@ -21,7 +21,7 @@ pub(crate) async fn of(htm: &Htm, filters: &Filters<'_>) -> Result<Vec<String>, 
         [] => vec![&htm.settings().namespace],
         named => named.iter().map(String::as_str).collect(),
     };
-    let mut notes = Vec::new();
+    let mut notes = unknown_namespaces(htm, &namespaces, !filters.namespaces.is_empty()).await?;
     if *filters.timeframe == TimeFilter::Auto && filters.phrase.is_none() {
         notes.push("the question names no time that has begun; all of time was looked through".into());
     }
@@ -55,6 +55,37 @@ pub(crate) async fn of(htm: &Htm, filters: &Filters<'_>) -> Result<Vec<String>, 
         notes.push(format!("no tag of namespace {} is `{}`{nearest}", named.join(" or "), unmatched.tag));
     }
     Ok(notes)
+}
+
+/// A sentence for each namespace that no memory was ever written to. Of one that nobody named, only where there are others:
+/// a memory that is new is empty.
+pub(crate) async fn unknown_namespaces(
+    htm: &Htm,
+    namespaces: &[&str],
+    are_named: bool,
+) -> Result<Vec<String>, CliError> {
+    let unknown = htm.unknown_namespaces(namespaces).await?;
+    let told = unknown.iter().filter(|it| are_named || !it.nearest.is_empty());
+    Ok(told
+        .map(|it| {
+            let nearest = match &it.nearest[..] {
+                [] => "there is no other either".into(),
+                nearest => format!("the nearest: {}", nearest.join(", ")),
+            };
+            format!("no memory was ever written to namespace `{}`; {nearest}", one_line(&it.namespace, 60))
+        })
+        .collect())
+}
+
+/// A line when a model on standby answered for the active one.
+pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> String {
+    match instead_of {
+        Some(active) => format!(
+            "\nnote: `{}` answered, which is on standby: no embedder of the active model `{active}` can be had here; see `htm doctor`",
+            models.join("`, `")
+        ),
+        None => String::new(),
+    }
 }
 
 /// A line each, to stand below an answer.

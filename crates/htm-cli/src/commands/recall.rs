@@ -9,18 +9,19 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter, TimePhrase,
-    Timeframe, VectorSearch, Zone,
+    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RelevanceWeights, RobotRecalled, Strategy,
+    TagFilter, TimeFilter, TimePhrase, Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::edit::parse_object;
+use super::mind::{self, InMind};
 use super::notes::{self, Filters};
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
 use crate::lines::{Line, Lines};
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, count, one_line, table};
 
 pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = query(config, &args)?;
@@ -34,7 +35,10 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
         match &args.batch {
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {
-                let recalled = htm.recall(&query).await?;
+                let (recalled, in_mind) = match &args.asks {
+                    None => (htm.recall(&query).await?, None),
+                    Some(name) => recall_as(&htm, name, &query).await?,
+                };
                 let filters = Filters {
                     namespaces: &query.namespaces,
                     robots: &query.robots,
@@ -43,11 +47,12 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
                     phrase: recalled.time_phrase.as_ref(),
                 };
                 let notes = notes::of(&htm, &filters).await?;
-                let answer = Answer { recalled, notes };
+                let answer = Answer { recalled, in_mind, notes };
                 output.value(&answer, || {
                     let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
                     let recalled = describe(&answer.recalled, &htm.settings().time.zone);
-                    format!("{facets}{recalled}{}", notes::describe(&answer.notes))
+                    let in_mind = answer.in_mind.as_ref().map(InMind::describe).unwrap_or_default();
+                    format!("{facets}{recalled}{in_mind}{}", notes::describe(&answer.notes))
                 });
                 Ok(())
             }
@@ -63,7 +68,23 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
 struct Answer {
     #[serde(flatten)]
     recalled: Recalled,
+    /// None when nobody was named who asks.
+    in_mind: Option<InMind>,
     notes: Vec<String>,
+}
+
+/// A robot's recall: what is found comes to its mind. It is of the first namespace that is asked.
+async fn recall_as(
+    htm: &Htm,
+    name: &str,
+    query: &RecallQuery,
+) -> htm_core::Result<(Recalled, Option<InMind>)> {
+    let namespace = query.namespaces.first().unwrap_or(&htm.settings().namespace);
+    let (robot, is_new) = mind::open(htm, namespace, name).await?;
+    let RobotRecalled { recalled, intake } = robot.recall(query).await?;
+    let nodes: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
+    let in_mind = InMind::of(&robot, is_new, nodes, intake);
+    Ok((recalled, Some(in_mind)))
 }
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
@@ -204,8 +225,8 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str("nothing found\n");
     }
     text.push_str(&format!(
-        "{} hits by {} in {:.1} ms (embedding the query {:.1} ms)",
-        recalled.hits.len(),
+        "{} by {} in {:.1} ms (embedding the query {:.1} ms)",
+        count(recalled.hits.len(), "hit"),
         recalled.strategy,
         recalled.embed_ms + recalled.search_ms,
         recalled.embed_ms
@@ -242,6 +263,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }
+    text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
     text.push_str(&describe_degraded(&recalled.degraded));
     text
 }

@@ -5,12 +5,16 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, Utc};
-use htm_core::{Error, MAX_CONTENT_BYTES, Memory, Outcome, Stage, TagRules, TimeExpression, TimeSettings};
+use htm_core::{
+    Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Remembered, Stage, TagRules, TimeExpression,
+    TimeSettings,
+};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{RememberArgs, parse_tags};
 use crate::commands::edit::{parse_object, usage};
+use crate::commands::mind::{self, InMind};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -21,30 +25,70 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
     memory.validate()?;
     let session = Session::open(config).await?;
     let htm = session.htm();
-    // Loads the vocabulary, which a program does once: the time shown is that of the write.
-    htm.settings().token_encoding.count("");
-    let started = Instant::now();
-    let result = htm.remember(memory).await;
-    let ms = started.elapsed().as_secs_f64() * 1_000.0;
+    let result = write(&htm, config, memory).await;
     let mut waited = Ok(());
-    if let (Ok(receipt), Some(seconds)) = (&result, wait) {
+    if let (Ok(written), Some(seconds)) = (&result, wait) {
         for stage in Stage::ALL {
             if waited.is_ok() {
-                waited = htm.wait_for(receipt.node, stage, Duration::from_secs(seconds)).await.map(drop);
+                waited = htm.wait_for(written.node, stage, Duration::from_secs(seconds)).await.map(drop);
             }
         }
     }
-    htm.close().await;
     session.close().await;
-    let receipt = result?;
-    let answer = serde_json::json!({ "node": receipt.node, "outcome": receipt.outcome, "ms": ms });
-    output.value(&answer, || match receipt.outcome {
-        Outcome::Written => format!("remembered as node {} in {ms:.1} ms", receipt.node),
-        Outcome::Existing => format!("node {} has this key and this content already", receipt.node),
-        Outcome::Repeated => format!("node {} says so already; counted as remembered again", receipt.node),
-    });
+    let written = result?;
+    output.value(&written, || written.describe());
     waited?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was done.
+#[derive(serde::Serialize)]
+struct Written {
+    node: NodeId,
+    outcome: Outcome,
+    /// Milliseconds that the write took.
+    ms: f64,
+    /// None when nobody was named who remembers.
+    in_mind: Option<InMind>,
+}
+
+impl Written {
+    fn describe(&self) -> String {
+        let Self { node, ms, .. } = self;
+        let said = match self.outcome {
+            Outcome::Written => format!("remembered as node {node} in {ms:.1} ms"),
+            Outcome::Existing => format!("node {node} has this key and this content already"),
+            Outcome::Repeated => format!("node {node} says so already; counted as remembered again"),
+        };
+        let in_mind = self.in_mind.as_ref().map(InMind::describe).unwrap_or_default();
+        format!("{said}{in_mind}")
+    }
+}
+
+/// Remembers. A robot that was named, on the command line or in the configuration, has it in mind.
+async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<Written> {
+    // Loads the vocabulary, which a program does once: the time shown is that of the write.
+    htm.settings().token_encoding.count("");
+    let configured = Some(&config.memory.robot).filter(|robot| !robot.is_empty());
+    let Some(name) = memory.robot.as_ref().or(configured).cloned() else {
+        let started = Instant::now();
+        let receipt = htm.remember(memory).await?;
+        return Ok(Written {
+            node: receipt.node,
+            outcome: receipt.outcome,
+            ms: started.elapsed().as_secs_f64() * 1_000.0,
+            in_mind: None,
+        });
+    };
+    let namespace = memory.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
+    // Registered by this: who was not there is not told so.
+    let (robot, _is_new) = mind::open(htm, &namespace, &name).await?;
+    let started = Instant::now();
+    let remembered = robot.remember(memory).await?;
+    let ms = started.elapsed().as_secs_f64() * 1_000.0;
+    let Remembered { receipt, intake } = remembered;
+    let in_mind = Some(InMind::of(&robot, false, [receipt.node], intake));
+    Ok(Written { node: receipt.node, outcome: receipt.outcome, ms, in_mind })
 }
 
 fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<Memory, CliError> {

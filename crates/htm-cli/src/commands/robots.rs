@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, RobotStatistics};
+use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand};
+use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
+use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain, table};
@@ -17,11 +18,14 @@ pub(crate) async fn run(
     command: RobotsCommand,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    if let RobotsCommand::Merge(MergeArgs { yes: false, from, into, .. }) = &command {
+    if let RobotsCommand::Merge(MergeArgs { yes: false, dry_run: false, from, into, .. }) = &command {
         return Err(CliError::Usage {
             code: "not_confirmed",
             what: format!("merging {} robots into {into} was not confirmed: they would be gone", from.len()),
-            hint: format!("say so: `htm robots merge {} {into} --yes`", from.join(" ")),
+            hint: format!(
+                "see what would go with --dry-run, then say so: `htm robots merge {} {into} --yes`",
+                from.join(" ")
+            ),
         });
     }
     let session = Session::open(config).await?;
@@ -51,23 +55,51 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
             let robot = htm.rename_robot(args.namespace.as_deref(), &args.old, &args.new).await?;
             output.value(&robot, || format!("{} is called {} now", plain(&args.old), plain(&robot.name)));
         }
+        RobotsCommand::Set(args) => set(htm, args, output).await?,
         RobotsCommand::Merge(args) => {
-            let from: Vec<&str> = args.from.iter().map(String::as_str).collect();
-            let receipt = htm.merge_robots(args.namespace.as_deref(), &from, &args.into).await?;
-            output.value(&receipt, || {
-                format!(
-                    "{} is gone; {} has got {} nodes, {} records of repeats, {} nodes in working memory; \
-                     {} memberships in groups ended",
-                    plain(&receipt.from.join(", ")),
-                    plain(&receipt.into),
-                    receipt.nodes,
-                    receipt.repeats,
-                    receipt.working_memory,
-                    receipt.memberships
-                )
-            });
+            let (namespace, from): (_, Vec<&str>) =
+                (args.namespace.as_deref(), args.from.iter().map(String::as_str).collect());
+            let receipt = match args.dry_run {
+                true => htm.would_merge_robots(namespace, &from, &args.into).await?,
+                false => htm.merge_robots(namespace, &from, &args.into).await?,
+            };
+            output.value(&receipt, || describe_merge(&receipt, args.dry_run));
         }
     }
+    Ok(())
+}
+
+fn describe_merge(receipt: &MergeReceipt, is_dry_run: bool) -> String {
+    let (gone, got, ended) = match is_dry_run {
+        true => ("would be gone", "would get", "would end; nothing was written"),
+        false => ("is gone", "has got", "ended"),
+    };
+    let nodes = |count: i64| if count == 1 { "1 node".into() } else { format!("{count} nodes") };
+    format!(
+        "{} {gone}; {} {got} {}, {} records of repeats, {} in working memory; {} memberships in groups {ended}",
+        plain(&receipt.from.join(", ")),
+        plain(&receipt.into),
+        nodes(receipt.nodes),
+        receipt.repeats,
+        nodes(receipt.working_memory),
+        receipt.memberships
+    )
+}
+
+async fn set(htm: &Htm, args: SetRobotArgs, output: &Output) -> Result<(), CliError> {
+    let max_tokens = match args.max_tokens.as_str() {
+        "default" => None,
+        text => Some(whole("budget", text, 1..=MAX_BUDGET)?),
+    };
+    let robot = htm.set_robot_budget(args.namespace.as_deref(), &args.name, max_tokens).await?;
+    output.value(&robot, || match robot.max_tokens {
+        Some(tokens) => format!("{} holds {tokens} tokens in mind", plain(&robot.name)),
+        None => format!(
+            "{} holds in mind what working_memory.max_tokens says: {}",
+            plain(&robot.name),
+            htm.settings().working_memory_tokens
+        ),
+    });
     Ok(())
 }
 
@@ -119,6 +151,7 @@ fn describe(it: &RobotStatistics) -> String {
         ("first memory", time(it.first_memory)),
         ("last memory", time(it.last_memory)),
         ("in mind", format!("{} nodes of {} tokens", it.in_working_memory, it.working_memory_tokens)),
+        ("budget", robot.max_tokens.map_or("default".into(), |tokens| format!("{tokens} tokens"))),
         ("groups", if it.groups.is_empty() { "–".into() } else { it.groups.join(", ") }),
         ("metadata", robot.metadata.to_string()),
     ];

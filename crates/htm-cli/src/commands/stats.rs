@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Counts, MemoryStats, StatsQuery};
+use htm_core::{Counts, MemoryStats, Scope, StatsQuery};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::notes;
 use crate::args::StatsArgs;
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
@@ -15,16 +16,35 @@ const SHOWN: usize = 8;
 
 pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = StatsQuery { scope: args.scope.scope(), top: args.top };
+    let is_named = matches!(query.scope, Scope::Namespace(_));
     let session = Session::open(config).await?;
-    let result = session.htm().memory_stats(&query).await;
+    let result = async {
+        let htm = session.htm();
+        let stats = htm.memory_stats(&query).await?;
+        let namespaces: Vec<&str> = stats.namespace.as_deref().into_iter().collect();
+        let notes = notes::unknown_namespaces(&htm, &namespaces, is_named).await?;
+        Ok::<_, CliError>(Answer { stats, notes })
+    }
+    .await;
     session.close().await;
-    let stats = result?;
+    let answer = result?;
     if output.is_json() {
-        output.value(&stats, String::new);
+        output.value(&answer, String::new);
     } else {
-        show(&stats, output);
+        show(&answer.stats, output);
+        for note in &answer.notes {
+            output.say(format!("note: {note}"));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The numbers, and what was named that is not there.
+#[derive(serde::Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    stats: MemoryStats,
+    notes: Vec<String>,
 }
 
 fn show(stats: &MemoryStats, output: &Output) {
@@ -62,17 +82,19 @@ fn show(stats: &MemoryStats, output: &Output) {
     output.say(table(&header, &[2, 3, 4, 5, 6], rows.collect()));
 
     if !stats.working_memory.is_empty() {
-        output.heading(&format!("Working memory, of {} tokens each", stats.working_memory_tokens));
+        output.heading("Working memory");
         let rows = stats.working_memory.iter().map(|it| {
             vec![
                 one_line(&it.namespace, 30),
                 one_line(&it.robot, 40),
                 it.nodes.to_string(),
                 it.tokens.to_string(),
+                it.max_tokens.to_string(),
                 format!("{:.1} %", it.utilisation * 100.0),
             ]
         });
-        output.say(table(&["namespace", "robot", "nodes", "tokens", "used"], &[2, 3, 4], rows.collect()));
+        let header = ["namespace", "robot", "nodes", "tokens", "of", "used"];
+        output.say(table(&header, &[2, 3, 4, 5], rows.collect()));
     }
 
     if !stats.groups.is_empty() {

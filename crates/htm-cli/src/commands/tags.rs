@@ -65,7 +65,10 @@ async fn dispatch(session: &Session, command: TagsCommand, output: &Output) -> R
         TagsCommand::Tree(args) => tree::tree(&of(htm, &args.whose)?, &args, output).await,
         TagsCommand::Export(args) => exchange::export(&of(htm, &args.whose)?, &args, output).await,
         TagsCommand::Show(args) => look::show(&of(htm, &args.whose)?, &args.tag, output).await,
-        TagsCommand::Orphans(args) => look::orphans(&of(htm, &args.whose)?, args.max, output).await,
+        TagsCommand::Orphans(args) => {
+            let namespace = args.whose.namespace.as_deref();
+            look::orphans(&of(htm, &args.whose)?, namespace, args.max, output).await
+        }
         TagsCommand::Suggest(args) => {
             let embedder = if args.embed { Some(session.embedder()?) } else { None };
             let ontology = of(htm, &args.top.whose)?;

@@ -15,7 +15,7 @@ use super::notes::{self, Filters};
 use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
-use crate::output::{Output, one_line};
+use crate::output::{Output, count, one_line};
 
 pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) -> Result<ExitCode, CliError> {
     let grouping: Grouping = args.by.parse()?;
@@ -56,6 +56,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     let shown = Shown {
         timeframe: std::mem::take(&mut timeline.timeframe),
         time_phrase: timeline.time_phrase.take(),
+        models: std::mem::take(&mut timeline.models),
+        instead_of: timeline.instead_of.take(),
         degraded: std::mem::take(&mut timeline.degraded),
         groups: timeline.into_groups(grouping, &zone),
         notes,
@@ -83,6 +85,8 @@ struct Shown {
     groups: Vec<TimelineGroup>,
     timeframe: Timeframe,
     time_phrase: Option<TimePhrase>,
+    models: Vec<String>,
+    instead_of: Option<String>,
     degraded: Vec<Degraded>,
     /// Filters that name what is not there.
     notes: Vec<String>,
@@ -112,10 +116,11 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     if shown.groups.is_empty() {
         text.push_str("nothing found\n");
     }
-    text.push_str(&format!("{} memories", nodes().count()));
+    text.push_str(&count(nodes().count(), "memory"));
     if let Some(time) = describe_time(&shown.timeframe, shown.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }
+    text.push_str(&notes::describe_model(&shown.models, shown.instead_of.as_deref()));
     text.push_str(&describe_degraded(&shown.degraded));
     text.push_str(&notes::describe(&shown.notes));
     text

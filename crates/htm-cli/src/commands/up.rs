@@ -1,40 +1,46 @@
 //! `htm up`: the private PostgreSQL and the workers in one process.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use embed_worker::EmbedHandler;
-use htm_core::store::embeddings;
+use futures::stream::{FuturesUnordered, StreamExt};
+use htm_core::store::embeddings::{self, RegisteredModel};
 use htm_runtime::config::Config;
 use htm_runtime::{RuntimeError, Session, shutdown};
 use htm_worker::Handler;
 use htm_worker::service::{ServiceArgs, work};
+use tokio_util::sync::CancellationToken;
 
 use crate::error::CliError;
 use crate::output::Output;
+
+/// How often it looks whether a model was added: one small statement.
+const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> Result<ExitCode, CliError> {
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
     let session = Session::open(config).await?;
     let result = async {
-        let embed = embed_handlers(&session).await?;
+        let configured = embed_worker::handler(&session, None).await?;
         let tag = tag_worker::handler(&session).await?;
         // A configured URL may have a password in it, and who configured it knows it.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
         output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
         // When one worker ends by an error, the others are stopped too; draining, each ends by itself.
-        let end_of = async |result: Result<_, RuntimeError>| {
+        let end_of = async |result: Result<(), RuntimeError>| {
             if result.is_err() {
                 stop.cancel();
             }
             result
         };
-        let embed = embed.into_iter().map(async |handler| {
-            end_of(work("embed-worker", &session, handler, &args, None, stop.child_token()).await).await
-        });
-        let (embedded, tagged) = tokio::join!(futures::future::join_all(embed), async {
-            end_of(work("tag-worker", &session, tag, &args, None, stop.child_token()).await).await
-        });
-        embedded.into_iter().chain([tagged]).collect::<Result<Vec<_>, _>>()
+        let (embedded, tagged) =
+            tokio::join!(async { end_of(embed(&session, configured, &args, &stop).await).await }, async {
+                let tagged = work("tag-worker", &session, tag, &args, None, stop.child_token()).await;
+                end_of(tagged.map(drop)).await
+            });
+        embedded.and(tagged)
     }
     .await;
     session.close().await;
@@ -42,19 +48,49 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// One for the configured model, and one for each other that is in use and can be served here.
-async fn embed_handlers(session: &Session) -> Result<Vec<EmbedHandler>, RuntimeError> {
-    let mut handlers = vec![embed_worker::handler(session, None).await?];
-    let configured = handlers[0].model();
-    let models = embeddings::models(session.pool()).await?;
-    for model in models.iter().filter(|model| model.is_in_use() && model.label != configured) {
-        match embed_worker::handler_of(session, model).await {
-            Ok(handler) => handlers.push(handler),
-            Err(error) => tracing::warn!(
-                model = model.label, queue = model.queue, code = error.code(), %error, hint = error.hint(),
-                "no worker for this model: start an embed-worker where it can be served, or retire it"
-            ),
+/// A worker for the configured model, and one for each other that is in use and can be served here, also when it is added
+/// meanwhile.
+async fn embed(
+    session: &Session,
+    configured: EmbedHandler,
+    args: &ServiceArgs,
+    stop: &CancellationToken,
+) -> Result<(), RuntimeError> {
+    let start = async |handler: EmbedHandler| {
+        work("embed-worker", session, handler, args, None, stop.child_token()).await
+    };
+    let mut served = HashSet::from([configured.queue()]);
+    let mut workers = FuturesUnordered::from_iter([start(configured)]);
+    let mut result = Ok(());
+    loop {
+        let models = match stop.is_cancelled() {
+            true => Vec::new(),
+            // A database that is away is the workers' to wait for.
+            false => embeddings::models(session.pool()).await.unwrap_or_default(),
+        };
+        for model in models.into_iter().filter(RegisteredModel::is_in_use) {
+            if !served.insert(model.queue.clone()) {
+                continue;
+            }
+            match embed_worker::handler_of(session, &model).await {
+                Ok(handler) => workers.push(start(handler)),
+                Err(error) => tracing::warn!(
+                    model = model.label, queue = model.queue, code = error.code(), %error, hint = error.hint(),
+                    "no worker for this model: start an embed-worker where it can be served, or retire it"
+                ),
+            }
+        }
+        // Until it is time to look again, or every worker has ended.
+        let until = tokio::time::Instant::now() + LOOK;
+        while let Ok(ended) = tokio::time::timeout_at(until, workers.next()).await {
+            match ended {
+                Some(Err(error)) => {
+                    stop.cancel();
+                    result = result.and(Err(error));
+                }
+                Some(Ok(_report)) => {}
+                None => return result,
+            }
         }
     }
-    Ok(handlers)
 }

@@ -34,6 +34,8 @@ pub struct Recalled {
     pub unembedded: i64,
     /// The labels of the models whose vectors were searched; none when no vectors were.
     pub models: Vec<String>,
+    /// The active model, when one on standby answered because no embedder of the active one can be had here.
+    pub instead_of: Option<String>,
     /// How the vectors were searched; none when no vectors were, or nothing was found.
     pub vector_search: Option<VectorSearch>,
     /// The legs that did not run although the strategy has them, and why.

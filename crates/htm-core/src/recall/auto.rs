@@ -58,7 +58,7 @@ mod tests {
     fn what_is_exact_is_looked_for_by_its_words() {
         for text in [
             "PostgreSQL 17.2",
-            "\"night watch\" of the castle in the north of the country",
+            "\"night watch\" \"the castle\" -north",
             "--dry-run",
             "htm_core::recall",
             "snake_case",
@@ -74,6 +74,7 @@ mod tests {
             "which database did we choose?",
             "what runs on PostgreSQL 17.2",
             "Who read \"The Alchemist\"?",
+            "\"night watch\" of the castle in the north of the country",
             "night watch",
             "zeppelin",
             "we pinned PostgreSQL 17.2 for the storage vendor",

@@ -82,8 +82,9 @@ pub enum TagFilter {
 /// What to find. Only the text is needed.
 #[derive(Clone, Debug)]
 pub struct RecallQuery {
-    /// The question, or the words. `"a phrase"` must be in a hit (within a question it is only preferred), `-word` must
-    /// not; `word*` is the beginning of words; `17.2`, `--flag`, `a::b` come first where they are written so.
+    /// The question, or the words. `"a phrase"` must be in a hit where the text is nothing but signs, and is preferred
+    /// beside words; `-word` must not be in a hit, except that sentences have no such sign; `word*` is the beginning of
+    /// words; `17.2`, `--flag`, `a::b` come first where they are written so.
     pub text: String,
     /// Where: in any of these; none is the handle's namespace. An unknown one is empty.
     pub namespaces: Vec<String>,

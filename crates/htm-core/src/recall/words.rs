@@ -2,22 +2,29 @@
 //!
 //! | sign | asks for |
 //! |---|---|
-//! | `"a phrase"` | what contains these words in this order; within a question (a text that ends in `?`), what contains them comes first |
-//! | `-word`, `-"a phrase"` | what does not contain it |
+//! | `"a phrase"` | what contains these words in this order, where the query is nothing but signs; beside other words, what contains them comes first |
+//! | `-word`, `-"a phrase"` | what does not contain it; in sentences, nothing |
 //! | `word*` | words that begin so |
 //! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | what contains it as written comes first |
 //!
 //! A sign counts at a word's start, after white space or a bracket. A quote that nobody closes and a dash between spaces
-//! are what they are. A text of more than 1,000 characters or 16 signs of one kind is a text that was pasted: no sign
+//! are what they are.
+//!
+//! Agents ask with what they read: sentences, in which a quotation is no condition, a word in marks is a word, and a dash is no negation. A text with a
+//! full stop, a question mark or a line break, or of more than four words beside its signs, is taken for sentences.
+//!
+//! A text of more than 1,000 characters or 16 signs of one kind is a text that was pasted: no sign
 //! counts in it.
 
 mod pattern;
+mod pieces;
 mod term;
 
 #[cfg(test)]
 mod tests;
 
 use pattern::{as_written, beginning, quoted};
+use pieces::{Piece, Reading, negated, pieces};
 
 /// Texts of more characters than this have no signs.
 const LONGEST: usize = 1_000;
@@ -63,52 +70,43 @@ pub(crate) enum SignKind {
     Prefix,
     /// What contains it as written comes first.
     Term,
-    /// As [`SignKind::Term`]: a quotation within a question.
+    /// As [`SignKind::Term`]: a phrase beside other words.
     Quotation,
 }
 
 impl Words {
     pub(crate) fn parse(text: &str) -> Self {
-        let is_question = text.trim_end().ends_with('?');
         let untouched = || Self { plain: text.into(), ..Self::default() };
         if text.chars().nth(LONGEST).is_some() {
             return untouched();
         }
+        let pieces = pieces(text);
+        let reading = Reading::of(text, &pieces);
         let mut words = Self::default();
         let mut is_cut = false;
-        let mut rest = text;
-        let mut before = None;
-        while let Some(first) = rest.chars().next() {
-            if starts_word(before) {
-                let negated = rest.strip_prefix('-');
-                if let Some((phrase, after)) = quotation(negated.unwrap_or(rest)) {
-                    match negated {
-                        Some(_) => words.sign(SignKind::Without, phrase),
-                        None if is_question => words.sign(SignKind::Quotation, phrase),
-                        None => words.sign(SignKind::Phrase, phrase),
+        for piece in pieces {
+            match piece {
+                Piece::Quotation { is_negated, phrase, source, is_joined } => {
+                    let kind = match (reading, is_negated) {
+                        (Reading::Text, _) | (Reading::Keywords, false) => SignKind::Quotation,
+                        (Reading::Signs | Reading::Keywords, true) => SignKind::Without,
+                        (Reading::Signs, false) => SignKind::Phrase,
+                    };
+                    // A word that is set off in a sentence is a word: nearly every node may have it.
+                    if reading != Reading::Text || phrase.split_whitespace().nth(1).is_some() {
+                        words.sign(kind, phrase);
                     }
-                    if negated.is_none() && is_question {
-                        words.plain.push_str(&rest[..rest.len() - after.len()]);
-                    } else {
-                        is_cut = true;
-                        words.plain.push_str(if negated.is_none() { phrase } else { "" });
-                        words.plain.push_str(if after.starts_with(char::is_alphanumeric) { " " } else { "" });
+                    if reading == Reading::Text {
+                        words.plain.push_str(source);
+                        continue;
                     }
-                    before = Some('"');
-                    rest = after;
-                    continue;
+                    is_cut = true;
+                    words.plain.push_str(if is_negated { "" } else { phrase });
+                    words.plain.push_str(if is_joined { " " } else { "" });
                 }
-                let token = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
-                if !token.is_empty() && !is_bracket(first) {
-                    is_cut |= words.token(token);
-                    before = token.chars().next_back();
-                    rest = &rest[token.len()..];
-                    continue;
-                }
+                Piece::Token(token) => is_cut |= words.token(token, reading),
+                Piece::Between(c) => words.plain.push(c),
             }
-            words.plain.push(first);
-            before = Some(first);
-            rest = &rest[first.len_utf8()..];
         }
         let many = |kind| words.signs.iter().filter(|sign| sign.kind == kind).count() > MOST;
         if [SignKind::Phrase, SignKind::Without, SignKind::Prefix, SignKind::Term, SignKind::Quotation]
@@ -121,6 +119,18 @@ impl Words {
             words.plain = words.plain.split_whitespace().collect::<Vec<_>>().join(" ");
         }
         words
+    }
+
+    /// These words, with more that is asked for.
+    pub(crate) fn and(mut self, signs: &[Sign]) -> Self {
+        let new: Vec<Sign> = signs.iter().filter(|sign| !self.signs.contains(sign)).cloned().collect();
+        self.signs.extend(new);
+        self
+    }
+
+    /// What a hit must have, and must not.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &Sign> {
+        self.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without))
     }
 
     /// The words that are looked for.
@@ -140,7 +150,7 @@ impl Words {
 
     /// Whether some nodes cannot be hits, whatever finds them.
     pub(crate) fn filters(&self) -> bool {
-        self.has(SignKind::Phrase) || self.has(SignKind::Without)
+        self.required().next().is_some()
     }
 
     pub(crate) fn has(&self, kind: SignKind) -> bool {
@@ -148,9 +158,8 @@ impl Words {
     }
 
     /// Takes a token in; whether it had a sign that is cut from the text.
-    fn token(&mut self, token: &str) -> bool {
-        if let Some(negated) = token.strip_prefix('-').filter(|word| word.starts_with(char::is_alphanumeric))
-        {
+    fn token(&mut self, token: &str, reading: Reading) -> bool {
+        if let Some(negated) = negated(token).filter(|_| reading != Reading::Text) {
             self.sign(SignKind::Without, term::trimmed(negated).trim_end_matches('*'));
             return true;
         }
@@ -200,27 +209,4 @@ impl Words {
             self.signs.push(sign);
         }
     }
-}
-
-fn starts_word(before: Option<char>) -> bool {
-    before.is_none_or(|c| c.is_whitespace() || is_bracket(c))
-}
-
-fn is_bracket(c: char) -> bool {
-    matches!(c, '(' | '[' | '{')
-}
-
-/// What stands between the quotes that a text begins with, and what follows them.
-fn quotation(text: &str) -> Option<(&str, &str)> {
-    let open = text.chars().next()?;
-    let close = match open {
-        '"' => '"',
-        '“' => '”',
-        '„' => '“',
-        '«' => '»',
-        _ => return None,
-    };
-    let inner = &text[open.len_utf8()..];
-    let (phrase, after) = inner.split_once(close)?;
-    phrase.contains(char::is_alphanumeric).then_some((phrase, after))
 }

@@ -5,10 +5,11 @@ use futures::future::join_all;
 use super::{RecallQuery, Recalled, Result, fused};
 use crate::htm::Htm;
 use crate::recall::VectorSearch;
+use crate::recall::words::Sign;
 
 impl Htm {
     /// The search of a valid query by each of its models. A model that cannot be asked costs its own list, unless none can.
-    pub(super) async fn search_models(&self, query: &RecallQuery) -> Result<Recalled> {
+    pub(super) async fn search_models(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
         let mut labels: Vec<&String> = Vec::new();
         for label in &query.models {
             if !labels.contains(&label) {
@@ -16,12 +17,12 @@ impl Htm {
             }
         }
         if labels.len() < 2 {
-            return self.search(query).await;
+            return self.search(query, required).await;
         }
         let queries =
             labels.iter().map(|&label| RecallQuery { models: vec![label.clone()], ..query.clone() });
         let queries: Vec<RecallQuery> = queries.collect();
-        let answers = join_all(queries.iter().map(|query| self.search(query))).await;
+        let answers = join_all(queries.iter().map(|query| self.search(query, required))).await;
         let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
         // One that searched no vectors found what any of them finds by text.
         let (mut searched, mut others): (Vec<_>, Vec<_>) =

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
@@ -28,7 +28,7 @@ const RETRY_LAST: Duration = Duration::from_secs(30);
 
 /// What all clones of a robot share.
 #[derive(Debug)]
-pub(super) struct Mind {
+pub(crate) struct Mind {
     pub(super) htm: Htm,
     pub(super) namespace: String,
     state: Mutex<State>,
@@ -176,7 +176,7 @@ impl Mind {
                     Some(now) => now,
                     None => {
                         let name = self.name();
-                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.0, name)
+                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.id, name)
                     }
                 };
                 self.become_robot(id, &name);
@@ -280,6 +280,29 @@ impl Drop for Unwritten<'_> {
             state.pending.merge(pending);
             drop(state);
             self.mind.changed.notify_one();
+        }
+    }
+}
+
+/// The robots that a handle has open.
+#[derive(Debug, Default)]
+pub(crate) struct OpenMinds(Mutex<Vec<Weak<Mind>>>);
+
+impl OpenMinds {
+    pub(super) fn open(&self, mind: &Arc<Mind>) {
+        let mut minds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        minds.retain(|mind| mind.strong_count() > 0);
+        minds.push(Arc::downgrade(mind));
+    }
+
+    /// Writes what they have in mind.
+    pub(crate) async fn flush(&self) {
+        let minds = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for mind in minds.iter().filter_map(Weak::upgrade) {
+            if let Err(error) = mind.flush().await {
+                let robot = mind.name();
+                tracing::warn!(code = error.code(), %error, robot, "what it had in mind last is not written");
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ pub(crate) async fn find(
 /// A robot as it is registered.
 pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Option<RobotInfo>> {
     let row: Option<Row> = sqlx::query_as(
-        "select id, uuid, namespace, name, metadata, created_at, last_active
+        "select id, uuid, namespace, name, metadata, created_at, last_active, max_tokens
            from htm.robots where namespace = $1 and name = $2",
     )
     .bind(namespace)
@@ -123,7 +123,7 @@ pub(crate) async fn insert(
     let row: Option<Row> = sqlx::query_as(
         "insert into htm.robots (namespace, name, metadata) values ($1, $2, $3)
          on conflict on constraint robots_namespace_name_key do nothing
-         returning id, uuid, namespace, name, metadata, created_at, last_active",
+         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
     )
     .bind(namespace)
     .bind(name)
@@ -142,7 +142,7 @@ pub(crate) async fn rename(
 ) -> Result<Option<RobotInfo>, sqlx::Error> {
     let row: Option<Row> = sqlx::query_as(
         "update htm.robots set name = $3 where namespace = $1 and name = $2
-         returning id, uuid, namespace, name, metadata, created_at, last_active",
+         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
     )
     .bind(namespace)
     .bind(old)
@@ -161,7 +161,7 @@ pub(crate) async fn set_metadata(
 ) -> Result<Option<RobotInfo>> {
     let row: Option<Row> = sqlx::query_as(
         "update htm.robots set metadata = $3 where namespace = $1 and name = $2
-         returning id, uuid, namespace, name, metadata, created_at, last_active",
+         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
     )
     .bind(namespace)
     .bind(name)
@@ -169,6 +169,56 @@ pub(crate) async fn set_metadata(
     .fetch_optional(pool)
     .await?;
     Ok(row.map(Into::into))
+}
+
+/// Sets how many tokens a robot's working memory holds; none when there is no such robot.
+pub(crate) async fn set_budget(
+    pool: &PgPool,
+    namespace: &str,
+    name: &str,
+    max_tokens: Option<i64>,
+) -> Result<Option<RobotInfo>> {
+    let row: Option<Row> = sqlx::query_as(
+        "update htm.robots set max_tokens = $3 where namespace = $1 and name = $2
+         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
+    )
+    .bind(namespace)
+    .bind(name)
+    .bind(max_tokens)
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(Into::into))
+}
+
+/// What a merge would move; nothing is locked or written.
+pub(crate) async fn would_merge(
+    pool: &PgPool,
+    namespace: &str,
+    from: &[&str],
+    into: &str,
+) -> Result<MergeReceipt> {
+    let mut ids = Vec::new();
+    for name in from {
+        ids.push(find(pool, namespace, name).await?.ok_or_else(|| unknown(namespace, name))?);
+    }
+    let into_id = find(pool, namespace, into).await?.ok_or_else(|| unknown(namespace, into))?;
+    let (nodes, repeats, working_memory, memberships) =
+        sqlx::query_as(include_str!("sql/would_merge_robots.sql"))
+            .bind(&ids)
+            .bind(into_id)
+            .bind(namespace)
+            .fetch_one(pool)
+            .await?;
+    let from = from.iter().map(|name| (*name).to_owned()).collect();
+    Ok(MergeReceipt {
+        namespace: namespace.into(),
+        into: into.into(),
+        from,
+        nodes,
+        repeats,
+        working_memory,
+        memberships,
+    })
 }
 
 /// Gives all that `from` have to `into` and removes them, in one transaction.
@@ -291,12 +341,14 @@ struct Row {
     metadata: Value,
     created_at: DateTime<Utc>,
     last_active: Option<DateTime<Utc>>,
+    max_tokens: Option<i64>,
 }
 
 impl From<Row> for RobotInfo {
     fn from(row: Row) -> Self {
-        let Row { id, uuid, namespace, name, metadata, created_at, last_active } = row;
-        Self { id, uuid, namespace, name, metadata, created_at, last_active }
+        let Row { id, uuid, namespace, name, metadata, created_at, last_active, max_tokens } = row;
+        let max_tokens = max_tokens.and_then(|tokens| usize::try_from(tokens).ok());
+        Self { id, uuid, namespace, name, metadata, created_at, last_active, max_tokens }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The server underneath: what it is and whether it keeps what it commits.
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 
 use crate::error::Result;
 
@@ -27,6 +27,19 @@ pub async fn versions(pool: &PgPool) -> Result<Versions> {
                 current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as durable",
     )
     .fetch_one(pool)
+    .await?)
+}
+
+/// How many programs are connected beside the one that asks, whatever they are.
+///
+/// # Errors
+/// A database error.
+pub async fn others_connected(executor: impl PgExecutor<'_>) -> Result<i64> {
+    Ok(sqlx::query_scalar(
+        "select count(*) from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid()",
+    )
+    .fetch_one(executor)
     .await?)
 }
 

@@ -144,18 +144,21 @@ async fn working_memory(
     top: i64,
     limit: usize,
 ) -> Result<Vec<WorkingMemoryUse>> {
-    let rows: Vec<(String, String, i64, i64)> = sqlx::query_as(include_str!("sql/stats_working_memory.sql"))
-        .bind(namespace)
-        .bind(top)
-        .persistent(false)
-        .fetch_all(connection)
-        .await?;
-    let used = |(namespace, robot, nodes, tokens)| WorkingMemoryUse {
+    let rows: Vec<(String, String, i64, i64, i64)> =
+        sqlx::query_as(include_str!("sql/stats_working_memory.sql"))
+            .bind(namespace)
+            .bind(top)
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+            .persistent(false)
+            .fetch_all(connection)
+            .await?;
+    let used = |(namespace, robot, nodes, tokens, max_tokens)| WorkingMemoryUse {
         namespace,
         robot,
         nodes,
         tokens,
-        utilisation: tokens as f64 / limit.max(1) as f64,
+        max_tokens,
+        utilisation: tokens as f64 / max_tokens.max(1) as f64,
     };
     Ok(rows.into_iter().map(used).collect())
 }

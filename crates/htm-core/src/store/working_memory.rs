@@ -46,20 +46,27 @@ pub(crate) enum Gone<'a> {
     AllOthers,
 }
 
-/// The id of a robot, registered if it is new, and the database's time.
-pub(crate) async fn open_robot(
-    pool: &PgPool,
-    namespace: &str,
-    name: &str,
-) -> Result<(RobotId, DateTime<Utc>)> {
+/// A robot as a program opens it.
+#[derive(sqlx::FromRow)]
+pub(crate) struct Opened {
+    pub(crate) id: RobotId,
+    /// Its budget, when it has one of its own.
+    pub(crate) max_tokens: Option<i64>,
+    /// The database's time.
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// A robot, registered if it is new.
+pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
-        let found: Option<(RobotId, DateTime<Utc>)> =
-            sqlx::query_as("select id, now() from htm.robots where namespace = $1 and name = $2")
-                .bind(namespace)
-                .bind(name)
-                .fetch_optional(&mut *connection)
-                .await?;
+        let found: Option<Opened> = sqlx::query_as(
+            "select id, max_tokens, now() as now from htm.robots where namespace = $1 and name = $2",
+        )
+        .bind(namespace)
+        .bind(name)
+        .fetch_optional(&mut *connection)
+        .await?;
         match found {
             Some(found) => return Ok(found),
             None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,

@@ -18,6 +18,14 @@ pub enum ConfigError {
         /// The key with the most similar name.
         nearest: Option<&'static str>,
     },
+    /// Neither a key nor a section has this name.
+    #[error("no key and no section is called `{name}`{}", did_you_mean(.nearest))]
+    UnknownName {
+        /// As it was asked for.
+        name: String,
+        /// The key with the most similar name.
+        nearest: Option<&'static str>,
+    },
     /// The value has the wrong type or is out of range.
     #[error("`{key}` cannot be {value} (in {source_name}); allowed: {allowed}")]
     BadValue {
@@ -52,7 +60,7 @@ impl ConfigError {
     /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::UnknownKey { .. } => "config_unknown_key",
+            Self::UnknownKey { .. } | Self::UnknownName { .. } => "config_unknown_key",
             Self::BadValue { .. } => "config_bad_value",
             Self::Unreadable { .. } => "config_unreadable",
             Self::Io { .. } => "config_io",
@@ -63,10 +71,11 @@ impl ConfigError {
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownKey { source_name, .. } => {
-                format!("rename or remove it in {source_name}; config/default.toml explains every key")
+                format!("rename or remove it in {source_name}; `htm config default` prints every key")
             }
+            Self::UnknownName { .. } => "`htm config default` prints every key".into(),
             Self::BadValue { key, source_name, .. } => {
-                format!("change `{key}` in {source_name}; config/default.toml explains it")
+                format!("change `{key}` in {source_name}; what it does: `htm config explain {key}`")
             }
             Self::Unreadable { source_name, .. } => format!("mend {source_name}: it has to be TOML"),
             Self::Io { .. } => "check who may read it".into(),

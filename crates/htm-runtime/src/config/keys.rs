@@ -156,18 +156,22 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
 
 /// Names the key with the most similar name, if one is similar.
 pub(super) fn unknown(name: &str, source: &Source) -> ConfigError {
+    let nearest = nearest(name);
+    ConfigError::UnknownKey { key: name.to_owned(), source_name: source_name(source, name), nearest }
+}
+
+/// The key with the most similar name, if one is similar.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let similarity = |key: &Key| {
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
         // The same key in another section counts as near: `embedding.base_url`.
         strsim::jaro_winkler(key.name, name).max(0.9 * strsim::jaro_winkler(&last(key.name), &last(name)))
     };
-    let nearest = KEYS
-        .iter()
+    KEYS.iter()
         .map(|key| (similarity(key), key.name))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .filter(|(similarity, _)| *similarity > 0.75)
-        .map(|(_, name)| name);
-    ConfigError::UnknownKey { key: name.to_owned(), source_name: source_name(source, name), nearest }
+        .map(|(_, name)| name)
 }
 
 /// A value that stands where a section should: `recall = 5`.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use htm_core::job::JobState;
-use htm_core::store::job_list::{self, Job};
+use htm_core::store::job_list::{self, Job, JobFilter};
 use sqlx::PgPool;
 
 use crate::args::ListArgs;
@@ -11,9 +11,23 @@ use crate::error::CliError;
 use crate::output::{Output, one_line, table};
 
 pub(super) async fn list(pool: &PgPool, args: ListArgs, output: &Output) -> Result<(), CliError> {
-    let listed = job_list::list(pool, &args.filter.into(), args.limit).await?;
-    output.value(&listed, || if listed.is_empty() { "no such job".into() } else { in_table(&listed) });
+    let filter = args.filter.into();
+    let listed = job_list::list(pool, &filter, args.limit).await?;
+    output.value(&listed, || if listed.is_empty() { none(&filter) } else { in_table(&listed) });
     Ok(())
+}
+
+/// What is said when there is none.
+fn none(filter: &JobFilter) -> String {
+    let what = match filter.state {
+        None => "no job is open or dead".into(),
+        Some(JobState::Dead) => "no job is dead: there is no dead letter".into(),
+        Some(state) => format!("no job is {state}"),
+    };
+    match *filter == (JobFilter { state: filter.state, ..JobFilter::default() }) {
+        true => what,
+        false => format!("{what} of those that were asked for"),
+    }
 }
 
 pub(super) async fn show(pool: &PgPool, ids: &[String], output: &Output) -> Result<(), CliError> {

@@ -27,13 +27,15 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
         }
     }
     let (queries, sampled) = queries(session, &args).await?;
-    let (a, b) = (session.htm_asking(Some(args.a.clone())), session.htm_asking(Some(args.b.clone())));
+    let (a, b) = (session.htm_asking(&args.a), session.htm_asking(&args.b));
     let bar = output.progress(queries.len() as u64, "queries");
     let mut compared = Vec::new();
     for query in queries {
         let namespaces = query.ns.or_else(|| args.namespace.clone()).into_iter().collect();
-        let query =
-            RecallQuery { namespaces, ..RecallQuery::new(query.text) }.strategy(Strategy::Vector).limit(TOP);
+        // Questions that measure are not asked.
+        let query = RecallQuery { namespaces, count_accesses: false, ..RecallQuery::new(query.text) }
+            .strategy(Strategy::Vector)
+            .limit(TOP);
         let (hits_a, hits_b) = (hits(&a, &args.a, &query).await?, hits(&b, &args.b, &query).await?);
         let shared = hits_a.intersection(&hits_b).count();
         compared.push(Compared { query: query.text, shared, of: hits_a.len().max(hits_b.len()) });

@@ -33,20 +33,37 @@ pub(super) async fn show(ontology: &Ontology<'_>, tag: &str, output: &Output) ->
     Ok(())
 }
 
-pub(super) async fn orphans(ontology: &Ontology<'_>, max: u32, output: &Output) -> Result<(), CliError> {
+pub(super) async fn orphans(
+    ontology: &Ontology<'_>,
+    namespace: Option<&str>,
+    max: u32,
+    output: &Output,
+) -> Result<(), CliError> {
     let orphans = ontology.orphans(max).await?;
     output.value(&orphans, || {
         if orphans.is_empty() {
             return "no tag has so few nodes".into();
         }
+        let of = namespace.map(|namespace| format!(" --namespace {}", quoted(namespace))).unwrap_or_default();
         let row = |it: &htm_core::ontology::Orphan| {
-            let merge = it.merge_into.as_ref().map(|into| format!("htm tags merge {} {into}", it.tag.tag));
-            let remove = || format!("htm tags remove {}", it.tag.tag);
+            let merge =
+                it.merge_into.as_ref().map(|into| format!("htm tags merge {} {into}{of}", it.tag.tag));
+            let remove = || format!("htm tags remove {}{of}", it.tag.tag);
             vec![it.tag.tag.to_string(), it.tag.total.to_string(), merge.unwrap_or_else(remove)]
         };
         table(&["TAG", "TOTAL", "SUGGESTED"], &[1], orphans.iter().map(row).collect())
     });
     Ok(())
+}
+
+/// A name as a shell takes it for one word.
+fn quoted(name: &str) -> String {
+    let name = plain(name);
+    let is_word = |character: char| character.is_ascii_alphanumeric() || "-_.:/".contains(character);
+    match name.chars().all(is_word) {
+        true => name,
+        false => format!("'{}'", name.replace('\'', "'\\''")),
+    }
 }
 
 pub(super) async fn suggest(

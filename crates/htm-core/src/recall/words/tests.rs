@@ -34,19 +34,49 @@ fn what_has_no_signs_is_as_it_was() {
 }
 
 #[test]
-fn quotes_are_phrases() {
-    let words = Words::parse("find \"night  watch\" and “the owls” (\"a b\")");
-    assert_eq!(words.plain, "find night watch and the owls (a b)");
-    assert_eq!(
-        signs("find \"night  watch\" and “the owls” (\"a b\")"),
-        of(SignKind::Phrase, &["night watch", "the owls", "a b"])
-    );
+fn quotes_are_phrases_where_there_are_only_signs() {
+    let text = "\"night  watch\" “the owls” (\"a b\") C++";
+    let words = Words::parse(text);
+    assert_eq!(words.plain, "night watch the owls (a b) C++");
+    let mut expected = of(SignKind::Phrase, &["night watch", "the owls", "a b"]);
+    expected.extend(of(SignKind::Term, &["C++"]));
+    assert_eq!(signs(text), expected);
     assert!(words.filters());
-    // Within a question they are a wish, and the text stays.
-    let question = "Who read \"The Alchemist\"?";
-    assert_eq!(signs(question), of(SignKind::Quotation, &["The Alchemist"]));
-    assert_eq!(Words::parse(question).plain, question);
-    assert!(!Words::parse(question).filters());
+    for text in ["\"to be, or not to be.\"", "\"night watch\" -staging", "owl* \"night watch\" 17.2"] {
+        assert!(Words::parse(text).has(SignKind::Phrase), "{text}");
+    }
+}
+
+#[test]
+fn quotes_beside_words_are_wishes() {
+    let text = "castle \"night watch\" sky";
+    assert_eq!(signs(text), of(SignKind::Quotation, &["night watch"]));
+    assert_eq!(Words::parse(text).plain, "castle night watch sky");
+    // A sentence stays as it is.
+    for text in [
+        "Who read \"The Alchemist\"?",
+        "I read \"The Alchemist\".",
+        "We never found out who it was that read \"The Alchemist\" aloud",
+        "the list -\"The Alchemist\" among others- was long",
+    ] {
+        assert_eq!(signs(text), of(SignKind::Quotation, &["The Alchemist"]), "{text}");
+        assert_eq!(Words::parse(text).plain, text);
+    }
+    assert!(signs("They call it \"smart\", and it is not.").is_empty());
+    assert_eq!(signs("castle \"watch\""), of(SignKind::Quotation, &["watch"]));
+}
+
+/// As agents paste them: what they read, what they were told, what a terminal said.
+#[test]
+fn sentences_require_nothing() {
+    let page = include_str!("pasted.txt");
+    let texts: Vec<&str> = page.split("\n\n").map(str::trim).filter(|text| !text.is_empty()).collect();
+    assert!(texts.len() > 20);
+    for text in texts {
+        let words = Words::parse(text);
+        assert!(!words.filters(), "{text}: {:?}", words.signs);
+        assert_eq!(words.plain, text);
+    }
 }
 
 #[test]
@@ -57,6 +87,9 @@ fn a_dash_before_a_word_is_a_no() {
     assert_eq!(without, [("mysql", false), ("night watch", false), ("foo_bar", true), ("17.2", true)]);
     assert!(words.signs.iter().all(|sign| sign.kind == SignKind::Without));
     assert!(signs("state - of -- the--art co-occurring").iter().all(|(kind, _)| *kind != SignKind::Without));
+    // Up to four words, that is; of more, it is a sentence.
+    assert!(Words::parse("notes of last summer -draft").filters());
+    assert!(!Words::parse("notes of last summer party -draft").filters());
 }
 
 #[test]

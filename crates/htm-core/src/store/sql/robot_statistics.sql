@@ -28,7 +28,7 @@ with robot as materialized (
       join htm.nodes n on n.id = w.node_id and n.deleted_at is null
      group by w.robot_id
 )
-select r.id, r.uuid, r.namespace, r.name, r.metadata, r.created_at, r.last_active,
+select r.id, r.uuid, r.namespace, r.name, r.metadata, r.created_at, r.last_active, r.max_tokens,
        coalesce(w.nodes, 0) as nodes, coalesce(w.tokens, 0)::bigint as tokens, coalesce(w.forgotten, 0) as forgotten,
        coalesce(p.repeats, 0)::bigint as repeats, w.first_memory, w.last_memory,
        coalesce(m.nodes, 0) as in_working_memory, coalesce(m.tokens, 0)::bigint as working_memory_tokens,

@@ -1,0 +1,71 @@
+//! What a command leaves in a robot's mind.
+
+use htm_core::{Htm, Intake, NodeId, Oversized, Robot};
+
+use crate::output::{count, one_line};
+
+/// A robot of a namespace, and whether it is new: it is registered then.
+pub(crate) async fn open(htm: &Htm, namespace: &str, name: &str) -> htm_core::Result<(Robot, bool)> {
+    let is_new = match htm.find_robot(Some(namespace), name).await {
+        Ok(_) => false,
+        Err(error) if error.code() == "robot_unknown" => true,
+        Err(error) => return Err(error),
+    };
+    Ok((htm.robot_in(namespace, name).await?, is_new))
+}
+
+/// What came to a robot's mind, and what left it.
+#[derive(serde::Serialize)]
+pub(crate) struct InMind {
+    robot: String,
+    /// The robot was not registered before.
+    is_new: bool,
+    max_tokens: usize,
+    #[serde(skip)]
+    nodes: Vec<NodeId>,
+    #[serde(flatten)]
+    intake: Intake,
+}
+
+impl InMind {
+    pub(crate) fn of(
+        robot: &Robot,
+        is_new: bool,
+        nodes: impl IntoIterator<Item = NodeId>,
+        intake: Intake,
+    ) -> Self {
+        let (nodes, max_tokens) = (nodes.into_iter().collect(), robot.working_memory_stats().max_tokens);
+        Self { robot: robot.name(), is_new, max_tokens, nodes, intake }
+    }
+
+    /// As a person reads it, on lines of its own.
+    pub(crate) fn describe(&self) -> String {
+        let robot = one_line(&self.robot, 40);
+        let is_in = |node: &&NodeId| {
+            !self.intake.evicted.contains(node) && !self.intake.oversized.iter().any(|it| it.node == **node)
+        };
+        let mut text = format!(
+            "\n{robot} has {} in mind",
+            match (self.nodes.len(), self.nodes.iter().filter(is_in).count()) {
+                (1, 1) => "it".into(),
+                (1, _) => "it not".into(),
+                (all, inside) if all == inside => format!("these {all}"),
+                (all, inside) => format!("{inside} of {all}"),
+            }
+        );
+        for Oversized { node, tokens } in &self.intake.oversized {
+            let max_tokens = self.max_tokens;
+            text.push_str(&format!(
+                "\nnode {node} ({tokens} tokens) is larger than its working memory of {max_tokens}"
+            ));
+        }
+        let left = self.intake.evicted.iter().filter(|node| !self.nodes.contains(node)).count();
+        if left > 0 {
+            text.push_str(&format!("; {} left it for that", count(left, "memory")));
+        }
+        if self.is_new {
+            text.push_str("; the robot is new: it is registered now");
+        }
+        text
+    }
+}

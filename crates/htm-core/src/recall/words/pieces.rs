@@ -1,0 +1,125 @@
+//! The pieces of a query's text, and what kind of text they make.
+
+use super::term;
+
+/// More words than these beside the signs, and it is a text.
+const FEW: usize = 4;
+
+/// A piece of a text; together they are the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Piece<'a> {
+    /// What stands between quotation marks at a word's start.
+    Quotation {
+        /// Whether a dash stands before it.
+        is_negated: bool,
+        phrase: &'a str,
+        /// With the dash and the marks.
+        source: &'a str,
+        /// Whether a word follows at once.
+        is_joined: bool,
+    },
+    /// From a word's start to the next white space.
+    Token(&'a str),
+    /// White space, brackets, and what follows a quotation at once.
+    Between(char),
+}
+
+/// What kind of text a query is: how far its signs are meant as signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Nothing but signs.
+    Signs,
+    /// A few words and signs, as they are typed into a search box.
+    Keywords,
+    /// Sentences, as they are pasted: marks and dashes are punctuation.
+    Text,
+}
+
+pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut before = None;
+    while let Some(first) = rest.chars().next() {
+        if starts_word(before) {
+            let unsigned = rest.strip_prefix('-');
+            if let Some((phrase, after)) = quotation(unsigned.unwrap_or(rest)) {
+                pieces.push(Piece::Quotation {
+                    is_negated: unsigned.is_some(),
+                    phrase,
+                    source: &rest[..rest.len() - after.len()],
+                    is_joined: after.starts_with(char::is_alphanumeric),
+                });
+                before = Some('"');
+                rest = after;
+                continue;
+            }
+            let token = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+            if !token.is_empty() && !is_bracket(first) {
+                pieces.push(Piece::Token(token));
+                before = token.chars().next_back();
+                rest = &rest[token.len()..];
+                continue;
+            }
+        }
+        pieces.push(Piece::Between(first));
+        before = Some(first);
+        rest = &rest[first.len_utf8()..];
+    }
+    pieces
+}
+
+impl Reading {
+    pub(super) fn of(text: &str, pieces: &[Piece<'_>]) -> Self {
+        let tokens = || {
+            pieces.iter().filter_map(|piece| match piece {
+                Piece::Token(token) => Some(*token),
+                _ => None,
+            })
+        };
+        let words = tokens().filter(|token| is_word(token)).count();
+        let is_sentence = text.trim_end().ends_with('?')
+            || text.trim().contains('\n')
+            || tokens().any(|token| is_word(token) && token.ends_with(['.', '!', '?', ';', '…']));
+        match words {
+            _ if is_sentence || words > FEW => Self::Text,
+            0 => Self::Signs,
+            _ => Self::Keywords,
+        }
+    }
+}
+
+/// The word that a token says must not be there.
+pub(super) fn negated(token: &str) -> Option<&str> {
+    token.strip_prefix('-').filter(|word| word.starts_with(char::is_alphanumeric))
+}
+
+/// A token that is no sign.
+fn is_word(token: &str) -> bool {
+    token.contains(char::is_alphanumeric)
+        && negated(token).is_none()
+        && term::prefix(token).is_none()
+        && term::exact(token).is_none()
+}
+
+fn starts_word(before: Option<char>) -> bool {
+    before.is_none_or(|c| c.is_whitespace() || is_bracket(c))
+}
+
+fn is_bracket(c: char) -> bool {
+    matches!(c, '(' | '[' | '{')
+}
+
+/// What stands between the quotes that a text begins with, and what follows them.
+fn quotation(text: &str) -> Option<(&str, &str)> {
+    let open = text.chars().next()?;
+    let close = match open {
+        '"' => '"',
+        '“' => '”',
+        '„' => '“',
+        '«' => '»',
+        _ => return None,
+    };
+    let inner = &text[open.len_utf8()..];
+    let (phrase, after) = inner.split_once(close)?;
+    phrase.contains(char::is_alphanumeric).then_some((phrase, after))
+}

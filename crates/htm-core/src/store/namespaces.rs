@@ -1,0 +1,20 @@
+//! Which namespaces there are.
+
+use sqlx::PgPool;
+
+use crate::error::Result;
+use crate::namespaces::UnknownNamespace;
+
+/// Those that have no node; the nearest are of `visible`, if any are named.
+pub(crate) async fn unknown(
+    pool: &PgPool,
+    namespaces: &[&str],
+    visible: Option<&[String]>,
+) -> Result<Vec<UnknownNamespace>> {
+    let rows: Vec<(String, Vec<String>)> = sqlx::query_as(include_str!("sql/unknown_namespaces.sql"))
+        .bind(namespaces)
+        .bind(visible)
+        .fetch_all(pool)
+        .await?;
+    Ok(rows.into_iter().map(|(namespace, nearest)| UnknownNamespace { namespace, nearest }).collect())
+}

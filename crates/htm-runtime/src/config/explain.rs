@@ -1,0 +1,83 @@
+//! What a key does, as `config/default.toml` says it.
+
+use super::error::ConfigError;
+use super::{DEFAULT_TOML, keys};
+
+/// What a key does.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Explained {
+    /// As `recall.limit`.
+    pub key: String,
+    /// Its effect, its unit and what it may be.
+    pub explanation: String,
+    /// Its default, as TOML writes it.
+    pub default: String,
+}
+
+/// A key, or all keys of a section, in the order of the file.
+///
+/// # Errors
+/// `config_unknown_key`, with the key whose name is most like it.
+pub fn explain(name: &str) -> Result<Vec<Explained>, ConfigError> {
+    let mut all = all();
+    all.retain(|it| it.key == name || it.key.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+    match all.is_empty() {
+        true => Err(ConfigError::UnknownName { name: name.into(), nearest: keys::nearest(name) }),
+        false => Ok(all),
+    }
+}
+
+fn all() -> Vec<Explained> {
+    let mut all = Vec::new();
+    let (mut section, mut comment, mut is_open) = ("", Vec::new(), false);
+    for line in DEFAULT_TOML.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            (section, is_open) = (name, false);
+            comment.clear();
+        } else if let Some(text) = line.strip_prefix('#') {
+            // A comment holds for the keys below it, up to the next comment.
+            if !is_open {
+                comment.clear();
+            }
+            is_open = true;
+            comment.push(text.trim());
+        } else if let Some((key, default)) = line.split_once(" = ") {
+            is_open = false;
+            all.push(Explained {
+                key: format!("{section}.{key}"),
+                explanation: comment.join(" "),
+                default: default.into(),
+            });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_an_explanation_and_its_default() {
+        let names: Vec<String> = all().into_iter().map(|it| it.key).collect();
+        assert_eq!(names, keys::KEYS.iter().map(|key| key.name).collect::<Vec<_>>());
+        for it in all() {
+            assert!(it.explanation.len() > 10 && it.explanation.contains('.'), "{it:?}");
+        }
+    }
+
+    #[test]
+    fn a_section_is_all_of_its_keys() {
+        let limit = explain("recall.limit").unwrap();
+        assert_eq!((limit.len(), limit[0].default.as_str()), (1, "20"));
+        assert_eq!(limit[0].explanation, "Hits returned when nothing else is said; 1 to 10000.");
+        assert!(explain("recall").unwrap().len() > 5);
+        let error = explain("recall.limt").unwrap_err();
+        assert_eq!(error.code(), "config_unknown_key");
+        assert_eq!(
+            error.to_string(),
+            "no key and no section is called `recall.limt`; did you mean `recall.limit`?"
+        );
+        assert!(explain("").is_err() && explain("rec").is_err());
+    }
+}
