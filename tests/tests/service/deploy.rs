@@ -205,7 +205,8 @@ fn every_image_has_an_exact_tag() {
     let built = read("Dockerfile");
     let built = built.lines().filter_map(|line| line.strip_prefix("FROM ").or(line.strip_prefix("# syntax=")));
     let built = built.map(|line| line.split(' ').next().unwrap().to_owned());
-    let run = compose()["services"].as_object().unwrap().values().map(|service| text(&service["image"]));
+    let compose = compose();
+    let run = compose["services"].as_object().unwrap().values().map(|service| text(&service["image"]));
     let images: Vec<String> = built.chain(run).collect();
     assert!(images.len() >= 9, "{images:?}");
     for image in images {
