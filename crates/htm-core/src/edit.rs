@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::memory::{
-    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content, validate_importance,
-    validate_metadata, validate_name, validate_text,
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
+    validate_importance, validate_metadata, validate_name, validate_text,
 };
 use crate::store::edit::{self as store, Current};
 use crate::store::{jobs, nodes, statistics, tags};

@@ -67,8 +67,9 @@ pub use node::{Node, Revision};
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy, Plan, RecallError,
-    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter, VectorSearch,
+    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy,
+    Plan, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
+    TagFilter, VectorSearch,
 };
 pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceError, RelevanceWeights, Signals};
