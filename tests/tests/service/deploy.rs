@@ -216,13 +216,17 @@ fn workers_are_not_the_owner_of_the_schema() {
     assert_eq!(["migrate", "embed-worker", "tag-worker"].map(of), ["htm", "htm_app", "htm_app"]);
     let grant = ["htm", "db", "migrate", "--application-role", "htm_app"];
     assert_eq!(texts(&services["migrate"]["command"]), grant);
-    assert!(texts(&services["postgres"]["volumes"]).contains(&"./postgres:/docker-entrypoint-initdb.d:ro".into()));
+    assert!(
+        texts(&services["postgres"]["volumes"]).contains(&"./postgres:/docker-entrypoint-initdb.d:ro".into())
+    );
     assert!(read("postgres/application-role.sh").contains("create role htm_app login password :'password';"));
 
     let secrets = documents("kubernetes/secret.example.yaml");
     let users = secrets.iter().map(|it| user(it["stringData"]["HTM_DATABASE__URL"].as_str().unwrap()));
     assert_eq!(users.collect::<Vec<_>>(), ["htm_app", "htm"]);
-    let pod = |name: &str| documents(&format!("kubernetes/{name}.yaml"))[0]["spec"]["template"]["spec"]["containers"][0].clone();
+    let pod = |name: &str| {
+        documents(&format!("kubernetes/{name}.yaml"))[0]["spec"]["template"]["spec"]["containers"][0].clone()
+    };
     let secrets = |container: &Value| -> Vec<String> {
         container["envFrom"].as_array().unwrap().iter().map(|it| text(&it["secretRef"]["name"])).collect()
     };
