@@ -97,7 +97,7 @@ mod tests {
             let whole = |text: &str| Some(text.to_owned());
             assert_eq!(lines, [(1, whole("one\n")), (2, whole("\n")), (3, None), (4, whole("two"))]);
         }
-        assert_eq!(read("", 8, 8), []);
+        assert!(read("", 8, 8).is_empty());
         assert_eq!(read("12345678", 8, 3), [(1, Some("12345678".into()))]);
         assert_eq!(read("123456789", 8, 3), [(1, None)]);
     }
@@ -108,6 +108,7 @@ mod tests {
         let mut lines = Lines::new(endless, 1_000);
         assert_eq!(lines.next().unwrap(), Some(Line::TooLong));
         assert!(lines.line.capacity() <= 2_000, "{}", lines.line.capacity());
-        assert_eq!((lines.next().unwrap(), lines.bytes()), (None, 100 << 20));
+        assert_eq!(lines.next().unwrap(), None);
+        assert_eq!(lines.bytes(), 100 << 20);
     }
 }
