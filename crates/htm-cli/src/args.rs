@@ -355,6 +355,17 @@ Examples:
 pub(crate) enum ConfigCommand {
     /// Show every value and where it came from
     Show,
+    /// Trust htm.toml and htm.local.toml of this directory, or the nearest above it, as they are now
+    #[command(
+        after_help = "Such a file may be somebody else's. Without trust it cannot set what decides where memories and \
+keys go, and which files are read: URLs, keys, paths, a provider that is not local, a port. Trust is in the content: a \
+file that is changed has to be trusted again."
+    )]
+    Trust {
+        /// Trust them no longer
+        #[arg(long)]
+        revoke: bool,
+    },
 }
 
 /// Tags from the command line as they are stored, with the library's error for one that is none.

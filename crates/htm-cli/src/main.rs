@@ -15,7 +15,7 @@ use clap::Parser;
 use htm_runtime::config::{Config, Level, Source};
 use htm_runtime::telemetry::{self, Role};
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, ConfigCommand};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -36,6 +36,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
+    // What is not trusted yet cannot be loaded.
+    if let Command::Config(ConfigCommand::Trust { revoke }) = arguments.command {
+        return commands::config::trust(revoke, output);
+    }
     let overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
     let loaded = Config::load(&overrides)?;
     // A command's own words are its output; what a library logs is only of interest when something is odd.
