@@ -1,6 +1,8 @@
 //! A PostgreSQL of the test's own, to be crashed.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::Duration;
 
 use htm_runtime::paths::Paths;
@@ -47,19 +49,30 @@ impl OwnServer {
         self.server.url()
     }
 
-    /// Listens on `address` too, for clients of the network `from` (as `10.0.0.0/24`); it restarts for it.
+    /// Listens on `address` too, for clients of the network `from` (as `10.0.0.0/24`); it restarts for it, by hand:
+    /// htm itself opens no port. Takes root.
     pub async fn listen(&self, address: &str, from: &str) {
-        let hba = self.dir.path().join("data/pg_hba.conf");
-        let mut text = std::fs::read_to_string(&hba).expect("its pg_hba.conf");
-        text.push_str(&format!("host all all {from} trust\n"));
-        // In place, not renamed: the file is the server user's.
-        std::fs::write(&hba, text).expect("its pg_hba.conf is written");
-        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("alter system set listen_addresses = '{address}'")))
-            .execute(&self.pool)
-            .await
-            .expect("a setting");
+        let status = self.server.status().await.expect("its status");
         self.crash().await;
-        self.restart().await;
+        let hba = self.dir.path().join("open_hba.conf");
+        std::fs::write(&hba, format!("local all all trust\nhost all all {from} trust\n"))
+            .expect("a pg_hba.conf");
+        let options = format!(
+            "-c config_file={}/conf/postgresql.conf -c hba_file={} -c unix_socket_directories={} \
+             -c listen_addresses={address}",
+            self.dir.path().display(),
+            hba.display(),
+            status.socket_dir.display()
+        );
+        let owner = std::fs::metadata(&status.data_dir).expect("the cluster's directory");
+        let started = Command::new(status.bin_dir.join("pg_ctl"))
+            .args(["start", "--wait", "--silent", "--log", "/dev/null", "--options", &options, "--pgdata"])
+            .arg(&status.data_dir)
+            .uid(owner.uid())
+            .gid(owner.gid())
+            .current_dir("/")
+            .status();
+        assert!(started.expect("pg_ctl runs").success(), "it starts");
     }
 
     /// Stops it as a crash does (`immediate`): nothing is flushed, every connection breaks.

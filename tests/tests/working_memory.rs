@@ -329,7 +329,12 @@ async fn the_example_goes_on_where_it_was() {
     let sandbox = Sandbox::new(&db);
     let first = sandbox.run("examples/robot", &[], b"").await;
     assert!(first.succeeds().starts_with("In mind from before: 0 memories"), "{first:?}");
-    assert!(first.stdout.contains("[just now, from planning]\nNext step: write the migration"), "{first:?}");
+    assert!(
+        first
+            .stdout
+            .contains("<memory age=\"just now\" source=\"planning\">\nNext step: write the migration"),
+        "{first:?}"
+    );
     let second = sandbox.run("examples/robot", &[], b"").await;
     assert!(second.succeeds().starts_with("In mind from before: 3 memories"), "{second:?}");
     let context = |text: &str| text.split_once("Context of").unwrap().1.to_owned();

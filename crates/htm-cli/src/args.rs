@@ -374,6 +374,17 @@ pub(crate) enum ConfigCommand {
     /// Print every key with what it does and its default: a file to start from
     #[command(after_help = "Example:\n  htm config default > htm.toml")]
     Default,
+    /// Trust htm.toml and htm.local.toml of this directory, or the nearest above it, as they are now
+    #[command(
+        after_help = "Such a file may be somebody else's. Without trust it cannot set what decides where memories and \
+keys go, and which files are read: URLs, keys, paths, a provider that is not local, a port. Trust is in the content: a \
+file that is changed has to be trusted again."
+    )]
+    Trust {
+        /// Trust them no longer
+        #[arg(long)]
+        revoke: bool,
+    },
 }
 
 /// Tags from the command line as they are stored, with the library's error for one that is none.

@@ -37,6 +37,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
+    // What is not trusted yet cannot be loaded.
+    if let Command::Config(ConfigCommand::Trust { revoke }) = arguments.command {
+        return commands::config::trust(revoke, output);
+    }
     let overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
     // These are asked when the configuration cannot be loaded, too.
     match &arguments.command {

@@ -1,5 +1,7 @@
 //! What people and programs read: tables and colours on a terminal, JSON when asked.
 
+mod harmless;
+
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,6 +17,9 @@ use serde::Serialize;
 
 use crate::args::Arguments;
 use crate::error::CliError;
+
+pub(crate) use self::harmless::plain;
+use self::harmless::plain_json;
 
 /// How a command talks.
 pub(crate) struct Output {
@@ -33,9 +38,8 @@ impl Output {
     /// Prints a value as JSON, or as people read it.
     pub(crate) fn value(&self, value: &impl Serialize, human: impl FnOnce() -> String) {
         if self.json {
-            self.line(
-                &serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}")),
-            );
+            let json = serde_json::to_string(value);
+            self.line(&plain_json(&json.unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))));
         } else {
             self.line(&human());
         }
@@ -73,7 +77,7 @@ impl Output {
             let error = serde_json::json!({
                 "error": { "code": error.code(), "message": message, "hint": error.hint() }
             });
-            eprintln!("{error}");
+            eprintln!("{}", plain_json(&error.to_string()));
         } else {
             let code = style(format!("error[{}]", error.code())).red().for_stderr();
             eprintln!("{code}: {}", plain(&message));
@@ -169,8 +173,7 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     }
 }
 
-/// A text on one line, cut to `width` characters. Control characters are taken out: stored text is data, and a
-/// terminal would obey it.
+/// A text on one line, [`plain`], cut to `width` characters.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
     let line = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= width {
@@ -179,11 +182,6 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     let mut cut: String = line.chars().take(width.saturating_sub(1)).collect();
     cut.push('…');
     cut
-}
-
-/// A text without control characters, line breaks and tabs kept.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
 }
 
 #[cfg(test)]
@@ -198,6 +196,7 @@ mod tests {
     #[test]
     fn stored_text_cannot_drive_the_terminal() {
         assert_eq!(one_line("a\u{1b}[31mred\u{7}\n b", 40), "a[31mred b");
+        assert_eq!(one_line("a\u{202e}b", 40), "a\\u{202e}b");
         assert_eq!(one_line("abcdef", 4), "abc…");
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use moka::future::Cache;
 use moka::sync::Cache as SyncCache;
 use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgPoolOptions;
 
 use crate::accesses::Accesses;
+use crate::connect::connect_options;
 use crate::embedders::{Embedders, Only};
 use crate::error::Result;
 use crate::id::NodeId;
@@ -138,7 +139,7 @@ impl Htm {
     /// # Errors
     /// `database_unreachable`.
     pub async fn connect(url: &str, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
-        let options: PgConnectOptions = url.parse()?;
+        let options = connect_options(url)?;
         let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;
         Ok(Self::with_pool(pool, settings, embedder))
     }

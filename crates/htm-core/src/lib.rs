@@ -13,6 +13,7 @@
 mod accesses;
 mod backfill;
 mod caller;
+mod connect;
 pub mod context;
 mod edit;
 mod embed_query;
@@ -51,6 +52,7 @@ pub mod working_memory;
 
 pub use backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
 pub use caller::{Caller, Confirmation};
+pub use connect::connect_options;
 pub use context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use edit::{Change, Edit, Edited};
 pub use embedders::Embedders;

@@ -1,7 +1,8 @@
 //! Configuration in layers: every value knows where it came from, and nothing that is written is passed over.
 //!
 //! Later layers win: `config/default.toml` (built in), the user's file, the project's `htm.toml`, `htm.local.toml`
-//! beside it, `HTM_SECTION__KEY` in the environment, and what the command line says.
+//! beside it, credentials of systemd, `HTM_SECTION__KEY` in the environment, and what the command line says. A project's
+//! file may set what could harm its reader only when [`Config::trust`] was told to trust it.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ mod keys;
 mod layers;
 mod model;
 mod secret;
+mod trust;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +44,8 @@ pub use model::{
     Local, Log, LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider,
     Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
 };
-pub use secret::Secret;
+pub use secret::{Secret, SecretUrl};
+pub use trust::{Decision, ProjectFile};
 
 /// Every key with its default, as a file to start from.
 pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
@@ -115,6 +118,14 @@ impl Config {
         Self::load_from(&Places::from_process(), overrides)
     }
 
+    /// Trusts the project's files as they are now, or trusts them no longer; the files, weakest first.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: a file that cannot be read, or trust that cannot be written down.
+    pub fn trust(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>, ConfigError> {
+        trust::decide(places, decision)
+    }
+
     /// From `places`.
     ///
     /// # Errors
@@ -122,18 +133,29 @@ impl Config {
     pub fn load_from(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
         let mut figment = Figment::new();
         let mut sources = BTreeMap::new();
+        let mut trusts = BTreeMap::new();
         for layer in layers::collect(places, overrides)? {
             for (name, value) in &layer.values {
                 let key = keys::find(name).ok_or_else(|| keys::unknown(name, &layer.source))?;
                 key.check(value, &layer.source)?;
                 sources.insert(name.clone(), layer.source.clone());
+                trusts.insert(name.clone(), layer.trust);
             }
             figment = figment.merge(layer);
         }
-        let config = figment.extract().map_err(|error| ConfigError::Unreadable {
+        // Its own message would quote the value.
+        let config: Self = figment.extract().map_err(|error| ConfigError::Unreadable {
             source_name: sources.get(&error.path.join(".")).unwrap_or(&Source::Default).to_string(),
-            message: error.to_string(),
+            message: format!("`{}` has a value of another type", error.path.join(".")),
         })?;
+        for (key, url_key) in keys::SENT {
+            let is_set = figment.find_value(key).is_ok_and(|value| value.as_str() != Some(""));
+            if is_set && trusts.get(url_key) < trusts.get(key) {
+                let source_of = |key| keys::source_name(sources.get(key).unwrap_or(&Source::Default), key);
+                let (key_source, url_source) = (source_of(key), source_of(url_key));
+                return Err(ConfigError::KeyElsewhere { key, key_source, url_key, url_source });
+            }
+        }
         let shown = keys::KEYS
             .iter()
             .filter_map(|key| {

@@ -14,6 +14,7 @@ use htm_core::fault::Fault;
 /// | `<home>/models/<name>/` | a local model's weights |
 /// | `<state>/data/` | the private PostgreSQL's cluster: the memories |
 /// | `<state>/run/` | its unix socket |
+/// | `<state>/conf/` | its settings, and who may connect |
 /// | `<state>/lock/` | locks, and the mark that it is to stay |
 ///
 /// `state` is `home` unless `HTM_DATA_DIR` names another directory, as evaluations and tests do for a database
@@ -73,6 +74,11 @@ impl Paths {
     /// The directory of its unix socket.
     pub fn run_dir(&self) -> PathBuf {
         self.state.join("run")
+    }
+
+    /// The directory of its settings.
+    pub fn conf_dir(&self) -> PathBuf {
+        self.state.join("conf")
     }
 
     /// The directory of the locks.

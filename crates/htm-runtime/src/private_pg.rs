@@ -1,6 +1,7 @@
 //! The private PostgreSQL: the embedded default when no `database.url` is set.
 //!
-//! It listens on a unix socket only, in a directory that nobody else may enter. It is started by the first
+//! It listens on a unix socket only, in a directory that nobody else may enter, and lets in who the kernel says is
+//! its user or root. Root runs it as `postgres`, and trusts nothing in the directories that `postgres` owns. It is started by the first
 //! process that uses it and stopped by the last one that lets go, unless it was told to stay:
 //!
 //! ```no_run
@@ -22,7 +23,9 @@ mod cluster;
 mod error;
 mod install;
 mod lock;
+mod owned_dir;
 mod server_user;
+mod settings;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -83,10 +86,13 @@ impl PrivatePg {
     /// or by `pg_config` on the PATH if that installation has the extensions. Starts nothing.
     ///
     /// # Errors
-    /// [`PrivatePgError::NoBinaries`], [`PrivatePgError::BadInstallation`], [`PrivatePgError::NoServerUser`].
+    /// [`PrivatePgError::NoBinaries`], [`PrivatePgError::BadInstallation`], [`PrivatePgError::NoServerUser`],
+    /// [`PrivatePgError::UnsafePath`].
     pub fn locate(paths: &Paths) -> Result<Self, PrivatePgError> {
-        let installation = Installation::locate(paths)?;
-        let cluster = Cluster::new(installation, ServerUser::choose()?, paths.data_dir(), paths.run_dir());
+        let user = ServerUser::choose()?;
+        user.check_is_roots(paths.state())?;
+        let installation = Installation::locate(paths, &user)?;
+        let cluster = Cluster::new(installation, user, paths);
         Ok(Self { paths: paths.clone(), cluster })
     }
 
@@ -167,7 +173,7 @@ impl PrivatePg {
     /// What the server does. Starts nothing and makes no directory.
     ///
     /// # Errors
-    /// [`PrivatePgError::Io`].
+    /// [`PrivatePgError::Io`], [`PrivatePgError::UnsafePath`], [`PrivatePgError::SocketDirTaken`].
     pub async fn status(&self) -> Result<ServerStatus, PrivatePgError> {
         self.blocking(|pg| {
             let pid = match pg.cluster.state()? {
@@ -223,6 +229,8 @@ impl PrivatePg {
 
     fn make_dirs(&self) -> Result<(), PrivatePgError> {
         let state = self.paths.state();
+        // It may have changed since it was located.
+        self.cluster.user.check_is_roots(state)?;
         if !state.exists() {
             fs::create_dir_all(state).or_io("create", state)?;
             if let ServerUser::Other(_) = self.cluster.user {

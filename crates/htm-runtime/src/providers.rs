@@ -127,7 +127,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             fake::tagger(FakeSettings { model: tag.model_name().into(), ..FakeSettings::default() })
         }
         Provider::Ollama => ollama::tagger(OllamaSettings {
-            base_url: config.ollama.base_url.clone(),
+            base_url: config.ollama.base_url.expose().to_owned(),
             model: tag.model_name().into(),
             timeout,
             prompt: prompt(&tag.prompt, "tags")?,
@@ -136,7 +136,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
             ..OllamaSettings::default()
         }),
         Provider::Openai => openai::tagger(OpenAiSettings {
-            base_url: config.openai.base_url.clone(),
+            base_url: config.openai.base_url.expose().to_owned(),
             api_key: Secret::new(config.openai.api_key.expose()),
             model: tag.model_name().into(),
             timeout,
@@ -202,7 +202,7 @@ fn make_embedder(
             ..FakeSettings::default()
         }),
         Provider::Ollama => ollama::embedder(OllamaSettings {
-            base_url: config.ollama.base_url.clone(),
+            base_url: config.ollama.base_url.expose().to_owned(),
             model: model.into(),
             dimensions,
             window,
@@ -212,7 +212,7 @@ fn make_embedder(
             ..OllamaSettings::default()
         }),
         Provider::Openai => openai::embedder(OpenAiSettings {
-            base_url: config.openai.base_url.clone(),
+            base_url: config.openai.base_url.expose().to_owned(),
             api_key: Secret::new(config.openai.api_key.expose()),
             model: model.into(),
             dimensions,

@@ -141,7 +141,7 @@ impl QueryExpander for Lazy<dyn QueryExpander> {
 fn rerank_settings(config: &Config) -> RerankSettings {
     let rerank = &config.rerank;
     RerankSettings {
-        url: rerank.url.clone(),
+        url: rerank.url.expose().to_owned(),
         api_key: Secret::new(rerank.api_key.expose()),
         model: rerank.model.clone(),
         format: match rerank.format {
@@ -186,14 +186,14 @@ fn make_expander(config: &Config) -> Result<Arc<dyn QueryExpander>, SettingsErro
     let (model, timeout) = (expansion.model_name().to_owned(), Duration::from_millis(expansion.timeout_ms));
     match expansion.provider {
         ExpansionProvider::Ollama => ollama::expander(OllamaSettings {
-            base_url: config.ollama.base_url.clone(),
+            base_url: config.ollama.base_url.expose().to_owned(),
             model,
             timeout,
             prompt: prompt(&expansion.prompt, "expansion")?,
             ..OllamaSettings::default()
         }),
         ExpansionProvider::Openai => openai::expander(OpenAiSettings {
-            base_url: config.openai.base_url.clone(),
+            base_url: config.openai.base_url.expose().to_owned(),
             api_key: Secret::new(config.openai.api_key.expose()),
             model,
             timeout,

@@ -72,7 +72,7 @@ impl Session {
     pub async fn open(config: &Config) -> Result<Self, RuntimeError> {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
-        let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
+        let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
         let options = connect_options(config, &url)?;
         // Not through the pool, which tries again until its timeout and then does not say why.
         let timeout = Duration::from_millis(config.database.connect_timeout_ms);
@@ -119,7 +119,7 @@ impl Session {
 
     /// The URL of the database.
     pub fn url(&self) -> String {
-        self.server.as_ref().map_or_else(|| self.config.database.url.clone(), ServerUse::url)
+        self.server.as_ref().map_or_else(|| self.config.database.url.expose().to_owned(), ServerUse::url)
     }
 
     /// A handle that writes, and recalls by full text. Loads no model.
@@ -233,7 +233,7 @@ impl DatabaseServer {
     /// What keeps it from starting.
     pub async fn open(config: &Config) -> Result<Self, RuntimeError> {
         let server = start_server(config, &Paths::from_env()?).await?;
-        let url = server.as_ref().map_or_else(|| config.database.url.clone(), ServerUse::url);
+        let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
         Ok(Self { url, server })
     }
 
@@ -346,7 +346,7 @@ async fn serves_older(
 
 /// Settings that every connection of the pool has.
 fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions, RuntimeError> {
-    let options: PgConnectOptions = url.parse()?;
+    let options = htm_core::connect_options(url)?;
     let timeout = config.database.statement_timeout_ms.to_string();
     // No statement of ours runs for so long that compiling its plan would pay, whatever the planner expects.
     let options = options.application_name("htm").options(KEEPALIVE);

@@ -5,7 +5,10 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -18,6 +21,9 @@ use tempfile::TempDir;
 
 /// Set for the process that [`a_killed_user_does_not_count`] kills: the state directory.
 const HOLD: &str = "HTM_TEST_HOLD";
+
+/// A user who has nothing to do with the server.
+const NOBODY: u32 = 65_534;
 
 /// A server of its own, and the directory that it lives in.
 fn server() -> Option<(PrivatePg, TempDir)> {
@@ -43,6 +49,30 @@ async fn setting(url: &str, name: &str) -> String {
         sqlx::query_scalar("select current_setting($1)").bind(name).fetch_one(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     value
+}
+
+/// Whether this process is root's: attacks by the server's user, and by others, take another user.
+fn is_root() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        println!("skipped: not root");
+    }
+    root
+}
+
+/// Writes a file as the server's user does.
+fn plant(data: &Path, name: &str, text: &str) {
+    let meta = fs::metadata(data).unwrap();
+    fs::write(data.join(name), text).unwrap();
+    chown(data.join(name), Some(meta.uid()), Some(meta.gid())).unwrap();
+}
+
+/// Puts a link in the place of a file, as the server's user can.
+fn plant_link(data: &Path, name: &str, to: &Path) {
+    let meta = fs::metadata(data).unwrap();
+    let _ = fs::remove_file(data.join(name));
+    symlink(to, data.join(name)).unwrap();
+    lchown(data.join(name), Some(meta.uid()), Some(meta.gid())).unwrap();
 }
 
 #[tokio::test]
@@ -103,6 +133,202 @@ async fn it_is_a_durable_unicode_database_on_a_socket_that_others_cannot_reach()
 }
 
 #[tokio::test]
+async fn nothing_opens_a_port_or_lets_others_in() {
+    let Some((pg, dir)) = server() else { return };
+    let server = pg.start().await.unwrap();
+    let status = pg.status().await.unwrap();
+    let mut connection = PgConnection::connect(&server.url()).await.unwrap();
+    // By its own superuser, and by who removes the files.
+    sqlx::raw_sql("alter system set listen_addresses = '*'").execute(&mut connection).await.unwrap();
+    sqlx::raw_sql("alter system set unix_socket_permissions = '0777'")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    server.release().await.unwrap();
+    fs::remove_dir_all(dir.path().join("conf")).unwrap();
+    fs::remove_file(status.data_dir.join("pg_hba.conf")).unwrap();
+    fs::remove_file(status.data_dir.join("postgresql.conf")).unwrap();
+
+    let server = pg.start().await.unwrap();
+    for (name, value) in [
+        ("listen_addresses", ""),
+        ("unix_socket_permissions", "0700"),
+        ("max_connections", "200"),
+        ("hba_file", &dir.path().join("conf/pg_hba.conf").display().to_string()),
+    ] {
+        assert_eq!(setting(&server.url(), name).await, value, "{name}");
+    }
+    let mut connection = PgConnection::connect(&server.url()).await.unwrap();
+    let rules: Vec<String> =
+        sqlx::query_scalar("select type || ' ' || auth_method from pg_hba_file_rules where error is null")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+    assert_eq!(rules, ["local peer"]);
+    connection.close().await.unwrap();
+    server.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_cluster_that_is_started_by_hand_trusts_nobody() {
+    let Some((pg, _dir)) = server() else { return };
+    pg.start().await.unwrap().release().await.unwrap();
+    let hba = fs::read_to_string(pg.status().await.unwrap().data_dir.join("pg_hba.conf")).unwrap();
+    let rules: Vec<_> = hba.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    assert!(!rules.is_empty(), "{hba}");
+    for rule in rules {
+        assert!(rule.ends_with(" peer") || rule.ends_with(" reject"), "{rule}");
+    }
+}
+
+#[tokio::test]
+async fn another_user_who_reaches_the_socket_is_refused() {
+    let Some((pg, _dir)) = server() else { return };
+    if !is_root() {
+        return;
+    }
+    let server = pg.start().await.unwrap();
+    let status = pg.status().await.unwrap();
+    let mode = |mode| fs::set_permissions(&status.socket_dir, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o755);
+    let socket = status.socket_dir.join(".s.PGSQL.5432");
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o777)).unwrap();
+    let ask = |uid: u32, role: &str| {
+        Command::new(status.bin_dir.join("psql"))
+            .args([
+                "--no-psqlrc",
+                "--tuples-only",
+                "--command",
+                "select 1",
+                "--username",
+                role,
+                "--dbname",
+                "htm",
+            ])
+            .arg("--host")
+            .arg(&status.socket_dir)
+            .uid(uid)
+            .current_dir("/")
+            .output()
+            .unwrap()
+    };
+    let refused = ask(NOBODY, "postgres");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("Peer authentication failed"), "{said}");
+    assert!(ask(0, "postgres").status.success());
+    mode(0o700);
+    server.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn root_follows_no_link_that_the_servers_user_plants() {
+    let Some((pg, dir)) = server() else { return };
+    if !is_root() {
+        return;
+    }
+    pg.start().await.unwrap().release().await.unwrap();
+    let data = pg.status().await.unwrap().data_dir;
+    let victim = dir.path().join("victim");
+    fs::write(&victim, "18\nroot:secret-hash\n").unwrap();
+    fs::set_permissions(&victim, fs::Permissions::from_mode(0o600)).unwrap();
+    let untouched = || {
+        let meta = fs::metadata(&victim).unwrap();
+        assert_eq!((meta.uid(), meta.mode() & 0o777), (0, 0o600));
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "18\nroot:secret-hash\n");
+    };
+
+    // What root wrote and gave away at each start.
+    plant_link(&data, "htm.conf", &victim);
+    let server = pg.start().await.unwrap();
+    untouched();
+    server.release().await.unwrap();
+    untouched();
+
+    // What root reads, and tells.
+    for name in ["PG_VERSION", "postmaster.pid", "server.log"] {
+        let kept = fs::read_to_string(data.join(name)).ok();
+        plant_link(&data, name, &victim);
+        let error = pg.start().await.unwrap_err();
+        let said = format!("{error} {} {error:?}", error.hint());
+        assert!(!said.contains("secret-hash"), "{name}: {said}");
+        if name != "server.log" {
+            assert_eq!(error.code(), "private_pg_unsafe_path", "{name}");
+        }
+        untouched();
+        fs::remove_file(data.join(name)).unwrap();
+        if let Some(kept) = kept {
+            plant(&data, name, &kept);
+        }
+    }
+
+    // A second name of root's file is no link, and a pipe that nobody writes to would be waited for.
+    fs::hard_link(&victim, data.join("postmaster.pid")).unwrap();
+    assert_eq!(pg.status().await.unwrap_err().code(), "private_pg_unsafe_path");
+    fs::remove_file(data.join("postmaster.pid")).unwrap();
+    nix::unistd::mkfifo(&data.join("postmaster.pid"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let status = tokio::time::timeout(Duration::from_secs(20), pg.status()).await.expect("it does not wait");
+    assert_eq!(status.unwrap_err().code(), "private_pg_unsafe_path");
+    fs::remove_file(data.join("postmaster.pid")).unwrap();
+    untouched();
+
+    assert_eq!(pg.start().await.unwrap().release().await.unwrap(), Released::Stopped);
+}
+
+#[tokio::test]
+async fn root_uses_no_directory_that_others_may_change() {
+    let Some((pg, dir)) = server() else { return };
+    if !is_root() {
+        return;
+    }
+    let refused = async |pg: &PrivatePg| {
+        assert_eq!(pg.start().await.unwrap_err().code(), "private_pg_unsafe_path");
+        let located = PrivatePg::locate(&Paths::new(Paths::from_env().unwrap().home(), dir.path()));
+        assert_eq!(located.unwrap_err().code(), "private_pg_unsafe_path");
+    };
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    refused(&pg).await;
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    refused(&pg).await;
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    chown(dir.path(), Some(NOBODY), None).unwrap();
+    refused(&pg).await;
+    let below = Paths::new(Paths::from_env().unwrap().home(), dir.path().join("of/root"));
+    assert_eq!(PrivatePg::locate(&below).unwrap_err().code(), "private_pg_unsafe_path");
+    assert!(!dir.path().join("of").exists());
+    chown(dir.path(), Some(0), None).unwrap();
+}
+
+#[tokio::test]
+async fn a_socket_directory_of_somebody_else_is_not_used() {
+    let Some((_, dir)) = server() else { return };
+    if !is_root() {
+        return;
+    }
+    let state = dir.path().join("x".repeat(120));
+    let pg = located(&Paths::new(Paths::from_env().unwrap().home(), state)).unwrap();
+    pg.start().await.unwrap().release().await.unwrap();
+    let status = pg.status().await.unwrap();
+    fs::remove_dir_all(&status.socket_dir).unwrap();
+
+    // In /tmp, anybody can make it while there is none, and answer in the server's place.
+    fs::create_dir(&status.socket_dir).unwrap();
+    fs::set_permissions(&status.socket_dir, fs::Permissions::from_mode(0o700)).unwrap();
+    let foreign = UnixListener::bind(status.socket_dir.join(".s.PGSQL.5432")).unwrap();
+    chown(&status.socket_dir, Some(NOBODY), None).unwrap();
+    assert_eq!(pg.start().await.unwrap_err().code(), "private_pg_socket_dir_taken");
+    plant(&status.data_dir, "postmaster.pid", "1\n\n\n\n\n\n\nready\n");
+    for _ in 0..2 {
+        assert_eq!(pg.status().await.unwrap_err().code(), "private_pg_socket_dir_taken");
+        assert_eq!(pg.start().await.unwrap_err().code(), "private_pg_socket_dir_taken");
+    }
+    foreign.set_nonblocking(true).unwrap();
+    assert!(foreign.accept().is_err(), "nobody has connected to it");
+    fs::remove_dir_all(&status.socket_dir).unwrap();
+    fs::remove_file(status.data_dir.join("postmaster.pid")).unwrap();
+}
+
+#[tokio::test]
 async fn it_starts_again_after_kill_9_with_what_was_committed() {
     let Some((pg, _dir)) = server() else { return };
     let before = pg.start().await.unwrap();
@@ -129,7 +355,7 @@ async fn a_stale_pid_file_with_the_number_of_another_process_is_no_server() {
     pg.start().await.unwrap().release().await.unwrap();
     let status = pg.status().await.unwrap();
     let text = format!("{}\n{}\n0\n5432\n\n\n\nready\n", std::process::id(), status.data_dir.display());
-    fs::write(status.data_dir.join("postmaster.pid"), &text).unwrap();
+    plant(&status.data_dir, "postmaster.pid", &text);
     fs::write(status.socket_dir.join(".s.PGSQL.5432.lock"), &text).unwrap();
     if cfg!(target_os = "linux") {
         assert!(!pg.status().await.unwrap().running);
@@ -255,6 +481,13 @@ async fn root_runs_it_as_another_user_who_must_get_there() {
     assert_ne!(fs::metadata(pg.status().await.unwrap().data_dir).unwrap().uid(), 0);
     if cfg!(target_os = "linux") {
         assert_ne!(fs::metadata(format!("/proc/{pid}")).unwrap().uid(), 0);
+        // It has none of root's variables, among which a key may be.
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap();
+        let variables = String::from_utf8_lossy(&variables);
+        assert!(
+            std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !variables.contains("CARGO"),
+            "{variables}"
+        );
     }
     server.release().await.unwrap();
 

@@ -39,7 +39,7 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     let answer = sandbox.htm(&arguments).await;
     assert!(
         answer.succeeds().starts_with(
-            "[just now, from meeting]\nWe chose PostgreSQL for the ledger.\n--\n[just now, from meeting]\nThe ledger has"
+            "<memory age=\"just now\" source=\"meeting\">\nWe chose PostgreSQL for the ledger.\n</memory>\n--\n<memory "
         ),
         "{answer:?}"
     );

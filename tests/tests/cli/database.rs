@@ -2,6 +2,8 @@
 
 use htm_tests::{Sandbox, TestDatabase};
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 /// Nobody listens on port 1.
 const NOBODY: &str = "postgres://nobody@127.0.0.1:1/nothing";
@@ -86,4 +88,38 @@ async fn somebody_elses_server_is_neither_started_nor_stopped() {
         (&status["private"], &status["schema_version"]),
         (&json!(false), &json!(htm_migration::LATEST))
     );
+}
+
+/// Who stands between says that the server has no TLS, and would be told user and password.
+#[tokio::test]
+async fn a_server_elsewhere_that_does_not_prove_itself_is_told_nothing() {
+    let between = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = between.local_addr().unwrap().port();
+    // What this address reaches is not known to be this machine.
+    let url = |mode: &str| format!("postgres://ada:hunter2@0.0.0.0:{port}/memories{mode}");
+    for (mode, is_told) in [("", false), ("?sslmode=verify-full", false), ("?sslmode=disable", true)] {
+        let sandbox = Sandbox::on(&url(mode)).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "20000");
+        let meet = async {
+            let (mut stream, _) = between.accept().await.unwrap();
+            let mut request = [0; 8];
+            stream.read_exact(&mut request).await.unwrap();
+            // The request for TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html
+            let asks_for_tls = request == [0, 0, 0, 8, 4, 210, 22, 47];
+            if asks_for_tls {
+                stream.write_all(b"N").await.unwrap();
+            }
+            let mut rest = [0; 1024];
+            let told = stream.read(&mut rest).await.unwrap_or(0);
+            (asks_for_tls, told)
+        };
+        let (answer, met) = tokio::join!(sandbox.htm(&["db", "status"]), meet);
+        let said = answer.fails(75, "database_unreachable");
+        assert!(!said.contains("hunter2"), "{said}");
+        if is_told {
+            assert!(!met.0 && met.1 > 0, "{mode} {met:?}");
+        } else {
+            assert_eq!(met, (true, 0), "{mode}");
+            assert!(said.contains("?sslrootcert=") && said.contains("?sslmode=require"), "{said}");
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) struct ContextArgs {
     /// What comes first: recent, important, frequent or balanced
     #[arg(long, value_name = "S", default_value = "balanced")]
     pub(crate) strategy: String,
-    /// A line above each memory: its age and its source
+    /// Delimit each memory, with its age and its source: <memory age="3 hours ago" source="chat">…</memory>
     #[arg(long)]
     pub(crate) header: bool,
     /// What stands between two memories; \n is a line break

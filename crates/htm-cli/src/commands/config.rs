@@ -4,11 +4,11 @@ mod explain;
 
 use std::process::ExitCode;
 
-use htm_runtime::config::Loaded;
+use htm_runtime::config::{Config, Decision, Loaded, Places, ProjectFile};
 
 pub(crate) use self::explain::{default, explain};
 use crate::error::CliError;
-use crate::output::{Output, table};
+use crate::output::{Output, plain, table};
 
 pub(crate) fn show(loaded: &Loaded, output: &Output) -> Result<ExitCode, CliError> {
     let entries = loaded.entries();
@@ -20,4 +20,32 @@ pub(crate) fn show(loaded: &Loaded, output: &Output) -> Result<ExitCode, CliErro
         table(&["key", "value", "from"], &[], rows)
     });
     Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn trust(revoke: bool, output: &Output) -> Result<ExitCode, CliError> {
+    let decision = if revoke { Decision::Revoke } else { Decision::Trust };
+    let files = Config::trust(&Places::from_process(), decision)?;
+    if files.is_empty() {
+        return Err(CliError::Usage {
+            code: "config_no_project",
+            what: "neither this directory nor one above it has an htm.toml or htm.local.toml".into(),
+            hint: "go to the project's directory; the user's own file and the environment need no trust"
+                .into(),
+        });
+    }
+    output.value(&files, || files.iter().map(describe).collect::<Vec<_>>().join("\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(file: &ProjectFile) -> String {
+    let path = file.path.display();
+    let mut text = match (file.guarded.is_empty(), file.trusted) {
+        (true, _) => format!("{path} sets nothing that needs trust"),
+        (false, true) => format!("{path} is trusted, as it is now, to set"),
+        (false, false) => format!("{path} is not trusted to set"),
+    };
+    for (key, value) in &file.guarded {
+        text.push_str(&format!("\n  {key} = {value}"));
+    }
+    plain(&text)
 }

@@ -132,7 +132,7 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
 
 fn url(config: &Config) -> Result<String, CliError> {
     if !config.database.url.is_empty() {
-        return Ok(config.database.url.clone());
+        return Ok(config.database.url.expose().to_owned());
     }
     Ok(PrivatePg::locate(&Paths::from_env()?)?.url())
 }

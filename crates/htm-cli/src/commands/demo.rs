@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::store::{server, statistics};
 use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
-use htm_runtime::config::Config;
+use htm_runtime::config::{Config, SecretUrl};
 use htm_runtime::{DatabaseServer, Session};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio_util::sync::CancellationToken;
@@ -64,12 +64,13 @@ pub(crate) async fn run(
 /// A database of the demo's own, made anew, on the server of the configuration: real memories are not touched.
 async fn with_own_database(config: &Config, server: &DatabaseServer) -> Result<Config, CliError> {
     drop_database(server).await?;
-    let mut connection = PgConnection::connect(&server.url()).await?;
+    let options = htm_core::connect_options(&server.url())?;
+    let mut connection = PgConnection::connect_with(&options).await?;
     let sql = format!("create database {DATABASE}");
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
     connection.close().await?;
     let mut config = config.clone();
-    config.database.url = with_database(&server.url(), DATABASE);
+    config.database.url = SecretUrl::new(with_database(&server.url(), DATABASE));
     // A worker that is killed during the demo should not hold it up for half a minute.
     config.jobs.lease_ms = config.jobs.lease_ms.min(5_000);
     config.jobs.sweep_ms = config.jobs.sweep_ms.min(1_000);
@@ -78,7 +79,8 @@ async fn with_own_database(config: &Config, server: &DatabaseServer) -> Result<C
 }
 
 async fn drop_database(server: &DatabaseServer) -> Result<(), CliError> {
-    let mut connection = PgConnection::connect(&server.url()).await?;
+    let options = htm_core::connect_options(&server.url())?;
+    let mut connection = PgConnection::connect_with(&options).await?;
     let sql = format!("drop database if exists {DATABASE} with (force)");
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
     Ok(connection.close().await?)

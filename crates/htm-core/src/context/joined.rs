@@ -15,6 +15,15 @@ pub(super) struct Joined {
     settled_tokens: usize,
 }
 
+/// Where a [`Joined`] stood once.
+pub(super) struct Place {
+    length: usize,
+    tokens: usize,
+    chars: usize,
+    settled: usize,
+    settled_tokens: usize,
+}
+
 impl Joined {
     pub(super) fn new(encoding: TokenEncoding) -> Self {
         Self { encoding, text: String::new(), tokens: 0, chars: 0, settled: 0, settled_tokens: 0 }
@@ -22,6 +31,19 @@ impl Joined {
 
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place {
+        let Self { tokens, chars, settled, settled_tokens, .. } = *self;
+        Place { length: self.text.len(), tokens, chars, settled, settled_tokens }
+    }
+
+    /// As it was at `place`.
+    pub(super) fn back_to(&mut self, place: Place) {
+        self.text.truncate(place.length);
+        (self.tokens, self.chars) = (place.tokens, place.chars);
+        (self.settled, self.settled_tokens) = (place.settled, place.settled_tokens);
     }
 
     pub(super) fn into_text(self) -> (String, usize) {

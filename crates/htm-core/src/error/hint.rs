@@ -106,6 +106,12 @@ impl Error {
             Self::Tag(error) => error.hint(),
             Self::Recall(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
+            Self::DatabaseUnreachable(error) if is_about_proof(error) => {
+                "the server has to prove who it is: name the authority that signed its certificate in database.url \
+                 (?sslrootcert=/path/ca.pem), or, in a network that you trust, encrypt without proof (?sslmode=require) \
+                 or not at all (?sslmode=disable)"
+                    .into()
+            }
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
             }
@@ -122,6 +128,15 @@ impl Error {
             Self::Database(_) => "run `htm doctor`; the statement changed nothing".into(),
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
         }
+    }
+}
+
+/// Whether the server could not prove who it is. A certificate that is refused comes as data that cannot be read.
+fn is_about_proof(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Tls(_) => true,
+        sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::InvalidData,
+        _ => false,
     }
 }
 

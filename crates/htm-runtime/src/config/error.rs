@@ -46,9 +46,31 @@ pub enum ConfigError {
         /// Where in it, and why not.
         message: String,
     },
-    /// The file system refused a file that is there.
-    #[error("could not read {}", path.display())]
+    /// A project's file sets what only a trusted one may.
+    #[error("{} sets {}, and nobody said that it is trusted", path.display(), quoted(.keys))]
+    Untrusted {
+        /// The file.
+        path: PathBuf,
+        /// What it sets.
+        keys: Vec<String>,
+    },
+    /// A key would be sent to a URL that comes from a place that is trusted less.
+    #[error("`{key}` of {key_source} would be sent to `{url_key}` of {url_source}, which is trusted less")]
+    KeyElsewhere {
+        /// As `openai.api_key`.
+        key: &'static str,
+        /// The file, the variable, or the flag.
+        key_source: String,
+        /// As `openai.base_url`.
+        url_key: &'static str,
+        /// The project's file.
+        url_source: String,
+    },
+    /// The file system refused a file.
+    #[error("could not {action} {}", path.display())]
     Io {
+        /// As `read`.
+        action: &'static str,
         /// The file.
         path: PathBuf,
         /// Why not.
@@ -63,6 +85,8 @@ impl ConfigError {
             Self::UnknownKey { .. } | Self::UnknownName { .. } => "config_unknown_key",
             Self::BadValue { .. } => "config_bad_value",
             Self::Unreadable { .. } => "config_unreadable",
+            Self::Untrusted { .. } => "config_untrusted",
+            Self::KeyElsewhere { .. } => "config_key_elsewhere",
             Self::Io { .. } => "config_io",
         }
     }
@@ -78,7 +102,16 @@ impl ConfigError {
                 format!("change `{key}` in {source_name}; what it does: `htm config explain {key}`")
             }
             Self::Unreadable { source_name, .. } => format!("mend {source_name}: it has to be TOML"),
-            Self::Io { .. } => "check who may read it".into(),
+            Self::Untrusted { path, .. } => format!(
+                "it decides where memories and keys go, and which files are read: read {}, then run `htm config trust` \
+                 here, again after each change; or remove these keys from it",
+                path.display()
+            ),
+            Self::KeyElsewhere { key, url_key, url_source, .. } => format!(
+                "if it is to go there, set `{url_key}` where `{key}` is set; else unset `{key}` here, or remove \
+                 `{url_key}` from {url_source}"
+            ),
+            Self::Io { .. } => "check that it is there and who may read it".into(),
         }
     }
 
@@ -86,6 +119,10 @@ impl ConfigError {
     pub fn fault(&self) -> Fault {
         Fault::User
     }
+}
+
+fn quoted(keys: &[String]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn did_you_mean(nearest: &Option<&'static str>) -> String {

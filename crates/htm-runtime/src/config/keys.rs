@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
+use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
 
@@ -11,7 +12,7 @@ use super::model::{
     Deduplicate, Encoding, ExpansionProvider, Fusion, Level, LogFormat, Provider, RerankFormat,
     RerankProvider, Strategy, WeekStart,
 };
-use super::secret::mask_password;
+use super::secret::masked;
 
 /// A key, as `recall.limit`.
 pub(super) struct Key {
@@ -27,6 +28,8 @@ enum Rule {
     Filled,
     /// A text that nobody may see.
     Secret,
+    /// Empty, or the path of a file or a directory that is read.
+    Path,
     /// Empty, or a PostgreSQL URL; its password is hidden.
     DatabaseUrl,
     /// An http or https URL.
@@ -54,6 +57,7 @@ const DAY_MS: i64 = 86_400_000;
 /// In the order of `config/default.toml`.
 pub(super) const KEYS: &[Key] = &[
     key("database.url", Rule::DatabaseUrl),
+    key("database.url_file", Rule::Path),
     key("database.max_connections", Rule::Whole(1..=1000)),
     key("database.connect_timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("database.statement_timeout_ms", Rule::Whole(0..=DAY_MS)),
@@ -80,13 +84,14 @@ pub(super) const KEYS: &[Key] = &[
     key("tag.max_tags", Rule::Whole(1..=50)),
     key("tag.ontology", Rule::WordsOrFiles(ONTOLOGIES)),
     key("tag.ontology_tokens", Rule::Whole(0..=1_000_000)),
-    key("tag.prompt", Rule::Text),
+    key("tag.prompt", Rule::Path),
     key("tag.max_depth", Rule::Whole(1..=5)),
     key("tag.singular", Rule::Singulars),
     key("ollama.base_url", Rule::HttpUrl),
     key("openai.base_url", Rule::HttpUrl),
     key("openai.api_key", Rule::Secret),
-    key("local.model_dir", Rule::Text),
+    key("openai.api_key_file", Rule::Path),
+    key("local.model_dir", Rule::Path),
     key("recall.strategy", Rule::OneOf(Strategy::WORDS)),
     key("recall.limit", Rule::Whole(1..=10_000)),
     key("recall.pool", Rule::Whole(1..=10_000)),
@@ -105,16 +110,17 @@ pub(super) const KEYS: &[Key] = &[
     key("rerank.provider", Rule::OneOf(RerankProvider::WORDS)),
     key("rerank.url", Rule::HttpUrl),
     key("rerank.api_key", Rule::Secret),
+    key("rerank.api_key_file", Rule::Path),
     key("rerank.model", Rule::Text),
     key("rerank.format", Rule::OneOf(RerankFormat::WORDS)),
-    key("rerank.path", Rule::Text),
+    key("rerank.path", Rule::Path),
     key("rerank.top", Rule::Whole(1..=1000)),
     key("rerank.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("expansion.provider", Rule::OneOf(ExpansionProvider::WORDS)),
     key("expansion.model", Rule::Text),
     key("expansion.count", Rule::Whole(1..=8)),
     key("expansion.timeout_ms", Rule::Whole(1..=DAY_MS)),
-    key("expansion.prompt", Rule::Text),
+    key("expansion.prompt", Rule::Path),
     key("relevance.similarity", Rule::Number(0.0..=1.0)),
     key("relevance.text", Rule::Number(0.0..=1.0)),
     key("relevance.importance", Rule::Number(0.0..=1.0)),
@@ -153,6 +159,15 @@ const fn key(name: &'static str, rule: Rule) -> Key {
 pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
+
+/// The keys whose value may stand in a file, each with the key that names the file.
+pub(super) fn in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().filter_map(|key| Some((key.name.strip_suffix("_file")?, key.name)))
+}
+
+/// The keys that are sent to a server, each with the URL that it is sent to.
+pub(super) const SENT: [(&str, &str); 2] =
+    [("openai.api_key", "openai.base_url"), ("rerank.api_key", "rerank.url")];
 
 /// Names the key with the most similar name, if one is similar.
 pub(super) fn unknown(name: &str, source: &Source) -> ConfigError {
@@ -193,7 +208,7 @@ impl Key {
     pub(super) fn check(&self, value: &Value, source: &Source) -> Result<(), ConfigError> {
         let text = value.as_str();
         let allowed = match &self.rule {
-            Rule::Text | Rule::Secret => text.is_some(),
+            Rule::Text | Rule::Secret | Rule::Path => text.is_some(),
             Rule::Filled => text.is_some_and(|text| !text.trim().is_empty()),
             Rule::DatabaseUrl => text.is_some_and(|text| {
                 text.is_empty() || text.starts_with("postgres://") || text.starts_with("postgresql://")
@@ -216,6 +231,28 @@ impl Key {
             Rule::Number(range) => number(value).is_some_and(|number| range.contains(&number)),
         };
         if allowed { Ok(()) } else { Err(self.bad(self.show(value), source)) }
+    }
+
+    /// Whether a project's file may set it to `value` only when the user trusts that file: what says where memories and
+    /// keys go, which files are read, and which port is opened.
+    pub(super) fn is_guarded(&self, value: &Value) -> bool {
+        let text = value.as_str();
+        match &self.rule {
+            Rule::Secret | Rule::DatabaseUrl | Rule::HttpUrl | Rule::Listen | Rule::Path => true,
+            // A provider elsewhere reads the memories.
+            Rule::OneOf(_) if self.name.ends_with(".provider") => {
+                !matches!(text, Some("" | "local" | "fake"))
+            }
+            // A local model's name is that of its directory.
+            Rule::Text if self.name.ends_with(".model") => text.is_none_or(|text| {
+                let parts = Path::new(text).components();
+                !text.is_empty() && !parts.into_iter().all(|part| matches!(part, Component::Normal(_)))
+            }),
+            Rule::WordsOrFiles(words) => value.as_array().is_none_or(|values| {
+                values.iter().any(|one| one.as_str().is_none_or(|one| !words.contains(&one)))
+            }),
+            _ => false,
+        }
     }
 
     /// `text`, from the environment or the command line, as this key's type.
@@ -246,7 +283,7 @@ impl Key {
             }
             Rule::DatabaseUrl | Rule::HttpUrl => match value.as_str() {
                 // Without a scheme there is no telling where a password stands.
-                Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", mask_password(url)),
+                Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", masked(url)),
                 Some(_) => "\"***\"".into(),
                 None => show(value),
             },
@@ -268,6 +305,7 @@ impl Key {
             |words: &[&str]| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
         match &self.rule {
             Rule::Text | Rule::Secret => "a text".into(),
+            Rule::Path => "a path, or empty".into(),
             Rule::Filled => "a text that is not empty".into(),
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),

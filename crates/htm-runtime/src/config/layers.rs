@@ -3,37 +3,42 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use figment::providers::{Format as _, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
 
 use super::error::ConfigError;
 use super::keys;
+use super::trust::{self, Trust};
 use super::{DEFAULT_TOML, Source};
+
+/// No configuration and no secret is nearly as long, in bytes.
+const FILE_MOST: u64 = 1024 * 1024;
 
 /// Where the layers are looked for; an empty one gives the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The user's file; it need not be there.
     pub user: Option<PathBuf>,
+    /// The directory that says which files of projects the user trusts; none: no file is trusted.
+    pub trusted: Option<PathBuf>,
     /// Where the search for `htm.toml` and `htm.local.toml` starts: here, else in the nearest directory above that
     /// has one of them.
     pub project: Option<PathBuf>,
-    /// Names and values; those without `HTM_` and `__` are passed over.
+    /// Names and values; those without `HTM_` and `__` are passed over, but for `CREDENTIALS_DIRECTORY`.
     pub env: Vec<(String, String)>,
 }
 
 impl Places {
     /// Those of this process: `$XDG_CONFIG_HOME/htm/config.toml`, the current directory, its environment.
     pub fn from_process() -> Self {
+        let own = etcetera::base_strategy::Xdg::new().ok().map(|xdg| xdg.config_dir().join("htm"));
         Self {
-            user: etcetera::base_strategy::Xdg::new()
-                .ok()
-                .map(|xdg| xdg.config_dir().join("htm/config.toml")),
+            user: own.as_ref().map(|own| own.join("config.toml")),
+            trusted: own.map(|own| own.join("trusted")),
             project: env::current_dir().ok(),
             env: env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -45,6 +50,7 @@ impl Places {
 /// One source's keys, as `recall.limit`, and values.
 pub(super) struct Layer {
     pub(super) source: Source,
+    pub(super) trust: Trust,
     pub(super) values: Vec<(String, Value)>,
 }
 
@@ -72,26 +78,95 @@ pub(super) fn collect(
     places: &Places,
     overrides: &BTreeMap<String, String>,
 ) -> Result<Vec<Layer>, ConfigError> {
-    let mut layers = vec![parse(DEFAULT_TOML, Source::Default)?];
-    layers.extend(places.user.as_deref().map(file).transpose()?.flatten());
-    if let Some(start) = &places.project {
-        let names = ["htm.toml", "htm.local.toml"];
-        if let Some(dir) = start.ancestors().find(|dir| names.iter().any(|name| dir.join(name).is_file())) {
-            for name in names {
-                layers.extend(file(&dir.join(name))?);
-            }
-        }
+    let default = parse(DEFAULT_TOML, Source::Default)?;
+    let mut layers = vec![Layer { trust: Trust::Program, ..default }];
+    if let Some(path) = &places.user
+        && let Some(text) = read(path)?
+    {
+        layers.extend(with_secrets(vec![parse(&text, Source::File(path.clone()))?])?);
     }
+    for path in project_files(places) {
+        layers.extend(
+            project(places, path)?.map(|layer| with_secrets(vec![layer])).transpose()?.into_iter().flatten(),
+        );
+    }
+    layers.extend(credentials(places)?);
+
     let mut variables: Vec<_> = places.env.iter().filter(|(name, _)| is_configuration(name)).collect();
     variables.sort();
-    for (variable, text) in variables {
+    let set = variables.into_iter().map(|(variable, text)| {
         let name = variable["HTM_".len()..].to_lowercase().replacen("__", ".", 1);
-        layers.push(typed(&name, text, Source::Env(variable.clone()))?);
+        typed(&name, text, Source::Env(variable.clone()))
+    });
+    layers.extend(with_secrets(set.collect::<Result<_, _>>()?)?);
+    let set = overrides.iter().map(|(name, text)| typed(name, text, Source::Flag));
+    layers.extend(with_secrets(set.collect::<Result<_, _>>()?)?);
+    Ok(layers)
+}
+
+/// The project's files that are there, weakest first.
+pub(super) fn project_files(places: &Places) -> Vec<PathBuf> {
+    let names = ["htm.toml", "htm.local.toml"];
+    let files = |dir: &Path| names.map(|name| dir.join(name)).into_iter().filter(|path| path.is_file());
+    let dirs = places.project.iter().flat_map(|start| start.ancestors());
+    dirs.map(|dir| files(dir).collect::<Vec<_>>()).find(|files| !files.is_empty()).unwrap_or_default()
+}
+
+/// A project's file, which may not set everything.
+fn project(places: &Places, path: PathBuf) -> Result<Option<Layer>, ConfigError> {
+    let Some(text) = read(&path)? else { return Ok(None) };
+    let layer = Layer { trust: Trust::Project, ..parse(&text, Source::File(path.clone()))? };
+    let guarded = trust::guarded(&layer);
+    if !guarded.is_empty() && !trust::is_trusted(places, &path, &text) {
+        let keys = guarded.into_iter().map(|(name, _)| name).collect();
+        return Err(ConfigError::Untrusted { path, keys });
     }
-    for (name, text) in overrides {
-        layers.push(typed(name, text, Source::Flag)?);
+    Ok(Some(layer))
+}
+
+/// What systemd hands over (`LoadCredential=openai.api_key:/etc/…`): a file named as the key that it holds.
+fn credentials(places: &Places) -> Result<Vec<Layer>, ConfigError> {
+    let Some((_, dir)) = places.env.iter().find(|(name, _)| name == "CREDENTIALS_DIRECTORY") else {
+        return Ok(Vec::new());
+    };
+    let mut layers = Vec::new();
+    for (name, _) in keys::in_files() {
+        let path = Path::new(dir).join(name);
+        if let Some(text) = read(&path)? {
+            layers.push(secret(name, &text, Source::File(path), Trust::User));
+        }
     }
     Ok(layers)
+}
+
+/// The layers of one place, and those of the secrets that they name files for. What stands there itself wins over what
+/// stands in a file.
+fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>, ConfigError> {
+    let find = |layers: &[Layer], name: &str| {
+        layers.iter().find_map(|layer| {
+            let (_, value) = layer.values.iter().find(|(key, _)| key == name)?;
+            let text = value.as_str().filter(|text| !text.is_empty())?;
+            Some((text.to_owned(), layer.source.clone(), layer.trust))
+        })
+    };
+    for (name, file_name) in keys::in_files() {
+        if let Some((path, source, trust)) = find(&layers, file_name)
+            && find(&layers, name).is_none()
+        {
+            let path = PathBuf::from(path);
+            let text = read(&path)?.ok_or_else(|| ConfigError::Io {
+                action: "read",
+                path: path.clone(),
+                source: ErrorKind::NotFound.into(),
+            })?;
+            layers.push(secret(name, &text, source, trust));
+        }
+    }
+    Ok(layers)
+}
+
+fn secret(name: &str, text: &str, source: Source, trust: Trust) -> Layer {
+    Layer { source, trust, values: vec![(name.to_owned(), Value::from(text.trim()))] }
 }
 
 /// `HTM_HOME` and its like are places, not configuration.
@@ -102,24 +177,37 @@ fn is_configuration(variable: &str) -> bool {
 fn typed(name: &str, text: &str, source: Source) -> Result<Layer, ConfigError> {
     let key = keys::find(name).ok_or_else(|| keys::unknown(name, &source))?;
     let value = key.parse(text, &source)?;
-    Ok(Layer { source, values: vec![(name.to_owned(), value)] })
+    Ok(Layer { source, trust: Trust::User, values: vec![(name.to_owned(), value)] })
 }
 
-fn file(path: &Path) -> Result<Option<Layer>, ConfigError> {
-    match fs::read_to_string(path) {
-        Ok(text) => parse(&text, Source::File(path.to_path_buf())).map(Some),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(source) => Err(ConfigError::Io { path: path.to_path_buf(), source }),
-    }
+/// The text of a file; `None` when it is not there.
+pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+    let refused = |source| ConfigError::Io { action: "read", path: path.to_path_buf(), source };
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(refused(error)),
+    };
+    let mut text = String::new();
+    file.take(FILE_MOST).read_to_string(&mut text).map_err(refused)?;
+    Ok(Some(text))
 }
 
-fn parse(text: &str, source: Source) -> Result<Layer, ConfigError> {
-    let data = Toml::string(text).data().map_err(|error| ConfigError::Unreadable {
-        source_name: keys::source_name(&source, ""),
-        message: error.kind.to_string(),
+pub(super) fn parse(text: &str, source: Source) -> Result<Layer, ConfigError> {
+    let unreadable =
+        |message: String| ConfigError::Unreadable { source_name: keys::source_name(&source, ""), message };
+    let table: toml::Table = toml::from_str(text).map_err(|error| {
+        // Where, and what was expected there; never the line itself, which may hold a secret.
+        let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        unreadable(format!("line {line}, column {column}: {}", error.message()))
     })?;
     let mut values = Vec::new();
-    for (section, value) in data.into_values().flatten() {
+    for (section, value) in table {
+        let value = Value::serialize(value).map_err(|_| unreadable(format!("`{section}` has no value")))?;
         match value {
             Value::Dict(_, keys) if !keys.is_empty() || keys::is_section(&section) => {
                 values.extend(keys.into_iter().map(|(key, value)| (format!("{section}.{key}"), value)));
@@ -135,5 +223,5 @@ fn parse(text: &str, source: Source) -> Result<Layer, ConfigError> {
             _ => return Err(keys::unknown(&section, &source)),
         }
     }
-    Ok(Layer { source, values })
+    Ok(Layer { source, trust: Trust::User, values })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use htm_core::{RelevanceWeights, TagRules};
 use serde::{Deserialize, Serialize};
 
-use super::secret::{Secret, mask_password};
+use super::secret::{Secret, SecretUrl};
 use crate::paths::Paths;
 
 /// All of the configuration; `config/default.toml` says what each key does.
@@ -38,26 +38,17 @@ pub struct Config {
 }
 
 /// `[database]`.
-#[derive(Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Database {
     /// Empty: the private PostgreSQL. May hold a password.
-    pub url: String,
+    pub url: SecretUrl,
+    /// Where `url` was read from; may be empty.
+    pub url_file: String,
     pub max_connections: u32,
     pub connect_timeout_ms: u64,
     pub statement_timeout_ms: u64,
-}
-
-impl std::fmt::Debug for Database {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Database")
-            .field("url", &mask_password(&self.url))
-            .field("max_connections", &self.max_connections)
-            .field("connect_timeout_ms", &self.connect_timeout_ms)
-            .field("statement_timeout_ms", &self.statement_timeout_ms)
-            .finish()
-    }
 }
 
 /// `[memory]`.
@@ -199,7 +190,7 @@ impl Tag {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Ollama {
-    pub base_url: String,
+    pub base_url: SecretUrl,
 }
 
 /// `[openai]`.
@@ -207,8 +198,10 @@ pub struct Ollama {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Openai {
-    pub base_url: String,
+    pub base_url: SecretUrl,
     pub api_key: Secret,
+    /// Where `api_key` was read from; may be empty.
+    pub api_key_file: String,
 }
 
 /// `[local]`.
@@ -261,8 +254,10 @@ pub struct Recall {
 #[allow(missing_docs)]
 pub struct Rerank {
     pub provider: RerankProvider,
-    pub url: String,
+    pub url: SecretUrl,
     pub api_key: Secret,
+    /// Where `api_key` was read from; may be empty.
+    pub api_key_file: String,
     /// May be empty.
     pub model: String,
     pub format: RerankFormat,

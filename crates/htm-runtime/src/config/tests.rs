@@ -15,7 +15,8 @@ fn places(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (Plac
     fs::write(dir.path().join("project/htm.toml"), project).unwrap();
     fs::write(dir.path().join("project/htm.local.toml"), local).unwrap();
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    (Places { user: Some(dir.path().join("user.toml")), project: Some(deep), env }, dir)
+    let trusted = Some(dir.path().join("trusted"));
+    (Places { user: Some(dir.path().join("user.toml")), trusted, project: Some(deep), env }, dir)
 }
 
 fn with_env(name: &str, value: &str) -> Result<Loaded, ConfigError> {
@@ -165,7 +166,8 @@ fn a_bad_value_names_key_value_source_and_what_is_allowed() {
 
 #[test]
 fn secrets_are_neither_in_errors_nor_in_the_listing_nor_in_debug() {
-    let error = with_project("[openai]\napi_key = 12345");
+    let (user, _dir) = places("[openai]\napi_key = 12345", "", "", &[]);
+    let error = Config::load_from(&user, &BTreeMap::new()).unwrap_err();
     assert!(error.to_string().contains("***") && !error.to_string().contains("12345"), "{error}");
     let error = with_env("HTM_DATABASE__URL", "mysql://me:hunter2@host/db").unwrap_err();
     assert!(!error.to_string().contains("hunter2"), "{error}");
@@ -180,7 +182,7 @@ fn secrets_are_neither_in_errors_nor_in_the_listing_nor_in_debug() {
     );
     let loaded = Config::load_from(&places, &BTreeMap::new()).unwrap();
     assert_eq!(loaded.config.openai.api_key.expose(), "12345");
-    assert_eq!(loaded.config.database.url, "postgres://me:hunter2@host/db");
+    assert_eq!(loaded.config.database.url.expose(), "postgres://me:hunter2@host/db");
     let shown = format!("{:?} {loaded:?}", loaded.entries());
     assert!(!shown.contains("12345") && !shown.contains("hunter2"), "{shown}");
 }
@@ -218,4 +220,184 @@ fn a_zone_is_known_without_the_systems_database() {
     assert_eq!(defaults().config.time.settings(), htm_core::TimeSettings::default());
     let sunday = with_env("HTM_TIME__WEEK_START", "sunday").unwrap().config.time.settings();
     assert_eq!(sunday.week_start, htm_core::WeekStart::Sunday);
+}
+
+/// Loads what `places` has.
+fn load(places: &Places) -> Result<Config, ConfigError> {
+    Config::load_from(places, &BTreeMap::new()).map(|loaded| loaded.config)
+}
+
+#[test]
+fn a_planted_project_file_says_neither_where_memories_and_keys_go_nor_what_is_read() {
+    for (text, key) in [
+        ("[database]\nurl = \"postgres://mallory/x\"", "database.url"),
+        ("[database]\nurl_file = \"/etc/hostname\"", "database.url_file"),
+        ("[ollama]\nbase_url = \"http://mallory\"", "ollama.base_url"),
+        ("[openai]\nbase_url = \"http://mallory\"", "openai.base_url"),
+        ("[openai]\napi_key = \"sk-mallory\"", "openai.api_key"),
+        ("[openai]\napi_key_file = \"/etc/shadow\"", "openai.api_key_file"),
+        ("[rerank]\nurl = \"http://mallory\"", "rerank.url"),
+        ("[rerank]\napi_key = \"sk-mallory\"", "rerank.api_key"),
+        ("[rerank]\npath = \"/tmp/model\"", "rerank.path"),
+        ("[rerank]\nprovider = \"http\"", "rerank.provider"),
+        ("[tag]\nprompt = \"/etc/passwd\"", "tag.prompt"),
+        ("[tag]\nontology = [\"software\", \"/tmp/x.toml\"]", "tag.ontology"),
+        ("[expansion]\nprompt = \"/etc/passwd\"", "expansion.prompt"),
+        ("[local]\nmodel_dir = \"/tmp/model\"", "local.model_dir"),
+        ("[embedding]\nprovider = \"openai\"", "embedding.provider"),
+        ("[embedding]\nmodel = \"../../tmp/model\"", "embedding.model"),
+        ("[tag]\nmodel = \"/tmp/model\"", "tag.model"),
+        ("[worker]\nlisten = \"0.0.0.0:9464\"", "worker.listen"),
+    ] {
+        for local in [false, true] {
+            let (project, beside) = if local { ("", text) } else { (text, "") };
+            let (places, _dir) = places("", project, beside, &[]);
+            let error = load(&places).unwrap_err();
+            assert_eq!(error.code(), "config_untrusted", "{text}");
+            let said = format!("{error} {}", error.hint());
+            assert!(said.contains(&format!("`{key}`")) && said.contains("htm config trust"), "{said}");
+            assert!(said.contains(if local { "htm.local.toml" } else { "htm.toml" }), "{said}");
+            assert!(!said.contains("mallory"), "{said}");
+        }
+    }
+    for harmless in [
+        "[memory]\nnamespace = \"atlas\"",
+        "[embedding]\nprovider = \"local\"\nmodel = \"BAAI/bge-small-en-v1.5\"",
+        "[tag]\nontology = [\"software\"]\nmax_tags = 3",
+        "[recall]\nlimit = 7",
+    ] {
+        let (places, _dir) = places("", harmless, "", &[]);
+        load(&places).unwrap();
+    }
+}
+
+#[test]
+fn trust_is_in_a_content_at_a_path() {
+    let text = "[ollama]\nbase_url = \"http://gpu:11434\"\n";
+    let (places, dir) = places("", text, "", &[]);
+    let project = dir.path().join("project/htm.toml");
+    assert_eq!(load(&places).unwrap_err().code(), "config_untrusted");
+    let files = Config::trust(&places, Decision::Trust).unwrap();
+    assert_eq!((files.len(), &files[0].path, files[0].trusted), (2, &project, true));
+    assert_eq!(files[0].guarded, [("ollama.base_url".to_owned(), "\"http://gpu:11434\"".to_owned())]);
+    assert_eq!(load(&places).unwrap().ollama.base_url.expose(), "http://gpu:11434");
+
+    fs::write(&project, text.replace("gpu", "mallory")).unwrap();
+    assert_eq!(load(&places).unwrap_err().code(), "config_untrusted");
+    fs::write(&project, text).unwrap();
+    load(&places).unwrap();
+
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::copy(&project, elsewhere.join("htm.toml")).unwrap();
+    let there = Places { project: Some(elsewhere), ..places.clone() };
+    assert_eq!(load(&there).unwrap_err().code(), "config_untrusted");
+
+    let files = Config::trust(&places, Decision::Revoke).unwrap();
+    assert!(!files[0].trusted);
+    assert_eq!(load(&places).unwrap_err().code(), "config_untrusted");
+}
+
+#[test]
+fn a_key_goes_to_no_url_that_is_trusted_less() {
+    let url = "[openai]\nbase_url = \"http://gateway/v1\"";
+    let key = "[openai]\napi_key = \"sk-mine\"";
+    for (user, project, env, goes) in [
+        ("", url, &[("HTM_OPENAI__API_KEY", "sk-mine")][..], false),
+        (key, url, &[], false),
+        (url, key, &[], true),
+        ("", &*format!("{url}\napi_key = \"sk-theirs\""), &[], true),
+        ("", key, &[], true),
+        ("", url, &[], true),
+        ("", url, &[("HTM_OPENAI__API_KEY", "sk-mine"), ("HTM_OPENAI__BASE_URL", "http://own/v1")], true),
+    ] {
+        let (places, _dir) = places(user, project, "", env);
+        Config::trust(&places, Decision::Trust).unwrap();
+        match load(&places) {
+            Ok(_) => assert!(goes, "{user} {project} {env:?}"),
+            Err(error) => {
+                assert!(!goes && error.code() == "config_key_elsewhere", "{error}");
+                let said = format!("{error} {}", error.hint());
+                assert!(said.contains("`openai.base_url`") && !said.contains("sk-mine"), "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn secrets_are_read_from_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (key, url) = (file("key", "sk-file\n"), file("url", " postgres://me:hunter2@host/db\n"));
+    let user = format!("[openai]\napi_key_file = {key:?}\n[database]\nurl_file = {url:?}");
+    let (with_files, _dir) = places(&user, "", "", &[]);
+    let loaded = Config::load_from(&with_files, &BTreeMap::new()).unwrap();
+    assert_eq!(loaded.config.openai.api_key.expose(), "sk-file");
+    assert_eq!(loaded.config.database.url.expose(), "postgres://me:hunter2@host/db");
+    let shown = format!("{:?} {loaded:?}", loaded.entries());
+    assert!(!shown.contains("sk-file") && !shown.contains("hunter2"), "{shown}");
+
+    // A stronger place wins, whichever way it says it; in one place what stands there itself.
+    for (user, env, expected) in [
+        (&*user, &[("HTM_OPENAI__API_KEY", "sk-env")][..], "sk-env"),
+        ("[openai]\napi_key = \"sk-user\"", &[("HTM_OPENAI__API_KEY_FILE", &*key)], "sk-file"),
+        ("", &[("HTM_OPENAI__API_KEY_FILE", &*key), ("HTM_OPENAI__API_KEY", "sk-env")], "sk-env"),
+        ("", &[("HTM_OPENAI__API_KEY_FILE", &*key), ("HTM_OPENAI__API_KEY", "")], "sk-file"),
+    ] {
+        let (places, _dir) = places(user, "", "", env);
+        assert_eq!(load(&places).unwrap().openai.api_key.expose(), expected, "{user} {env:?}");
+    }
+    let error = with_env("HTM_OPENAI__API_KEY_FILE", "/nowhere/key").unwrap_err();
+    assert!(error.code() == "config_io" && error.to_string().contains("/nowhere/key"), "{error}");
+
+    // Credentials of systemd are files that are named as their keys.
+    file("rerank.api_key", "sk-systemd\n");
+    let credentials = dir.path().display().to_string();
+    let loaded = with_env("CREDENTIALS_DIRECTORY", &credentials).unwrap();
+    assert_eq!(loaded.config.rerank.api_key.expose(), "sk-systemd");
+    assert_eq!(loaded.sources["rerank.api_key"], Source::File(dir.path().join("rerank.api_key")));
+}
+
+#[test]
+fn a_broken_file_is_told_by_its_place_and_never_by_its_text() {
+    for (text, place) in [
+        ("[openai]\napi_key = sk-secret", "line 2, column 11"),
+        ("[openai]\napi_key = \"sk-secret", "line 2"),
+        ("[openai]\napi_key = \"sk-secret\" x", "line 2"),
+        ("[openai]\napi_key = 'sk-secret\nx = 1", "line 2"),
+        ("[openai]\napi_key = \"\\qsk-secret\"", "line 2"),
+        ("[openai]\nsk-secret", "line 2"),
+        ("[openai]\nsk-secret = 1\nsk-secret = 2", "line 3"),
+        ("[openai\napi_key = \"sk-secret\"", "line 1"),
+        ("openai = { api_key = \"sk-secret\"", "line 1"),
+    ] {
+        let (places, _dir) = places(text, "", "", &[]);
+        let error = load(&places).unwrap_err();
+        assert_eq!(error.code(), "config_unreadable", "{text}");
+        let said = format!("{error} {} {error:?}", error.hint());
+        assert!(said.contains(place) && !said.contains("secret"), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_written_out_has_no_secret() {
+    let (places, _dir) = places(
+        "",
+        "",
+        "",
+        &[
+            ("HTM_OPENAI__API_KEY", "sk-secret"),
+            ("HTM_OPENAI__BASE_URL", "http://me:hunter2@host/v1"),
+            ("HTM_DATABASE__URL", "postgres://me@host/db?pass=hunter2&sslmode=require"),
+            ("HTM_RERANK__URL", "http://host?key=hunter2"),
+        ],
+    );
+    let config = load(&places).unwrap();
+    let written = format!("{:?} {config:?}", Value::serialize(&config).unwrap());
+    assert!(!written.contains("hunter2") && !written.contains("sk-secret"), "{written}");
+    assert!(written.contains("postgres://me@host/db?pass=***&sslmode=require"), "{written}");
 }

@@ -1,10 +1,10 @@
 //! One cluster: made by `initdb`, started and stopped by `pg_ctl`. Callers hold the server's lock.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,17 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::{IoContext as _, PrivatePgError};
 use super::install::Installation;
+use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
+use super::settings::Settings;
+use crate::paths::Paths;
 
 /// The database in the cluster.
 const DATABASE: &str = "htm";
-/// Its superuser; the socket's directory is what keeps others out.
+/// Its superuser; [`Settings`] say who may be it.
 const SUPERUSER: &str = "postgres";
 /// Part of the socket's name; no port is opened.
-const PORT: u16 = 5432;
+pub(super) const PORT: u16 = 5432;
 /// The socket's name.
 const SOCKET: &str = ".s.PGSQL.5432";
 /// `sockaddr_un.sun_path` holds 108 bytes on Linux, 104 on macOS, with the final NUL.
@@ -35,6 +38,8 @@ const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 }
 const START_DEADLINE: Duration = Duration::from_secs(120);
 /// How long the processes of a killed postmaster may take to notice and leave.
 const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
+/// The server's log, in the cluster's directory.
+const LOG: &str = "server.log";
 /// A log larger than this, in bytes, is put aside at the next start.
 const LOG_MAX: u64 = 10 * 1024 * 1024;
 
@@ -44,6 +49,7 @@ pub(super) struct Cluster {
     pub(super) user: ServerUser,
     pub(super) data: PathBuf,
     pub(super) socket_dir: PathBuf,
+    pub(super) conf_dir: PathBuf,
 }
 
 /// What the cluster's server does.
@@ -57,9 +63,9 @@ pub(super) enum ServerState {
 }
 
 impl Cluster {
-    pub(super) fn new(installation: Installation, user: ServerUser, data: PathBuf, run: PathBuf) -> Self {
-        let socket_dir = short_enough(run, user.uid());
-        Self { installation, user, data, socket_dir }
+    pub(super) fn new(installation: Installation, user: ServerUser, paths: &Paths) -> Self {
+        let socket_dir = short_enough(paths.run_dir(), user.uid());
+        Self { installation, user, data: paths.data_dir(), socket_dir, conf_dir: paths.conf_dir() }
     }
 
     /// A URL for sqlx and libpq; the socket's directory stands percent-encoded where a host would.
@@ -97,7 +103,7 @@ impl Cluster {
             }
             self.ensure_initialised()?;
             self.prepare_start()?;
-            let log_start = fs::metadata(self.log()).map_or(0, |meta| meta.len());
+            let log_start = self.data()?.map_or(0, |data| data.length_of(LOG));
             match self.pg_ctl_start() {
                 Ok(()) => return Ok(()),
                 Err(output) => {
@@ -136,8 +142,10 @@ impl Cluster {
     /// What the server does, by its pid file, its process and its socket.
     pub(super) fn state(&self) -> Result<ServerState, PrivatePgError> {
         let Some((pid, status)) = self.pid_file()? else { return Ok(ServerState::Stopped) };
-        // Who answers is alive, also when its process is another container's and has no number here.
-        let answers = UnixStream::connect(self.socket_dir.join(SOCKET)).is_ok();
+        // Who answers is alive, also when its process is another container's and has no number here. A socket in
+        // somebody else's directory could be anybody's.
+        let answers =
+            self.own_socket_dir()?.is_some() && UnixStream::connect(self.socket_dir.join(SOCKET)).is_ok();
         Ok(match (answers, status.as_str()) {
             (true, "ready") => ServerState::Ready(pid),
             (true, _) => ServerState::Busy,
@@ -146,14 +154,23 @@ impl Cluster {
         })
     }
 
+    /// The cluster's directory, if it is there.
+    fn data(&self) -> Result<Option<OwnedDir>, PrivatePgError> {
+        OwnedDir::open(&self.data, &self.user)
+    }
+
+    /// The socket's directory, if it is there; an error when it is not the server's own.
+    fn own_socket_dir(&self) -> Result<Option<OwnedDir>, PrivatePgError> {
+        OwnedDir::open_private(&self.socket_dir, &self.user).map_err(|error| match error {
+            PrivatePgError::UnsafePath { path, .. } => PrivatePgError::SocketDirTaken { path },
+            error => error,
+        })
+    }
+
     /// The process id and the status word of `postmaster.pid`.
     fn pid_file(&self) -> Result<Option<(i32, String)>, PrivatePgError> {
-        let path = self.data.join("postmaster.pid");
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).or_io("read", &path),
-        };
+        let Some(data) = self.data()? else { return Ok(None) };
+        let Some(text) = data.read("postmaster.pid")? else { return Ok(None) };
         let mut lines = text.lines();
         // Line 1 is the process id, line 8 the status: see PostgreSQL's src/include/utils/pidfile.h.
         let pid = lines.next().and_then(|line| line.trim().parse().ok()).filter(|pid| *pid > 0);
@@ -198,27 +215,20 @@ impl Cluster {
     }
 
     fn cluster_version(&self) -> Result<Option<String>, PrivatePgError> {
-        let path = self.data.join("PG_VERSION");
-        match fs::read_to_string(&path) {
-            Ok(version) => Ok(Some(version.trim().to_owned())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).or_io("read", &path),
-        }
+        let Some(data) = self.data()? else { return Ok(None) };
+        Ok(data.read("PG_VERSION")?.map(|version| version.trim().to_owned()))
     }
 
     fn initdb(&self, new: &Path) -> Result<(), PrivatePgError> {
         tracing::info!(data_dir = %self.data.display(), "making a PostgreSQL cluster");
         let mut command = self.command("initdb");
         // The server's own rules for letters, not the machine's: `Ä` and `ä` are one letter in another case.
-        command.args(["--encoding=UTF8", "--no-locale", "--auth=trust"]);
+        command.args(["--encoding=UTF8", "--no-locale"]);
+        // For somebody who starts it by hand, without the settings that htm gives it.
+        command.args(["--auth-local=peer", "--auth-host=reject"]);
         command.args(["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]);
         command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
         output_of(&mut command).map_err(|output| PrivatePgError::Program { program: "initdb", output })?;
-
-        let path = new.join("postgresql.conf");
-        let mut conf = fs::OpenOptions::new().append(true).open(&path).or_io("open", &path)?;
-        writeln!(conf, "\ninclude_if_exists = 'htm.conf'\t# written by htm at each start")
-            .or_io("write", &path)?;
 
         let program = "postgres --single";
         let mut command = self.command("postgres");
@@ -234,98 +244,55 @@ impl Cluster {
 
     /// The settings, the socket's directory, and a log of bearable size.
     fn prepare_start(&self) -> Result<(), PrivatePgError> {
-        self.prepare_socket_dir()?;
-        let path = self.data.join("htm.conf");
-        fs::write(&path, self.settings()).or_io("write", &path)?;
-        self.user.own(&path)?;
-        let log = self.log();
-        if fs::metadata(&log).is_ok_and(|meta| meta.len() > LOG_MAX) {
-            fs::rename(&log, self.data.join("server.log.1")).or_io("rename", &log)?;
+        create_private_dir(&self.socket_dir, &self.user)?;
+        let socket_dir = self.own_socket_dir()?;
+        self.user.check_reaches(&self.socket_dir)?;
+        self.settings().write(&self.user)?;
+        let (Some(data), Some(socket_dir)) = (self.data()?, socket_dir) else { return Ok(()) };
+        if data.length_of(LOG) > LOG_MAX {
+            data.rename(LOG, "server.log.1")?;
         }
         // A process that has the number of a killed server, or its zombie, would keep PostgreSQL from starting.
         // The check for processes that are left of it does not need these files: it goes by shared memory.
         if let Some((pid, _)) = self.pid_file()?
             && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
         {
-            for path in [self.data.join("postmaster.pid"), self.socket_dir.join(format!("{SOCKET}.lock"))] {
-                match fs::remove_file(&path) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => {
-                        return Err(error).or_io("remove", &path);
-                    }
-                    _ => {}
-                }
-            }
+            data.remove("postmaster.pid")?;
+            socket_dir.remove(&format!("{SOCKET}.lock"))?;
         }
         Ok(())
     }
 
-    /// fsync, full_page_writes and synchronous_commit stay on, as PostgreSQL has them.
-    fn settings(&self) -> String {
-        // The outer quotes are the file's, the inner ones the list's, in which a comma would divide.
-        let socket_dir = self.socket_dir.display().to_string().replace('"', "\"\"").replace('\'', "''");
-        let shared_memory = if small_shared_memory() { "mmap" } else { "posix" };
-        format!(
-            "# Written by htm at each start. Put settings of your own into postgresql.auto.conf (ALTER SYSTEM).\n\
-             listen_addresses = ''\n\
-             port = {PORT}\n\
-             unix_socket_directories = '\"{socket_dir}\"'\n\
-             unix_socket_permissions = 0700\n\
-             max_connections = 200\n\
-             shared_buffers = 256MB\n\
-             maintenance_work_mem = 256MB\n\
-             max_wal_size = 2GB\n\
-             dynamic_shared_memory_type = {shared_memory}\n\
-             timezone = 'UTC'\n\
-             log_timezone = 'UTC'\n\
-             lc_messages = 'C'\n"
-        )
-    }
-
-    fn prepare_socket_dir(&self) -> Result<(), PrivatePgError> {
-        create_private_dir(&self.socket_dir, &self.user)?;
-        let meta = fs::symlink_metadata(&self.socket_dir).or_io("look at", &self.socket_dir)?;
-        if !meta.is_dir() || meta.uid() != self.user.uid() || meta.mode() & 0o077 != 0 {
-            return Err(PrivatePgError::SocketDirTaken { path: self.socket_dir.clone() });
-        }
-        self.user.check_reaches(&self.socket_dir)
+    fn settings(&self) -> Settings<'_> {
+        Settings { conf_dir: &self.conf_dir, data: &self.data, socket_dir: &self.socket_dir }
     }
 
     fn pg_ctl_start(&self) -> Result<(), String> {
         let mut command = self.command("pg_ctl");
         command.args(["start", "--wait", "--silent"]);
         command.arg(format!("--timeout={}", START_DEADLINE.as_secs()));
-        command.arg("--log").arg(self.log()).arg("--pgdata").arg(&self.data);
+        command.arg("--options").arg(self.settings().options());
+        command.arg("--log").arg(self.data.join(LOG)).arg("--pgdata").arg(&self.data);
         output_of(&mut command)
     }
 
     /// A program of the installation: as the server's user, deaf to the terminal's Ctrl-C (pg_ctl gives the
-    /// server a session of its own), in English, and untouched by settings for other PostgreSQL servers.
+    /// server a session of its own), in English, and without this process's environment, which may hold keys and
+    /// settings for other PostgreSQL servers.
     fn command(&self, program: &'static str) -> Command {
         let mut command = Command::new(self.installation.bin.join(program));
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting_of_postgres(name)) {
-            command.env_remove(name);
-        }
-        command.env("LC_ALL", "C").current_dir("/").process_group(0).stdin(Stdio::null());
+        let kept = std::env::vars_os().filter(|(name, _)| is_for_programs(name)).collect::<Vec<_>>();
+        command.env_clear().envs(kept).env("LC_ALL", "C");
+        command.current_dir("/").process_group(0).stdin(Stdio::null());
         self.user.run_as(&mut command);
         command
-    }
-
-    fn log(&self) -> PathBuf {
-        self.data.join("server.log")
     }
 
     /// The log's end, from `offset` on, as one line.
     fn log_since(&self, offset: u64) -> String {
         const MOST: u64 = 1500;
-        let read = || -> std::io::Result<Vec<u8>> {
-            let mut file = File::open(self.log())?;
-            let end = file.metadata()?.len();
-            file.seek(SeekFrom::Start(offset.max(end.saturating_sub(MOST))))?;
-            let mut text = Vec::new();
-            file.read_to_end(&mut text)?;
-            Ok(text)
-        };
-        one_line(&read().unwrap_or_default())
+        let data = self.data().ok().flatten();
+        one_line(&data.map(|data| data.end_of(LOG, offset, MOST)).unwrap_or_default())
     }
 }
 
@@ -360,20 +327,9 @@ fn short_enough(run: PathBuf, uid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/htm-{uid}-{key}"))
 }
 
-/// Whether `/dev/shm` is smaller than what a parallel index build asks for: a container's has 64 MB, and the
-/// build would fail with "could not resize shared memory segment".
-fn small_shared_memory() -> bool {
-    const ENOUGH: u64 = 512 * 1024 * 1024;
-    match nix::sys::statvfs::statvfs("/dev/shm") {
-        // The fields' widths differ between systems.
-        #[allow(clippy::unnecessary_cast)]
-        Ok(stat) => (stat.blocks() as u64).saturating_mul(stat.fragment_size() as u64) < ENOUGH,
-        Err(_) => cfg!(target_os = "linux"),
-    }
-}
-
-fn is_setting_of_postgres(name: &OsStr) -> bool {
-    name.as_bytes().starts_with(b"PG") || name.as_bytes().starts_with(b"LC_") || name == "LANG"
+/// Variables by which a program and its libraries are found.
+fn is_for_programs(name: &OsStr) -> bool {
+    ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"].iter().any(|kept| name == *kept)
 }
 
 /// Runs `command` to its end; what it said when it fails.
@@ -420,14 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn settings_quote_the_socket_directory() {
+    fn the_url_quotes_the_socket_directory() {
         let cluster = Cluster {
             installation: Installation { bin: "/b".into(), version: "18.6".into() },
             user: ServerUser::Same,
             data: "/d".into(),
             socket_dir: "/a b,c'd".into(),
+            conf_dir: "/c".into(),
         };
-        assert!(cluster.settings().contains("unix_socket_directories = '\"/a b,c''d\"'\n"));
         assert_eq!(cluster.url(), "postgres://postgres@%2Fa%20b%2Cc%27d:5432/htm?sslmode=disable");
     }
 }

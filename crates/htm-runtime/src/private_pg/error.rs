@@ -39,8 +39,19 @@ pub enum PrivatePgError {
         data_dir: PathBuf,
     },
     /// PostgreSQL refuses to run as root, and there is no other user to run it as.
-    #[error("PostgreSQL does not run as root, and there is neither a user `postgres` nor `nobody`")]
+    #[error("PostgreSQL does not run as root, and there is no user `postgres` to run it as")]
     NoServerUser,
+    /// This process's user id has no name, by which the server would know it.
+    #[error("the user id of this process has no name")]
+    NoUserName,
+    /// Somebody else could have put there what this process would act on.
+    #[error("{} is not used: {reason}", path.display())]
+    UnsafePath {
+        /// What is not used.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// The user that PostgreSQL runs as cannot get to a directory.
     #[error("the user `{user}`, as whom PostgreSQL runs, cannot get to {} because of {}", path.display(), closed.display())]
     Unreachable {
@@ -51,8 +62,8 @@ pub enum PrivatePgError {
         /// Its name.
         user: String,
     },
-    /// The short socket directory under `/tmp` belongs to somebody else.
-    #[error("{} belongs to somebody else, so no socket is put there", path.display())]
+    /// The socket's directory belongs to somebody else: what listens there need not be this server.
+    #[error("{} is not the server's own, so no socket in it is used", path.display())]
     SocketDirTaken {
         /// The directory.
         path: PathBuf,
@@ -94,6 +105,8 @@ impl PrivatePgError {
             Self::OtherMajor { .. } => "private_pg_other_major",
             Self::NotACluster { .. } => "private_pg_not_a_cluster",
             Self::NoServerUser => "private_pg_no_server_user",
+            Self::NoUserName => "private_pg_no_user_name",
+            Self::UnsafePath { .. } => "private_pg_unsafe_path",
             Self::Unreachable { .. } => "private_pg_unreachable",
             Self::SocketDirTaken { .. } => "private_pg_socket_dir_taken",
             Self::Busy { .. } => "private_pg_busy",
@@ -118,12 +131,23 @@ impl PrivatePgError {
             Self::NotACluster { .. } => {
                 "move its files elsewhere, or set HTM_DATA_DIR to another directory".into()
             }
-            Self::NoServerUser => "create a user for it: `useradd --system postgres`".into(),
+            Self::NoServerUser => "create a user for it: `useradd --system --shell /usr/sbin/nologin postgres`; or \
+                                   run htm as another user than root"
+                .into(),
+            Self::NoUserName => "give it a name in /etc/passwd, or run htm as another user".into(),
+            Self::UnsafePath { .. } => {
+                "find out who put it there, and remove it; as root, HTM_HOME and HTM_DATA_DIR must be directories \
+                 that only root may write to, and so must be those above them"
+                    .into()
+            }
             Self::Unreachable { closed, .. } => format!(
                 "set HTM_HOME to a directory that others can reach, such as /var/lib/htm, or run `chmod o+x {}`",
                 closed.display()
             ),
-            Self::SocketDirTaken { .. } => "set HTM_HOME, or HTM_DATA_DIR, to a shorter path".into(),
+            Self::SocketDirTaken { path } => format!(
+                "find out whose {} is, and remove it; or set HTM_HOME, or HTM_DATA_DIR, to another path",
+                path.display()
+            ),
             Self::Busy { .. } => "try again; if it stays so, look for a hanging `htm` or `pg_ctl`".into(),
             Self::Program { .. } => {
                 "read the server's log: server.log in the data directory of `htm db status`".into()

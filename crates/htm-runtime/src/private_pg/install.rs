@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::error::PrivatePgError;
+use super::owned_dir::OwnedDir;
+use super::server_user::ServerUser;
 use crate::paths::{self, Paths};
 
 /// What a system's own PostgreSQL must have to be taken; the migrations ask for the same.
@@ -21,9 +23,9 @@ pub(super) struct Installation {
 
 impl Installation {
     /// The first that serves: `HTM_POSTGRES_HOME`, what `./justw setup` installed, `pg_config` on the PATH.
-    pub(super) fn locate(paths: &Paths) -> Result<Self, PrivatePgError> {
+    pub(super) fn locate(paths: &Paths, user: &ServerUser) -> Result<Self, PrivatePgError> {
         if let Some(named) = paths::named("HTM_POSTGRES_HOME") {
-            return Self::at(&named.join("bin"));
+            return Self::at(&named.join("bin"), user);
         }
         let mut searched = vec!["HTM_POSTGRES_HOME, which is not set".to_owned()];
 
@@ -32,14 +34,15 @@ impl Installation {
             searched.push(format!("{}, where nothing is", paths.postgres_dir().display()));
         }
         // A cluster that is there already wants its own major version.
-        let cluster = fs::read_to_string(paths.data_dir().join("PG_VERSION")).unwrap_or_default();
+        let data = OwnedDir::open(&paths.data_dir(), user)?;
+        let cluster = data.map(|data| data.read("PG_VERSION")).transpose()?.flatten().unwrap_or_default();
         let same_major = installed.iter().find(|(version, _)| version[0].to_string() == cluster.trim());
         if let Some((_, dir)) = same_major.or(installed.first()) {
-            return Self::at(&dir.join("bin"));
+            return Self::at(&dir.join("bin"), user);
         }
 
-        match from_pg_config() {
-            Ok(bin) => Self::at(&bin),
+        match from_pg_config(user) {
+            Ok(bin) => Self::at(&bin, user),
             Err(reason) => {
                 searched.push(reason);
                 Err(PrivatePgError::NoBinaries { searched })
@@ -47,7 +50,7 @@ impl Installation {
         }
     }
 
-    fn at(bin: &Path) -> Result<Self, PrivatePgError> {
+    fn at(bin: &Path, user: &ServerUser) -> Result<Self, PrivatePgError> {
         let bad = |reason: String| PrivatePgError::BadInstallation { dir: bin.to_path_buf(), reason };
         let bin = bin.canonicalize().map_err(|error| bad(error.to_string()))?;
         for program in ["postgres", "initdb", "pg_ctl"] {
@@ -55,7 +58,7 @@ impl Installation {
                 return Err(bad(format!("it has no `{program}`")));
             }
         }
-        let said = run(&bin.join("postgres"), "--version").map_err(bad)?;
+        let said = run(&bin.join("postgres"), "--version", user).map_err(bad)?;
         // `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`
         let version = said.split_whitespace().nth(2).unwrap_or_default().to_owned();
         if version.is_empty() {
@@ -89,8 +92,8 @@ fn parse_version(name: &str) -> Option<Vec<u32>> {
 }
 
 /// The system's PostgreSQL, when it has the extensions; else why it does not serve.
-fn from_pg_config() -> Result<PathBuf, String> {
-    let ask = |what| run(Path::new("pg_config"), what);
+fn from_pg_config(user: &ServerUser) -> Result<PathBuf, String> {
+    let ask = |what| run(Path::new("pg_config"), what, user);
     let share =
         PathBuf::from(ask("--sharedir").map_err(|_| "pg_config, which is not on the PATH".to_owned())?);
     let missing: Vec<_> = EXTENSIONS
@@ -103,9 +106,12 @@ fn from_pg_config() -> Result<PathBuf, String> {
     ask("--bindir").map(PathBuf::from)
 }
 
-fn run(program: &Path, argument: &str) -> Result<String, String> {
-    let done = Command::new(program)
+/// As the server's user: as root nothing of PostgreSQL runs.
+fn run(program: &Path, argument: &str, user: &ServerUser) -> Result<String, String> {
+    let done = user
+        .run_as(&mut Command::new(program))
         .arg(argument)
+        .current_dir("/")
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{} does not run: {error}", program.display()))?;

@@ -1,7 +1,7 @@
 //! As whom PostgreSQL runs: it refuses to run as root.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -20,16 +20,18 @@ pub(super) enum ServerUser {
 }
 
 impl ServerUser {
-    /// For root `postgres`, else `nobody`; for others themselves.
+    /// For root `postgres`; for others themselves. `nobody` would not do: other services run as `nobody` too, and
+    /// they could read and change every memory.
     pub(super) fn choose() -> Result<Self, PrivatePgError> {
-        if !geteuid().is_root() {
+        Self::chosen(geteuid().is_root(), |name| User::from_name(name).ok().flatten())
+    }
+
+    fn chosen(is_root: bool, find: impl Fn(&str) -> Option<User>) -> Result<Self, PrivatePgError> {
+        if !is_root {
             return Ok(Self::Same);
         }
-        ["postgres", "nobody"]
-            .into_iter()
-            .find_map(|name| User::from_name(name).ok().flatten())
-            .map(Self::Other)
-            .ok_or(PrivatePgError::NoServerUser)
+        let user = find("postgres").filter(|user| !user.uid.is_root());
+        user.map(Self::Other).ok_or(PrivatePgError::NoServerUser)
     }
 
     /// Makes `command` run as this user, with none of root's groups.
@@ -40,11 +42,11 @@ impl ServerUser {
         }
     }
 
-    /// Gives `path` to this user.
+    /// Gives `path` itself to this user.
     pub(super) fn own(&self, path: &Path) -> Result<(), PrivatePgError> {
         match self {
             Self::Same => Ok(()),
-            Self::Other(user) => chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw()))
+            Self::Other(user) => lchown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw()))
                 .or_io("change the owner of", path),
         }
     }
@@ -55,6 +57,37 @@ impl ServerUser {
             Self::Same => geteuid().as_raw(),
             Self::Other(user) => user.uid.as_raw(),
         }
+    }
+
+    /// The names of those who may connect: this process's user, and the server's own.
+    pub(super) fn names(&self) -> Result<Vec<String>, PrivatePgError> {
+        let own = User::from_uid(geteuid()).ok().flatten().ok_or(PrivatePgError::NoUserName);
+        match self {
+            Self::Same => Ok(vec![own?.name]),
+            Self::Other(user) => Ok(vec![own?.name, user.name.clone()]),
+        }
+    }
+
+    /// Checks that nobody but root can put something else in the place of `path`, or of what is in it. As root,
+    /// this process makes, changes and removes files there. For other users there is nothing to gain.
+    pub(super) fn check_is_roots(&self, path: &Path) -> Result<(), PrivatePgError> {
+        const STICKY: u32 = 0o1000;
+        let Self::Other(_) = self else { return Ok(()) };
+        let Some(there) = path.ancestors().find(|dir| dir.exists()) else { return Ok(()) };
+        let real = there.canonicalize().or_io("look at", there)?;
+        for dir in real.ancestors() {
+            let meta = fs::symlink_metadata(dir).or_io("look at", dir)?;
+            let reason = if meta.uid() != 0 {
+                format!("{} belongs to the user with the id {}", dir.display(), meta.uid())
+            } else if meta.mode() & 0o022 != 0 && (meta.mode() & STICKY == 0 || there == path && dir == real)
+            {
+                format!("others may write to {}", dir.display())
+            } else {
+                continue;
+            };
+            return Err(PrivatePgError::UnsafePath { path: path.to_path_buf(), reason });
+        }
+        Ok(())
     }
 
     /// Checks that this user may enter the directory `path` and each one above it.
@@ -78,5 +111,20 @@ impl ServerUser {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_without_a_user_for_the_server_is_refused() {
+        let nobody =
+            |name: &str| (name == "nobody").then(|| User::from_uid(geteuid()).ok().flatten()).flatten();
+        let error = ServerUser::chosen(true, nobody).unwrap_err();
+        assert_eq!(error.code(), "private_pg_no_server_user");
+        assert!(error.hint().contains("useradd --system"), "{}", error.hint());
+        assert!(matches!(ServerUser::chosen(false, nobody), Ok(ServerUser::Same)));
     }
 }

@@ -83,10 +83,10 @@ fn spawn(
     overrides: &BTreeMap<String, String>,
 ) -> Result<Child, CliError> {
     let path = sibling(program)?;
-    let settings = overrides.iter().map(|(key, value)| format!("--set={key}={value}"));
     Command::new(&path)
-        .args(settings)
-        .env("HTM_DATABASE__URL", &config.database.url)
+        // Not as arguments, which every user of the machine can read: one may be a key.
+        .envs(overrides.iter().flat_map(|(key, value)| variables(key, value)))
+        .env("HTM_DATABASE__URL", config.database.url.expose())
         .env("HTM_JOBS__LEASE_MS", config.jobs.lease_ms.to_string())
         .env("HTM_JOBS__SWEEP_MS", config.jobs.sweep_ms.to_string())
         .env("HTM_LOG__LEVEL", "warn")
@@ -96,6 +96,15 @@ fn spawn(
         .process_group(0)
         .spawn()
         .map_err(CliError::io(format!("{} cannot be started", path.display())))
+}
+
+/// What `--set key=value` says, as variables.
+fn variables(key: &str, value: &str) -> Vec<(String, String)> {
+    let variable = |key: &str| format!("HTM_{}", key.replacen('.', "__", 1).to_uppercase());
+    let mut variables = vec![(variable(key), value.to_owned())];
+    // A file that was named here wins over the value that the environment has.
+    variables.extend(key.strip_suffix("_file").map(|key| (variable(key), String::new())));
+    variables
 }
 
 fn sibling(program: &str) -> Result<PathBuf, CliError> {
@@ -116,5 +125,18 @@ fn terminate(id: u32) {
     if let Ok(id) = i32::try_from(id) {
         // One that has ended already needs no signal.
         kill(Pid::from_raw(id), Signal::SIGTERM).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_command_line_sets_becomes_variables() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(variables("jobs.lease_ms", "5"), [pair("HTM_JOBS__LEASE_MS", "5")]);
+        let key = [pair("HTM_OPENAI__API_KEY_FILE", "/k"), pair("HTM_OPENAI__API_KEY", "")];
+        assert_eq!(variables("openai.api_key_file", "/k"), key);
     }
 }

@@ -1,0 +1,107 @@
+//! How a database is reached by its URL.
+
+use std::net::IpAddr;
+
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+/// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
+const KNOWN: &[&str] = &[
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// What `url` says, as `postgres://user:password@host/database?sslmode=…`. Without `sslmode` (or `PGSSLMODE`) a server
+/// on another machine has to show a certificate for its name that a root of the system, or of `sslrootcert`, vouches
+/// for: else whoever stands between reads passwords and memories.
+///
+/// # Errors
+/// `database_denied`: it is no URL.
+pub fn connect_options(url: &str) -> crate::Result<PgConnectOptions> {
+    let (place, query) = url.split_once('?').unwrap_or((url, ""));
+    let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
+    let is_known = |parameter: &&str| {
+        let name = name(parameter);
+        KNOWN.contains(&name.as_str()) || name.starts_with("options[") || name.starts_with("options%5B")
+    };
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        query.split('&').filter(|parameter| !parameter.is_empty()).partition(is_known);
+    if !unknown.is_empty() {
+        // Not which: a name may be a part of a password.
+        tracing::warn!(
+            count = unknown.len(),
+            "the database's URL has parameters that are not known here and are passed over"
+        );
+    }
+    let options: PgConnectOptions = format!("{place}?{}", known.join("&")).parse()?;
+    let says = known.iter().any(|parameter| matches!(name(parameter).as_str(), "sslmode" | "ssl-mode"));
+    // `prefer` is what nobody said: it takes whatever certificate there is, and none.
+    if says || !matches!(options.get_ssl_mode(), PgSslMode::Prefer) || is_here(&options) {
+        return Ok(options);
+    }
+    Ok(options.ssl_mode(PgSslMode::VerifyFull))
+}
+
+/// Whether the server is on this machine: nobody stands between.
+fn is_here(options: &PgConnectOptions) -> bool {
+    let host = options.get_host();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    options.get_socket().is_some()
+        || host.starts_with('/')
+        || host == "localhost"
+        || host.ends_with(".localhost")
+        || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(url: &str) -> String {
+        format!("{:?}", connect_options(url).unwrap().get_ssl_mode())
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_verified_unless_it_is_said_otherwise() {
+        for (url, expected) in [
+            ("postgres://me:p@db.example.com/htm", "VerifyFull"),
+            ("postgres://me:p@10.0.0.7:5432/htm?application_name=x", "VerifyFull"),
+            ("postgres://me@db/htm?sslrootcert=/ca.pem", "VerifyFull"),
+            ("postgres://me@localhost.example.com/htm", "VerifyFull"),
+            ("postgres://me@localhost/htm?host=db.example.com", "VerifyFull"),
+            ("postgres://me@localhost/htm", "Prefer"),
+            ("postgres://me@127.0.0.2/htm", "Prefer"),
+            ("postgres://me@[::1]/htm", "Prefer"),
+            ("postgres://me@%2Frun%2Fhtm/htm", "Prefer"),
+            ("postgres://me@db/htm?sslmode=disable", "Disable"),
+            ("postgres://me@db/htm?sslmode=prefer", "Prefer"),
+            ("postgres://me@db/htm?a=b&ssl-mode=require", "Require"),
+        ] {
+            assert_eq!(mode(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn unknown_parameters_are_passed_over_and_known_ones_hold() {
+        let options =
+            connect_options("postgres://h/d?pass=hunter2&user=ada&options[jit]=off&%70ort=1").unwrap();
+        assert_eq!((options.get_username(), options.get_port()), ("ada", 5432));
+        assert_eq!(options.get_options(), Some("-c jit=off"));
+        assert_eq!(connect_options("postgres//h").unwrap_err().code(), "database_denied");
+    }
+}

@@ -1,0 +1,106 @@
+//! Which files of projects the user trusts.
+//!
+//! Whoever writes `htm.toml` into a directory where somebody else works would decide where memories and keys are sent
+//! and which files are read. So such a file may set what is harmless, and the rest (`Key::is_guarded`) only once the
+//! user has said that it may: `htm config trust`. The user trusts a content at a path: another content, or the same one
+//! elsewhere, is not trusted.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::error::ConfigError;
+use super::layers::{self, Places};
+use super::{Source, keys};
+
+/// How far what a layer says is to be trusted; a larger one more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Trust {
+    /// A project's file.
+    Project,
+    /// The user's file, the environment, the command line, the service manager.
+    User,
+    /// This program.
+    Program,
+}
+
+/// A project's file, and what it sets that needs trust.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ProjectFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The keys, each with its value; as [`Entry`](super::Entry) shows it.
+    pub guarded: Vec<(String, String)>,
+    /// Whether the user trusts it now.
+    pub trusted: bool,
+}
+
+/// What is to become of the trust in a project's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// They are trusted, as they are now.
+    Trust,
+    /// They are not.
+    Revoke,
+}
+
+/// The files of the project, trusted or not from now on.
+pub(super) fn decide(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>, ConfigError> {
+    let mut files = Vec::new();
+    for path in layers::project_files(places) {
+        let Some(text) = layers::read(&path)? else { continue };
+        let guarded = guarded(&layers::parse(&text, Source::File(path.clone()))?);
+        if let Some(mark) = mark(places, &path, &text) {
+            let done = match decision {
+                Decision::Trust => set(&mark, &path),
+                Decision::Revoke => unset(&mark),
+            };
+            done.map_err(|source| ConfigError::Io { action: "write", path: mark.clone(), source })?;
+        }
+        let trusted = is_trusted(places, &path, &text);
+        files.push(ProjectFile { path, guarded, trusted });
+    }
+    Ok(files)
+}
+
+/// What a layer sets that needs trust, and the values as they are shown.
+pub(super) fn guarded(layer: &layers::Layer) -> Vec<(String, String)> {
+    let known = layer.values.iter().filter_map(|(name, value)| Some((keys::find(name)?, value)));
+    known
+        .filter(|(key, value)| key.is_guarded(value))
+        .map(|(key, value)| (key.name.to_owned(), key.show(value)))
+        .collect()
+}
+
+pub(super) fn is_trusted(places: &Places, path: &Path, text: &str) -> bool {
+    mark(places, path, text).is_some_and(|mark| mark.is_file())
+}
+
+/// The file that says that `text` at `path` is trusted; none without a place for it.
+fn mark(places: &Places, path: &Path, text: &str) -> Option<PathBuf> {
+    let path = path.canonicalize().ok()?;
+    let mut hash = Sha256::new();
+    hash.update(path.as_os_str().as_bytes());
+    hash.update([0]);
+    hash.update(text);
+    let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(places.trusted.as_ref()?.join(name))
+}
+
+fn set(mark: &Path, path: &Path) -> io::Result<()> {
+    if let Some(dir) = mark.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    fs::write(mark, format!("{}\n", path.display()))
+}
+
+fn unset(mark: &Path) -> io::Result<()> {
+    match fs::remove_file(mark) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

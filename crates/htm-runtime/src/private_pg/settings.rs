@@ -1,0 +1,148 @@
+//! The server's settings, and who may connect. They stand in a directory of this process's user, which the server's
+//! user reads and cannot write. Where that directory or a file in it is missing, the server does not start.
+
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::{ffi::OsString, io};
+
+use super::cluster::PORT;
+use super::error::{IoContext as _, PrivatePgError};
+use super::server_user::ServerUser;
+
+const CONF: &str = "postgresql.conf";
+const HBA: &str = "pg_hba.conf";
+const IDENT: &str = "pg_ident.conf";
+
+/// By peer: the kernel says which user of this machine asks. No line lets in anybody over a network.
+const HBA_TEXT: &str = "# Written by htm at each start.\nlocal all all peer map=htm\n";
+
+pub(super) struct Settings<'a> {
+    pub(super) conf_dir: &'a Path,
+    pub(super) data: &'a Path,
+    pub(super) socket_dir: &'a Path,
+}
+
+impl Settings<'_> {
+    /// Writes the files.
+    pub(super) fn write(&self, user: &ServerUser) -> Result<(), PrivatePgError> {
+        // The server's user reads them when it is another one.
+        let (dir_mode, file_mode) = match user {
+            ServerUser::Same => (0o700, 0o600),
+            ServerUser::Other(_) => (0o755, 0o644),
+        };
+        match fs::DirBuilder::new().mode(dir_mode).create(self.conf_dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(error).or_io("create", self.conf_dir);
+            }
+            _ => fs::set_permissions(self.conf_dir, Permissions::from_mode(dir_mode))
+                .or_io("create", self.conf_dir)?,
+        }
+        let ident = ident(&user.names()?);
+        for (name, text) in [(CONF, self.conf()), (HBA, HBA_TEXT.to_owned()), (IDENT, ident)] {
+            let path = self.conf_dir.join(name);
+            // Beside and renamed: a file is whole or not there.
+            let new = self.conf_dir.join(format!("{name}.new"));
+            fs::write(&new, text).or_io("write", &new)?;
+            fs::set_permissions(&new, Permissions::from_mode(file_mode)).or_io("write", &new)?;
+            fs::rename(&new, &path).or_io("write", &path)?;
+        }
+        Ok(())
+    }
+
+    /// What the command line of `postgres` says, quoted for the shell by which pg_ctl starts it. Nothing overrides
+    /// these: neither a file nor ALTER SYSTEM.
+    pub(super) fn options(&self) -> OsString {
+        let file = |name: &str| self.conf_dir.join(name).into_os_string().into_vec();
+        // A list, in which a comma would divide.
+        let mut sockets = b"\"".to_vec();
+        for byte in self.socket_dir.as_os_str().as_bytes() {
+            sockets.extend_from_slice(if *byte == b'"' { b"\"\"" } else { std::slice::from_ref(byte) });
+        }
+        sockets.push(b'"');
+        let settings: [(&str, Vec<u8>); 7] = [
+            ("config_file", file(CONF)),
+            ("hba_file", file(HBA)),
+            ("ident_file", file(IDENT)),
+            ("listen_addresses", Vec::new()),
+            ("port", PORT.to_string().into_bytes()),
+            ("unix_socket_directories", sockets),
+            ("unix_socket_permissions", b"0700".to_vec()),
+        ];
+        let mut options = Vec::new();
+        for (name, value) in settings {
+            options.extend_from_slice(b" -c '");
+            options.extend_from_slice(name.as_bytes());
+            options.push(b'=');
+            for byte in value {
+                options.extend_from_slice(if byte == b'\'' { br"'\''" } else { std::slice::from_ref(&byte) });
+            }
+            options.push(b'\'');
+        }
+        OsString::from_vec(options)
+    }
+
+    /// fsync, full_page_writes and synchronous_commit stay on, as PostgreSQL has them.
+    fn conf(&self) -> String {
+        let own = self.data.join(CONF).display().to_string().replace('\'', "''");
+        let shared_memory = if small_shared_memory() { "mmap" } else { "posix" };
+        format!(
+            "# Written by htm at each start. Put settings of your own into postgresql.auto.conf (ALTER SYSTEM).\n\
+             include_if_exists = '{own}'\n\
+             max_connections = 200\n\
+             shared_buffers = 256MB\n\
+             maintenance_work_mem = 256MB\n\
+             max_wal_size = 2GB\n\
+             dynamic_shared_memory_type = {shared_memory}\n\
+             timezone = 'UTC'\n\
+             log_timezone = 'UTC'\n\
+             lc_messages = 'C'\n"
+        )
+    }
+}
+
+/// Which users of this machine may be which roles: each of `names` any role, for the cluster is theirs.
+fn ident(names: &[String]) -> String {
+    let line = |name: &String| {
+        let name = name.replace('"', "\"\"");
+        // `all` is every role from PostgreSQL 16 on; in 15 it is a role that nobody has.
+        format!("htm \"{name}\" postgres\nhtm \"{name}\" all\n")
+    };
+    format!("# Written by htm at each start.\n{}", names.iter().map(line).collect::<String>())
+}
+
+/// Whether `/dev/shm` is smaller than what a parallel index build asks for: a container's has 64 MB, and the
+/// build would fail with "could not resize shared memory segment".
+fn small_shared_memory() -> bool {
+    const ENOUGH: u64 = 512 * 1024 * 1024;
+    match nix::sys::statvfs::statvfs("/dev/shm") {
+        // The fields' widths differ between systems.
+        #[allow(clippy::unnecessary_cast)]
+        Ok(stat) => (stat.blocks() as u64).saturating_mul(stat.fragment_size() as u64) < ENOUGH,
+        Err(_) => cfg!(target_os = "linux"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_quoted_for_the_shell() {
+        let (conf_dir, data, socket_dir) = (Path::new("/c d"), Path::new("/e'f"), Path::new("/a b,c'd"));
+        let settings = Settings { conf_dir, data, socket_dir };
+        let options = settings.options().into_string().unwrap();
+        assert!(options.contains(r#" -c 'unix_socket_directories="/a b,c'\''d"' "#), "{options}");
+        assert!(options.starts_with(" -c 'config_file=/c d/postgresql.conf' "), "{options}");
+        assert!(options.contains(" -c 'listen_addresses=' "), "{options}");
+        assert!(settings.conf().contains("include_if_exists = '/e''f/postgresql.conf'\n"));
+    }
+
+    #[test]
+    fn users_are_mapped_by_their_names() {
+        assert!(ident(&["a\"b".into()]).ends_with("htm \"a\"\"b\" postgres\nhtm \"a\"\"b\" all\n"));
+        assert!(!HBA_TEXT.contains("host") && !HBA_TEXT.contains("trust"));
+    }
+}
