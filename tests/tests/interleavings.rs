@@ -251,7 +251,7 @@ impl World {
                 let verdict = match how {
                     0 => Verdict::Retry { delay_ms: 0 },
                     1 => Verdict::Defer { delay_ms: 0 },
-                    2 => Verdict::OverBudget,
+                    2 => Verdict::OverBudget { until: lease.claimed_at },
                     _ => Verdict::Dead,
                 };
                 let failures: Vec<Failed> = ids
@@ -271,7 +271,7 @@ impl World {
                         Verdict::Retry { .. } if job.attempts >= MAX_ATTEMPTS => State::Dead,
                         _ => State::Pending,
                     };
-                    if matches!(verdict, Verdict::Defer { .. } | Verdict::OverBudget) {
+                    if matches!(verdict, Verdict::Defer { .. } | Verdict::OverBudget { .. }) {
                         job.attempts -= 1;
                     }
                 }

@@ -12,10 +12,15 @@ use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, S
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
+use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+#[path = "jobs/governor.rs"]
+mod governor;
+#[path = "jobs/refused.rs"]
+mod refused;
 #[path = "jobs/together.rs"]
 mod together;
 
@@ -353,6 +358,26 @@ async fn a_worker_is_judged_by_its_own_lease() {
             .unwrap();
         assert_eq!(jobs::rescue(&db.pool).await.unwrap(), rescued, "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_worker_whose_connections_are_all_in_use_is_seen_all_the_same() {
+    let db = TestDatabase::new().await;
+    let pool = PgPoolOptions::new().max_connections(1).connect_with(db.options()).await.unwrap();
+    let handler = Scripted::new(&db, Behaviour::Succeed).await;
+    let stop = CancellationToken::new();
+    let options = htm_worker::Options { lease: Duration::from_millis(600), ..worker_options(false) };
+    let worker = tokio::spawn(htm_worker::run(pool.clone(), handler, options, stop.clone()));
+    wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 1 }).await;
+    let busy = pool.acquire().await.unwrap();
+    let seen = || async { workers::list(&db.pool).await.unwrap()[0].last_seen };
+    for _ in 0..3 {
+        let before = seen().await;
+        wait_until(|| async { seen().await > before }).await;
+    }
+    drop(busy);
+    stop.cancel();
+    worker.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Writing: a node, its tags and its jobs commit together or not at all.
 
+mod parts;
+
 use std::collections::HashSet;
 
 use sqlx::{Connection, PgConnection, PgTransaction};
@@ -125,11 +127,12 @@ impl Htm {
     }
 
     /// Remembers many, thousands a call, in one transaction: one result an item, in their order. An item that is
-    /// refused does not hold back the others.
+    /// refused does not hold back the others. When their tags are of more namespaces than PostgreSQL can lock at once
+    /// (hundreds), it takes several transactions, one after the other; a namespace is written by one of them.
     ///
     /// # Errors
     /// The outer error is the database's: nothing is written then. The inner ones are those of
-    /// [`remember`](Self::remember).
+    /// [`remember`](Self::remember), and `not_written` for what comes after a transaction that failed.
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
         // The statement that writes them all would be refused whole.
         let unknown = self.unknown_languages(memories).await?;
@@ -147,7 +150,7 @@ impl Htm {
             })
             .unzip();
         let accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
-        let mut written = self.write(&accepted).await?.into_iter();
+        let mut written = self.write_in_parts(&accepted).await?.into_iter();
         self.pinger().ping();
         for result in results.iter_mut().filter(|result| result.is_none()) {
             *result = written.next();
@@ -219,6 +222,35 @@ impl Htm {
                 Deduplicate::Namespace => Some(DuplicateScope::Namespace),
             },
         })
+    }
+
+    /// In as many transactions as the locks of the tags take. An error of the first is that of all.
+    async fn write_in_parts(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
+        let parts = parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))));
+        if parts.len() <= 1 {
+            return self.write(nodes).await;
+        }
+        let mut results: Vec<Option<Result<Receipt>>> = nodes.iter().map(|_| None).collect();
+        let mut cause = "";
+        for (number, part) in parts.iter().enumerate() {
+            let of_part: Vec<NewNode<'_>> = part.iter().map(|place| nodes[*place]).collect();
+            match self.write(&of_part).await {
+                Ok(written) => {
+                    for (place, result) in part.iter().zip(written) {
+                        results[*place] = Some(result);
+                    }
+                }
+                Err(error) if number == 0 => return Err(error),
+                Err(error) => {
+                    cause = error.code();
+                    for (place, error) in part.iter().zip([error]) {
+                        results[*place] = Some(Err(error));
+                    }
+                    break;
+                }
+            }
+        }
+        Ok(results.into_iter().map(|result| result.unwrap_or(Err(Error::NotWritten { cause }))).collect())
     }
 
     /// One statement, committed by itself, for a node without tags of a robot that is known; else a transaction.

@@ -37,9 +37,9 @@ impl LeasedBatch {
         turn.await
     }
 
-    /// The jobs that are not a backfill's.
-    pub(crate) fn live(&self) -> HashSet<&str> {
-        self.jobs.iter().filter(|job| job.priority >= LIVE).map(|job| job.id.as_str()).collect()
+    /// The job of this id.
+    pub(crate) fn job(&self, id: &str) -> Option<&Claimed> {
+        self.jobs.iter().find(|job| job.id == id)
     }
 
     /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind

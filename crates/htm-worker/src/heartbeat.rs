@@ -17,6 +17,8 @@ const PRUNE: usize = 5_000;
 
 /// What the heartbeat needs.
 pub(crate) struct Heartbeat {
+    /// For the lease alone.
+    pub(crate) own: PgPool,
     pub(crate) pool: PgPool,
     pub(crate) queue: String,
     pub(crate) worker: String,
@@ -46,9 +48,9 @@ impl Heartbeat {
     }
 
     async fn renew(&self) -> htm_core::Result<()> {
-        if !workers::heartbeat(&self.pool, &self.worker).await? {
+        if !workers::heartbeat(&self.own, &self.worker).await? {
             let lease_ms = self.lease.as_millis() as u64;
-            workers::register(&self.pool, &self.queue, &self.worker, &self.detail, lease_ms).await?;
+            workers::register(&self.own, &self.queue, &self.worker, &self.detail, lease_ms).await?;
         }
         Ok(())
     }

@@ -142,7 +142,7 @@ impl Metrics {
                 Verdict::Retry { .. } if used_up.contains(failure.job.as_str()) => Outcome::Dead,
                 Verdict::Retry { .. } => Outcome::Retried,
                 Verdict::Defer { .. } => Outcome::Deferred,
-                Verdict::OverBudget => Outcome::Parked,
+                Verdict::OverBudget { .. } => Outcome::Parked,
             };
             self.ended(outcome, 1);
         }

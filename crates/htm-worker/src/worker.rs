@@ -2,13 +2,15 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use apalis_core::worker::builder::WorkerBuilder;
+use htm_core::fault::Fault;
 use htm_core::store::governor::Breaker;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
@@ -23,7 +25,7 @@ use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::places::Places;
-use crate::process::{Counts, Processor};
+use crate::process::{Counts, Processor, Refused};
 use crate::verdict::Backoff;
 
 /// How a worker works.
@@ -107,7 +109,13 @@ pub async fn run<H: Handler>(
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
+    // A connection of its own: what waits for a provider or a lock may have all of the pool's.
+    let own = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(options.lease / 3)
+        .connect_lazy_with(pool.connect_options().as_ref().clone());
     let heartbeat = Heartbeat {
+        own,
         pool: pool.clone(),
         queue: queue.clone(),
         worker: worker.clone(),
@@ -147,6 +155,7 @@ pub async fn run<H: Handler>(
             worker: worker.clone(),
             size: CallSize::new(options.batch, options.call_deadline / 2),
             tokens: options.batch_tokens,
+            burst: AtomicU32::new(u32::MAX),
             deadline: options.call_deadline,
             breaker: options.breaker,
             backoff: options.backoff,
@@ -156,6 +165,7 @@ pub async fn run<H: Handler>(
         patience: options.patience,
         counts: counts.clone(),
         monitor: monitor.clone(),
+        refused: Refused::default(),
     });
     let abort = CancellationToken::new();
     let handle = {
@@ -174,7 +184,7 @@ pub async fn run<H: Handler>(
                     }
                 });
                 if let Err(panic) = task.await {
-                    processor.failed(&batch, &format!("the worker panicked: {panic}")).await;
+                    processor.failed(&batch, &format!("the worker panicked: {panic}"), Fault::Bug).await;
                 }
                 Ok::<(), Infallible>(())
             }

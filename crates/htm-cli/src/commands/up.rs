@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use embed_worker::EmbedHandler;
+use htm_core::Stage;
 use htm_core::store::embeddings;
 use htm_runtime::config::Config;
 use htm_runtime::{RuntimeError, Session, shutdown};
 use htm_worker::Handler;
-use htm_worker::service::{ServiceArgs, work};
+use htm_worker::service::{ServiceArgs, start, work};
 
 use crate::error::CliError;
 use crate::output::Output;
@@ -16,8 +17,8 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
     let session = Session::open(config).await?;
     let result = async {
-        let embed = embed_handlers(&session).await?;
-        let tag = tag_worker::handler(&session).await?;
+        let embed = start(&session, Stage::Embed, embed_handlers(&session)).await?;
+        let tag = start(&session, Stage::Tag, tag_worker::handler(&session)).await?;
         // A configured URL may have a password in it, and who configured it knows it.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
         output.say(format!("HTM is up at {place}\nCtrl-C stops it"));

@@ -232,10 +232,22 @@ pub enum Verdict {
         /// Milliseconds.
         delay_ms: u64,
     },
-    /// Parked until tomorrow (UTC), without charge: its namespace has spent its budget.
-    OverBudget,
+    /// Parked, without charge: its namespace has spent its budget.
+    OverBudget {
+        /// When it has a new one. By then, not by the day on which this is written.
+        until: DateTime<Utc>,
+    },
     /// A dead letter now.
     Dead,
+}
+
+impl Verdict {
+    fn parked_until(self) -> Option<DateTime<Utc>> {
+        match self {
+            Verdict::OverBudget { until } => Some(until),
+            _ => None,
+        }
+    }
 }
 
 /// An interval of PostgreSQL ends somewhere.
@@ -249,7 +261,7 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: Duration) -> Result<usize> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
-        Verdict::OverBudget | Verdict::Dead => 0,
+        Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/fail_jobs.sql"))
         .bind(&lease.worker)
@@ -259,11 +271,11 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
         .bind(
             failures
                 .iter()
-                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. } | Verdict::OverBudget))
+                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. } | Verdict::OverBudget { .. }))
                 .collect::<Vec<_>>(),
         )
         .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
-        .bind(failures.iter().map(|failure| failure.verdict == Verdict::OverBudget).collect::<Vec<_>>())
+        .bind(failures.iter().map(|failure| failure.verdict.parked_until()).collect::<Vec<_>>())
         .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())
         .bind(patience.min(LONGEST_PATIENCE).as_millis() as i64)
         .fetch_all(pool)

@@ -84,10 +84,13 @@ pub struct QueueStats {
     pub paused: Option<String>,
     /// Since when.
     pub paused_at: Option<DateTime<Utc>>,
-    /// Why its model's provider is left alone at the moment, if it is: nothing is claimed.
+    /// Why nothing is claimed at the moment although it is not paused: the database refuses the results, or the
+    /// model's provider is left alone.
     pub held: Option<String>,
     /// Until when.
     pub held_until: Option<DateTime<Utc>>,
+    /// What the database says, if it refuses the results at the moment.
+    pub refused: Option<String>,
     /// Jobs that can be claimed.
     pub due: i64,
     /// Jobs that wait for their next attempt.
@@ -131,6 +134,37 @@ pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
     .bind(reason)
     .execute(pool)
     .await?;
+    Ok(())
+}
+
+/// Holds a queue for some time: the database refuses its results for the reason given, so nothing more is claimed. Who
+/// holds results renews it with each try.
+///
+/// # Errors
+/// A database error.
+pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> Result<()> {
+    sqlx::query(
+        "insert into htm.held_queues (queue, reason, until) values ($1, $2, now() + $3 * interval '1 millisecond')
+         on conflict (queue) do update set reason = excluded.reason, until = excluded.until",
+    )
+    .bind(queue)
+    .bind(reason.replace('\0', " "))
+    .bind(time.min(LONGEST_AGE).as_millis() as i64)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Ends a [`hold`] and wakes the workers: the database takes results again.
+///
+/// # Errors
+/// A database error; then the hold ends by its time.
+pub async fn let_go(pool: &PgPool, queue: &str) -> Result<()> {
+    sqlx::query("update htm.held_queues set until = now() where queue = $1 and until > now()")
+        .bind(queue)
+        .execute(pool)
+        .await?;
+    jobs::ping(pool).await;
     Ok(())
 }
 

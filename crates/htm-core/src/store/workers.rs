@@ -64,7 +64,8 @@ pub async fn heartbeat(pool: &PgPool, worker: &str) -> Result<bool> {
 pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
     // A call that was cut short has nobody to say how it ended.
     sqlx::query(
-        "with calls as (delete from htm.provider_calls where worker = $1)
+        "with calls as (delete from htm.provider_calls where worker = $1),
+              waiting as (delete from htm.waiting_calls where worker = $1)
          delete from apalis.workers where id = $1",
     )
     .bind(worker)

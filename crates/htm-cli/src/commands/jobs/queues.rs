@@ -105,7 +105,8 @@ fn state(queue: &QueueStats) -> String {
     match queue.held_until {
         Some(until) => {
             let reason = queue.held.as_deref().unwrap_or("no reason recorded");
-            format!("provider held until {}: {}", until.format("%FT%TZ"), one_line(reason, 60))
+            let what = if queue.refused.is_some() { "results refused, held" } else { "provider held" };
+            format!("{what} until {}: {}", until.format("%FT%TZ"), one_line(reason, 60))
         }
         None => "running".into(),
     }

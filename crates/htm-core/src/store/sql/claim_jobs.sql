@@ -1,5 +1,6 @@
 -- Claims up to $3 jobs of a queue that are due, for a worker; each claim charges an attempt. Nothing while the queue
--- is paused or the model's provider asked for a pause: then no attempt is worth making.
+-- is paused, the database refuses its results, or the model's provider asked for a pause: then no attempt is worth
+-- making.
 --
 -- The commit does not wait for the disk: of a claim that a crash of the server loses, the jobs are due again, and the
 -- ack of whoever thinks that it holds them finds no row.
@@ -7,7 +8,7 @@
 -- $1 text queue   $2 text worker's identity, registered in apalis.workers   $3 bigint how many   $4 text model
 -- $5 int the lowest priority that is wanted
 --
--- Index: idx_apalis_jobs_fetch_partial, jobs_pkey, paused_queues_pk, providers_pk
+-- Index: idx_apalis_jobs_fetch_partial, jobs_pkey, paused_queues_pk, held_queues_pk, providers_pk
 with due as (
     select id
       from apalis.jobs
@@ -15,6 +16,7 @@ with due as (
        and attempts < max_attempts -- else the claim of all would break the constraint
        and (select set_config('synchronous_commit', 'off', true)) = 'off' -- for this transaction
        and not exists (select from htm.paused_queues where queue = $1)
+       and not exists (select from htm.held_queues where queue = $1 and until > now())
        and not exists (select from htm.providers where model = $4 and (retry_at > now() or resume_at > now()))
      order by priority desc, run_at
      limit case when exists (select from htm.providers where model = $4 and breaker <> 'closed')

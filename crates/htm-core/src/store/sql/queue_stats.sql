@@ -27,7 +27,8 @@ with known as (
 )
 select queue, k.model,
        s.reason as paused, s.paused_at,
-       p.reason as held, greatest(p.retry_at, p.resume_at) as held_until,
+       coalesce(h.reason, p.reason) as held, greatest(h.until, p.retry_at, p.resume_at) as held_until,
+       h.reason as refused,
        coalesce(c.due, 0) as due, coalesce(c.pending - c.due - c.parked, 0) as waiting,
        coalesce(c.parked, 0) as parked, coalesce(c.running, 0) as running, coalesce(c.done, 0) as done,
        coalesce(c.dead, 0) as dead, coalesce(c.backfill, 0) as backfill,
@@ -37,5 +38,6 @@ select queue, k.model,
   from known k
   full join counted c using (queue)
   left join htm.paused_queues s using (queue)
+  left join htm.held_queues h on h.queue = k.queue and h.until > now()
   left join htm.providers p on p.model = k.model and greatest(p.retry_at, p.resume_at) > now()
  order by queue
