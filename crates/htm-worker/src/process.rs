@@ -339,3 +339,25 @@ fn decode(batch: &LeasedBatch, backoff: Backoff) -> (Vec<(String, Payload)>, Vec
     }
     (payloads, failures)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_fails_here_comes_back_later_and_later() {
+        let backoff = Backoff { base: Duration::from_secs(1), cap: Duration::from_secs(600) };
+        let longest = |attempt| {
+            let delays = (0..500).map(|_| match again(Fault::Bug, attempt, backoff) {
+                Verdict::Retry { delay_ms } => delay_ms,
+                verdict => panic!("{verdict:?}"),
+            });
+            delays.max().unwrap_or_default()
+        };
+        assert!((500..=1_000).contains(&longest(1)));
+        assert!((16_000..=32_000).contains(&longest(6)));
+        assert!((300_000..=600_000).contains(&longest(25)));
+        // An operator has to act: no attempt is charged.
+        assert!(matches!(again(Fault::Permanent, 1, backoff), Verdict::Defer { delay_ms: 1_000.. }));
+    }
+}

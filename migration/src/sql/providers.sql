@@ -117,9 +117,9 @@ begin
            and ahead + (select count(*) from htm.provider_calls where model = in_model and expires_at > moment)
                >= p.concurrent_calls then
             granted := false; why := 'concurrent_calls';
-            -- The next in line looks often; the others when about half of those ahead will have had their turns.
+            -- The next in line looks often; the others when a quarter of those ahead will have had their turns.
             wait_ms := case ahead when 0 then least(coalesce(p.pace_ms, 500) / 10, 100)
-                                  else ahead * coalesce(p.pace_ms, 100) / 2 end;
+                                  else ahead * coalesce(p.pace_ms, 200) / 4 end;
         end if;
         -- Token buckets. A burst and a minute's refill together are the limit, so that no minute, wherever it begins,
         -- sees more than the limit.
