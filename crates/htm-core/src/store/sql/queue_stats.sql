@@ -38,6 +38,6 @@ select queue, k.model,
   from known k
   full join counted c using (queue)
   left join htm.paused_queues s using (queue)
-  left join htm.held_queues h on h.queue = k.queue and h.until > now()
+  left join (select queue, reason, until from htm.held_queues where until > now()) h using (queue)
   left join htm.providers p on p.model = k.model and greatest(p.retry_at, p.resume_at) > now()
  order by queue
