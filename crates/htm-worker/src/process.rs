@@ -84,6 +84,8 @@ impl<H: Handler> Processor<H> {
             }
             Err(error) if error.fault() == Fault::Transient => {
                 tracing::warn!(code = error.code(), %error, jobs = batch.jobs.len(), "a batch could not be written");
+                // Its place is taken meanwhile: what is given back is not claimed again at once.
+                tokio::time::sleep(self.backoff.base).await;
             }
             Err(error) => self.failed(batch, &because(&error), error.fault()).await,
         }

@@ -38,7 +38,7 @@ async fn a_full_disk_holds_the_queue_charges_nothing_and_costs_no_second_call() 
     wait_until(|| async { refused().await.is_some() }).await;
     let reason = refused().await.unwrap();
     assert!(reason.starts_with("database_exhausted: "), "{reason}");
-    assert!(reason.ends_with("No space left on device"), "{reason}");
+    assert!(reason.contains("No space left on device"), "{reason}");
     let sandbox = Sandbox::new(&db);
     for arguments in [&["jobs", "stats"][..], &["doctor"]] {
         let answer = sandbox.htm(arguments).await;
