@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use htm_core::store::jobs::{Claimed, LIVE, Lease};
+use htm_core::store::jobs::{Claimed, Lease};
+use htm_core::store::priorities::LIVE;
 use prometheus_client::metrics::gauge::Gauge;
 
-use crate::places::Place;
+use crate::places::{Others, Place};
 use crate::turns::Turn;
 
 /// Jobs held under one lease.
@@ -33,8 +34,22 @@ impl LeasedBatch {
     /// The batch's turn at the provider; none after a stop. To be dropped when the provider has answered: it serves
     /// the next batch while what it said is written.
     pub(crate) async fn turn(&self) -> Option<Turn> {
-        let turn = self.place.lock().unwrap_or_else(PoisonError::into_inner).turn();
+        let turn = self.place().turn();
         turn.await
+    }
+
+    /// Whether its jobs were held by a worker when it was lost.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.jobs.iter().any(|job| job.suspect)
+    }
+
+    /// Keeps all other batches from beginning until this one ends.
+    pub(crate) fn is_alone(&self, others: Others) {
+        self.place().is_alone(others);
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The jobs that are not a backfill's.
@@ -77,7 +92,7 @@ impl Held {
         Self { ids: Mutex::default(), gauge, left_behind: AtomicBool::new(false) }
     }
 
-    fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn ids(&self) -> MutexGuard<'_, HashSet<String>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use htm_core::store::claims::{Claims, Wanted};
 use htm_core::store::jobs::{self, Claimed, Lease};
 use htm_core::store::queues;
 use sqlx::PgPool;
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::batch::{Held, LeasedBatch};
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
-use crate::pings::Pings;
+use crate::pings::{Fleet, Pings};
 use crate::places::{Place, Places};
 use crate::verdict::Backoff;
 
@@ -23,10 +24,11 @@ const RECONNECT: Backoff = Backoff { base: Duration::from_millis(100), cap: Dura
 pub(crate) struct Claimer {
     pub(crate) pool: PgPool,
     pub(crate) queue: String,
-    pub(crate) model: String,
     pub(crate) worker: String,
+    pub(crate) claims: Claims,
     pub(crate) batch: usize,
     pub(crate) poll: Duration,
+    pub(crate) fleet: Fleet,
     pub(crate) drain: bool,
     pub(crate) places: Places,
     pub(crate) held: Arc<Held>,
@@ -39,10 +41,10 @@ impl Claimer {
     ///
     /// A stop interrupts the waits, never a claim: one that is cancelled on its way may still be committed, and would
     /// leave jobs in the name of a worker that is gone.
-    pub(crate) async fn run(self, batches: mpsc::Sender<LeasedBatch>) {
+    pub(crate) async fn run(mut self, batches: mpsc::Sender<LeasedBatch>) {
         let stop = self.stop.clone();
         let monitor = self.monitor.clone();
-        let pings = Pings::listen(self.pool.clone(), self.poll);
+        let pings = Pings::listen(self.pool.clone(), self.queue.clone(), self.poll, self.fleet.clone());
         let mut failures = 0;
         loop {
             let room = stop.run_until_cancelled(async {
@@ -59,6 +61,11 @@ impl Claimer {
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     monitor.metrics.claimed(claimed.len());
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
+                    if batch.is_suspect() {
+                        let others = stop.run_until_cancelled(self.places.others());
+                        let Some(Some(others)) = monitor.vitals.while_waiting(others).await else { return };
+                        batch.is_alone(others);
+                    }
                     if batches.send(batch).await.is_err() {
                         return;
                     }
@@ -92,7 +99,7 @@ impl Claimer {
         }
     }
 
-    async fn claim(&self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
+    async fn claim(&mut self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
         if self.held.take_left_behind() {
             let released = jobs::release_unheld(&self.pool, &self.worker, &self.held.snapshot()).await?;
             self.monitor.metrics.ended(Outcome::Released, released);
@@ -100,11 +107,8 @@ impl Claimer {
                 tracing::info!(released, "gave back jobs that stood in this worker's name");
             }
         }
-        let (pool, queue, model, worker) = (&self.pool, &self.queue, &self.model, &self.worker);
-        match place.is_ahead() {
-            true => jobs::claim_live(pool, queue, model, worker, self.batch).await,
-            false => jobs::claim(pool, queue, model, worker, self.batch).await,
-        }
+        let wanted = if place.is_ahead() { Wanted::Live } else { Wanted::Any };
+        self.claims.next(&self.pool, self.batch, wanted).await
     }
 
     /// Nothing is due: neither here nor elsewhere, neither now nor later.

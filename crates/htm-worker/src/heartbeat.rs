@@ -3,14 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::store::{jobs, queues, statistics, workers};
+use htm_core::store::jobs::{self, RescueWait};
+use htm_core::store::{queues, statistics, workers};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::monitor::Monitor;
+use crate::pings::Fleet;
+use crate::verdict::Backoff;
 
 /// How often the statistics of full text are looked after.
 const STATISTICS: Duration = Duration::from_secs(10);
+
+/// How often the workers of the queue are counted.
+const FLEET: Duration = Duration::from_secs(10);
+
+/// How often dead letters are looked at that nothing may need any more: seldom, for all of them are.
+const DEAD_LETTERS: Duration = Duration::from_secs(3_600);
 
 /// Rows of done jobs deleted in one statement.
 const PRUNE: usize = 5_000;
@@ -23,8 +32,11 @@ pub(crate) struct Heartbeat {
     pub(crate) detail: String,
     pub(crate) lease: Duration,
     pub(crate) sweep: Duration,
-    /// How long the rows of done jobs are kept.
+    /// How long the rows of done jobs are kept, and of dead letters that nothing needs.
     pub(crate) keep_done: Duration,
+    /// How long the jobs of a lost worker wait.
+    pub(crate) backoff: Backoff,
+    pub(crate) fleet: Fleet,
     pub(crate) monitor: Arc<Monitor>,
 }
 
@@ -41,6 +53,8 @@ impl Heartbeat {
             every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.rescue()),
             // Done jobs are in nobody's way for a while.
             every(self.sweep * 10, || self.prune()),
+            every(DEAD_LETTERS, || self.prune_dead()),
+            every(FLEET, || self.count_fleet()),
             every(STATISTICS, || async { statistics::refresh_due(&self.pool).await.map(drop) }),
         );
     }
@@ -54,7 +68,7 @@ impl Heartbeat {
     }
 
     async fn rescue(&self) -> htm_core::Result<()> {
-        let rescued = jobs::rescue(&self.pool).await?;
+        let rescued = jobs::rescue(&self.pool, RescueWait { base: self.backoff.base, cap: self.backoff.cap }).await?;
         if rescued > 0 {
             tracing::warn!(rescued, "took back the jobs of lost workers");
         }
@@ -63,6 +77,19 @@ impl Heartbeat {
 
     async fn prune(&self) -> htm_core::Result<()> {
         while queues::prune(&self.pool, self.keep_done, PRUNE).await? == PRUNE {}
+        Ok(())
+    }
+
+    async fn prune_dead(&self) -> htm_core::Result<()> {
+        let pruned = queues::prune_dead(&self.pool, &self.queue, self.keep_done).await?;
+        if pruned > 0 {
+            tracing::info!(pruned, "deleted dead letters of texts that are gone or were done since");
+        }
+        Ok(())
+    }
+
+    async fn count_fleet(&self) -> htm_core::Result<()> {
+        self.fleet.is_now(workers::count_alive(&self.pool, &self.queue).await?);
         Ok(())
     }
 }

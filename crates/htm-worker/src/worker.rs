@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use apalis_core::worker::builder::WorkerBuilder;
+use htm_core::store::claims::Claims;
 use htm_core::store::governor::Breaker;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
@@ -22,6 +23,7 @@ use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::pings::Fleet;
 use crate::places::Places;
 use crate::process::{Counts, Processor};
 use crate::verdict::Backoff;
@@ -107,6 +109,7 @@ pub async fn run<H: Handler>(
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
+    let fleet = Fleet::default();
     let heartbeat = Heartbeat {
         pool: pool.clone(),
         queue: queue.clone(),
@@ -115,6 +118,8 @@ pub async fn run<H: Handler>(
         lease: options.lease,
         sweep: options.sweep,
         keep_done: options.keep_done,
+        backoff: options.backoff,
+        fleet: fleet.clone(),
         monitor: monitor.clone(),
     };
     // Whatever way this function ends, the tasks end with it.
@@ -127,10 +132,11 @@ pub async fn run<H: Handler>(
     let claimer = Claimer {
         pool: pool.clone(),
         queue: queue.clone(),
-        model,
         worker: worker.clone(),
+        claims: Claims::new(&queue, &model, &worker),
         batch: options.batch,
         poll: options.poll,
+        fleet,
         drain: options.drain,
         places: Places::new(options.concurrency, stop.clone()),
         held,

@@ -109,7 +109,8 @@ pub(crate) async fn write_text_in_tx(
 }
 
 /// Ends the jobs of a node's former text that wait, and its dead letters; returns how many. One that runs at this moment
-/// writes nothing (its ack looks at the revision), and ends in the same way.
+/// writes nothing (its ack looks at the revision), and ends in the same way. The completions of former texts go: nobody
+/// asks for them.
 pub(crate) async fn supersede_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -118,13 +119,14 @@ pub(crate) async fn supersede_in_tx(
     let ended = sqlx::query(
         "update apalis.jobs
             set status = 'Done', done_at = now(), last_result = '{\"Ok\": \"superseded\"}',
-                metadata = delete(metadata, array['parked', 'deferred_since'])
+                metadata = delete(metadata, array['parked', 'deferred_since', 'losses'])
           where job_type like 'htm.%' and status in ('Pending', 'Killed') and status <> 'Done'
             and metadata -> 'namespace' = $1 and metadata -> 'node' = $2::bigint::text",
     )
     .bind(namespace)
     .bind(node)
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    sqlx::query("delete from htm.completions where node_id = $1").bind(node).execute(connection).await?;
     Ok(ended.rows_affected())
 }

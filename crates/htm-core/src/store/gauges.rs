@@ -2,6 +2,7 @@
 
 use sqlx::PgPool;
 
+use super::priorities;
 use crate::error::Result;
 
 /// Where each count stops: a fleet that has this much to do is scaled to its most anyway.
@@ -11,7 +12,7 @@ pub const GAUGE_BOUND: i64 = 100_000;
 /// of each priority). `jobs::depth` counts to the end, which takes as long as the queue is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, sqlx::FromRow)]
 pub struct QueueGauges {
-    /// Could be claimed now.
+    /// Could be claimed now, also when they were parked until now.
     pub due: i64,
     /// Waiting for their time.
     pub waiting: i64,
@@ -30,5 +31,5 @@ pub struct QueueGauges {
 /// # Errors
 /// A database error.
 pub async fn gauges(pool: &PgPool, queue: &str) -> Result<QueueGauges> {
-    Ok(sqlx::query_as(include_str!("sql/gauges.sql")).bind(queue).bind(GAUGE_BOUND).fetch_one(pool).await?)
+    Ok(sqlx::query_as(include_str!("sql/gauges.sql")).bind(queue).bind(GAUGE_BOUND).bind(priorities::ALL).fetch_one(pool).await?)
 }

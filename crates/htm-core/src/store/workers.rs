@@ -57,6 +57,21 @@ pub async fn heartbeat(pool: &PgPool, worker: &str) -> Result<bool> {
     Ok(result.rows_affected() == 1)
 }
 
+/// How many workers of a queue are alive.
+///
+/// # Errors
+/// A database error.
+pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
+    let alive: i64 = sqlx::query_scalar(
+        "select count(*) from apalis.workers w join htm.worker_leases l on l.worker = w.id
+          where w.worker_type = $1 and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'",
+    )
+    .bind(queue)
+    .fetch_one(pool)
+    .await?;
+    Ok(alive as usize)
+}
+
 /// Takes a worker that has stopped cleanly off the list.
 ///
 /// # Errors
