@@ -319,3 +319,18 @@ async fn statistics_learn_of_edited_forgotten_and_restored_texts() {
     htm.restore(node, &Caller::Handle).await.unwrap();
     assert_eq!(refreshed().await, (2, vec!["balloon".into(), "harbour".into()]));
 }
+
+#[tokio::test]
+async fn completions_of_former_texts_go() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("first text")).await.unwrap().node;
+    for text in ["second text", "third text"] {
+        drain(&db, Stage::Embed).await;
+        drain(&db, Stage::Tag).await;
+        htm.update(node, &Edit::new().content(text)).await.unwrap();
+    }
+    assert_eq!(db.count("select count(*) from htm.completions").await, 0);
+    drain(&db, Stage::Embed).await;
+    assert_eq!(db.count("select count(*) from htm.completions where revision = 3").await, 1);
+}

@@ -5,8 +5,9 @@ use sqlx::PgPool;
 use super::priorities;
 use crate::error::Result;
 
-/// Where each count stops: a fleet that has this much to do is scaled to its most anyway.
-pub const GAUGE_BOUND: i64 = 100_000;
+/// Where each count stops: a fleet that has this much to do is scaled to its most anyway, and a reading takes 10 ms at
+/// most.
+pub const GAUGE_BOUND: i64 = 10_000;
 
 /// How many jobs of a queue are in each state; each count stops at [`GAUGE_BOUND`] (`due` and `waiting` at that many
 /// of each priority). `jobs::depth` counts to the end, which takes as long as the queue is.
