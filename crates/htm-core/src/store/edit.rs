@@ -117,8 +117,7 @@ pub(crate) async fn write_text_in_tx(
 }
 
 /// Ends the jobs of a node's former text that wait, and its dead letters; returns how many. One that runs at this moment
-/// writes nothing (its ack looks at the revision), and ends in the same way. The completions of former texts go: nobody
-/// asks for them.
+/// writes nothing (its ack looks at the revision), and ends in the same way.
 pub(crate) async fn supersede_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -133,8 +132,7 @@ pub(crate) async fn supersede_in_tx(
     )
     .bind(namespace)
     .bind(node)
-    .execute(&mut *connection)
+    .execute(connection)
     .await?;
-    sqlx::query("delete from htm.completions where node_id = $1").bind(node).execute(connection).await?;
     Ok(ended.rows_affected())
 }

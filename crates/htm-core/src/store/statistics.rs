@@ -113,7 +113,6 @@ async fn page_end_in_tx(
 #[derive(Debug, Default)]
 struct Counted {
     nodes: i64,
-    words: i64,
     lexemes: i64,
     by_lexeme: HashMap<String, i32>,
 }
@@ -126,8 +125,8 @@ impl Counted {
         start: Option<DateTime<Utc>>,
         end: Option<DateTime<Utc>>,
     ) -> Result<()> {
-        let (nodes, words, lexemes): (i64, i64, i64) = sqlx::query_as(
-            "select count(*), coalesce(sum(htm.document_length(tsv)), 0)::bigint, coalesce(sum(length(tsv)), 0)::bigint
+        let (nodes, lexemes): (i64, i64) = sqlx::query_as(
+            "select count(*), coalesce(sum(length(tsv)), 0)::bigint
                from htm.nodes
               where namespace = $1 and deleted_at is null
                 and created_at > coalesce($2, '-infinity') and created_at <= coalesce($3, 'infinity')",
@@ -138,7 +137,6 @@ impl Counted {
         .fetch_one(&mut *connection)
         .await?;
         self.nodes += nodes;
-        self.words += words;
         self.lexemes += lexemes;
         let page: Vec<(String, i32)> = sqlx::query_as(
             "select word, ndoc
@@ -164,20 +162,19 @@ impl Counted {
         namespace: &str,
         unseen: i64,
     ) -> Result<()> {
-        let average = |sum: i64| (sum as f64 / self.nodes.max(1) as f64).max(1.0) as f32;
+        let average_lexemes = (self.lexemes as f64 / self.nodes.max(1) as f64).max(1.0) as f32;
         sqlx::query(
             "insert into htm.namespace_statistics as s
-                    (namespace, node_count, average_length, average_lexemes, unseen_count, refreshed_at)
-             values ($1, $2, $3, $4, 0, now())
+                    (namespace, node_count, average_lexemes, unseen_count, refreshed_at)
+             values ($1, $2, $3, 0, now())
              on conflict (namespace) do update
-                set (node_count, average_length, average_lexemes, unseen_count, refreshed_at)
-                  = (excluded.node_count, excluded.average_length, excluded.average_lexemes,
-                     greatest(s.unseen_count - $5, 0), excluded.refreshed_at)",
+                set (node_count, average_lexemes, unseen_count, refreshed_at)
+                  = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - $4, 0),
+                     excluded.refreshed_at)",
         )
         .bind(namespace)
         .bind(self.nodes)
-        .bind(average(self.words))
-        .bind(average(self.lexemes))
+        .bind(average_lexemes)
         .bind(unseen)
         .execute(connection)
         .await?;
