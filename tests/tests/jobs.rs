@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 #[path = "jobs/claims.rs"]
 mod claims;
+#[path = "jobs/restored.rs"]
+mod restored;
 #[path = "jobs/together.rs"]
 mod together;
 
@@ -173,7 +175,8 @@ async fn a_stale_holder_changes_nothing() {
         .execute(&db.pool)
         .await
         .unwrap();
-    assert_eq!(jobs::rescue(&db.pool, AT_ONCE).await.unwrap(), 1);
+    let lost = workers::unseen(&db.pool).await.unwrap();
+    assert_eq!(jobs::rescue(&db.pool, &lost, AT_ONCE).await.unwrap(), 1);
     let (lease, claimed) = claim_as(&db, "second").await;
     assert_eq!(claimed[0].attempt, 2);
     // Also under its own name again: the instant of the claim differs.
@@ -355,7 +358,8 @@ async fn a_worker_is_judged_by_its_own_lease() {
             .execute(&db.pool)
             .await
             .unwrap();
-        assert_eq!(jobs::rescue(&db.pool, AT_ONCE).await.unwrap(), rescued, "{text}");
+        let lost = workers::unseen(&db.pool).await.unwrap();
+        assert_eq!(jobs::rescue(&db.pool, &lost, AT_ONCE).await.unwrap(), rescued, "{text}");
     }
 }
 

@@ -172,8 +172,8 @@ async fn what_a_lost_worker_held_comes_back_in_ever_smaller_batches() {
             .execute(&db.pool)
             .await
             .unwrap();
-        let wait = RescueWait { base: Duration::ZERO, cap: Duration::ZERO };
-        assert_eq!(jobs::rescue(&db.pool, wait).await.unwrap(), jobs.len());
+        let lost = workers::unseen(&db.pool).await.unwrap();
+        assert_eq!(jobs::rescue(&db.pool, &lost, crate::AT_ONCE).await.unwrap(), jobs.len());
         // Those that were lost more often first, so that this test gets at them.
         sqlx::raw_sql("update apalis.jobs set run_at = now() - (metadata -> 'losses')::int * interval '1 hour'
                         where status = 'Pending'")
@@ -196,7 +196,8 @@ async fn a_suspect_waits_after_the_loss_and_is_none_after_a_failure_that_it_surv
     jobs::claim(&db.pool, QUEUE, MODEL, "lost", 1).await.unwrap().unwrap();
     sqlx::raw_sql("update apalis.workers set last_seen = now() - interval '1 hour'").execute(&db.pool).await.unwrap();
     let hour = Duration::from_secs(3_600);
-    assert_eq!(jobs::rescue(&db.pool, RescueWait { base: hour, cap: 24 * hour }).await.unwrap(), 1);
+    let lost = workers::unseen(&db.pool).await.unwrap();
+    assert_eq!(jobs::rescue(&db.pool, &lost, RescueWait { base: hour, cap: 24 * hour }).await.unwrap(), 1);
     let waits = "select count(*) from apalis.jobs where job_type = 'htm.embed'
                   and run_at between now() and now() + interval '1 hour'";
     assert_eq!(db.count(waits).await, 1);

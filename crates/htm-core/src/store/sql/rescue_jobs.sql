@@ -1,20 +1,25 @@
--- Takes back the jobs of workers that have not been seen for their lease. The attempt stays charged, and the job waits
--- as after a failure. It is a suspect from now on (claim_jobs.sql): its text may be what ended the worker.
+-- Takes back the jobs of workers that are lost: those still last seen when the caller saw them last. The attempt stays
+-- charged, and the job waits as after a failure. It is a suspect from now on (claim_jobs.sql): its text may be what ended
+-- the worker.
 --
 -- A job whose attempts are used up is a dead letter only when its worker held nothing else, or when it has been lost as
 -- often as no accident explains. Else it gets another attempt: which of the jobs ended the worker is not known.
 --
--- $1 bigint the longest wait after the first attempt, ms   $2 bigint the longest wait, ms
+-- $1 text[] workers   $2 timestamptz[] when each was last seen
+-- $3 bigint the longest wait after the first attempt, ms   $4 bigint the longest wait, ms
 --
--- Index: idx_apalis_jobs_lock_by
-with lost as (
+-- Index: workers_pkey, idx_apalis_jobs_lock_by
+with lost_worker as (
+    select w.id
+      from unnest($1::text[], $2::timestamptz[]) as u(id, last_seen)
+      join apalis.workers w on w.id = u.id and w.last_seen = u.last_seen
+       for share of w skip locked -- one that renews its lease at this moment is not lost
+), lost as (
     select j.id, j.lock_by, j.attempts, j.max_attempts, coalesce((j.metadata -> 'losses')::int, 0) + 1 as losses
       from apalis.jobs j
-      join apalis.workers w on w.id = j.lock_by
-      join htm.worker_leases l on l.worker = w.id
+      join lost_worker w on w.id = j.lock_by
      where j.status = 'Running' and j.job_type like 'htm.%'
-       and w.last_seen < now() - l.lease_ms * interval '1 millisecond'
-     for update of j skip locked
+       for update of j skip locked
 ), judged as (
     select id, lock_by, losses, attempts >= max_attempts as used_up,
            attempts >= max_attempts
@@ -22,7 +27,7 @@ with lost as (
                     or not exists (select from apalis.jobs o
                                     where o.lock_by = lost.lock_by and o.status = 'Running' and o.id <> lost.id)) as dead,
            -- One jitter for all: what was lost together comes back together, and is claimed in few batches.
-           least($2, $1 * power(2, least(attempts - 1, 20))) * (select random()) * interval '1 millisecond' as wait
+           least($4, $3 * power(2, least(attempts - 1, 20))) * (select random()) * interval '1 millisecond' as wait
       from lost
 )
 update apalis.jobs j
