@@ -200,8 +200,10 @@ async fn of_many_namespaces_those_before_a_failure_are_written_and_the_others_ar
     .unwrap();
     let results = db.htm().remember_many(&memories).await.unwrap();
     // 250 namespaces a transaction: 1 + 3 locks each.
-    let codes: Vec<&str> =
-        results.iter().map(|result| result.as_ref().map_or_else(|error| error.code(), |_| "written")).collect();
+    let codes: Vec<&str> = results
+        .iter()
+        .map(|result| result.as_ref().map_or_else(|error| error.code(), |_| "written"))
+        .collect();
     assert!(codes[..500].iter().all(|code| *code == "written"), "{codes:?}");
     assert_eq!(codes[500], "database_locks");
     assert!(codes[501..].iter().all(|code| *code == "not_written"), "{codes:?}");

@@ -2,7 +2,7 @@
 
 mod parts;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sqlx::{Connection, PgConnection, PgTransaction};
 
@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::ping::Pinger;
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
-use crate::store::{robots, tags};
+use crate::store::{priorities, robots, tags};
 use crate::tag::TagPath;
 
 /// How often a write is tried that meets a removal or another write.
@@ -149,7 +149,8 @@ impl Htm {
                 Err(error) => (Some(Err(error)), None),
             })
             .unzip();
-        let accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
+        let mut accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
+        self.prioritise(&mut accepted).await?;
         let mut written = self.write_in_parts(&accepted).await?.into_iter();
         self.pinger().ping();
         for result in results.iter_mut().filter(|result| result.is_none()) {
@@ -198,6 +199,24 @@ impl Htm {
         Ok(unknown)
     }
 
+    /// An import does not hold up others: the more jobs a namespace has open, the later those of its next nodes are claimed.
+    async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
+        if nodes.len() <= nodes::BULK {
+            return Ok(());
+        }
+        let mut written: HashMap<&str, i64> = HashMap::new();
+        for node in &*nodes {
+            *written.entry(node.namespace).or_default() += 1;
+        }
+        let namespaces: Vec<&str> = written.keys().copied().collect();
+        let mut connection = self.pool().acquire().await?;
+        let open = jobs::count_open(&mut connection, &namespaces, priorities::A_GREAT_MANY).await?;
+        for node in nodes {
+            node.priority = priorities::in_bulk(open[node.namespace] + written[node.namespace]);
+        }
+        Ok(())
+    }
+
     /// Validates a memory and fills in the handle's defaults.
     fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
         memory.validate()?;
@@ -221,6 +240,7 @@ impl Htm {
                 Deduplicate::Robot => Some(DuplicateScope::Robot),
                 Deduplicate::Namespace => Some(DuplicateScope::Namespace),
             },
+            priority: priorities::LIVE,
         })
     }
 
@@ -376,7 +396,6 @@ impl Htm {
             embedding_model: &settings.embedding_model.to_string(),
             tag_model: &settings.tag_model.to_string(),
             max_attempts: settings.max_attempts as i32,
-            priority: jobs::LIVE,
             robot,
         };
         Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)

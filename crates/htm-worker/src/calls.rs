@@ -10,11 +10,12 @@ use async_trait::async_trait;
 use htm_core::fault::Fault;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
 use htm_core::store::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
-use htm_core::store::jobs::LIVE;
+use htm_core::store::priorities::LIVE;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
 
 use crate::call_size::CallSize;
+use crate::deadline::Deadline;
 use crate::handler::{Handler, Item};
 use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
@@ -36,6 +37,8 @@ pub(crate) struct Caller<H> {
     pub(crate) burst: AtomicU32,
     /// By when a call has ended.
     pub(crate) deadline: Duration,
+    /// By when a statement has its answer.
+    pub(crate) answer: Deadline,
     pub(crate) breaker: Breaker,
     /// How long to wait after a rate limit that does not say.
     pub(crate) backoff: Backoff,
@@ -131,10 +134,12 @@ impl<H: Handler> Caller<H> {
         };
         let mut turn = Turn::New;
         loop {
-            let answer = persist(|| governor::acquire(&self.pool, &call, turn)).await.map_err(|error| {
-                tracing::warn!(code = error.code(), %error, "the governor cannot be asked");
-                Setback::Held { wait: self.backoff.base, why: error.code().into() }
-            })?;
+            let answer = persist(self.answer, || governor::acquire(&self.pool, &call, turn)).await.map_err(
+                |error| {
+                    tracing::warn!(code = error.code(), %error, "the governor cannot be asked");
+                    Setback::Held { wait: self.backoff.base, why: error.code().into() }
+                },
+            )?;
             self.burst.store(answer.burst.unwrap_or(u32::MAX), Ordering::Relaxed);
             match answer.leave {
                 Leave::Granted(grant) => return Ok(grant),
@@ -171,8 +176,8 @@ impl<H: Handler> Caller<H> {
             tracing::warn!(code = error.code(), %error, hint = error.hint(), "the provider failed");
         }
         let model = self.handler.model();
-        if let Err(error) = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker).await
-        {
+        let finish = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker);
+        if let Err(error) = self.answer.of(finish).await {
             tracing::warn!(code = error.code(), %error, "the end of a call could not be noted");
         }
     }

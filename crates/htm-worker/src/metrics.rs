@@ -193,7 +193,7 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register(
             "queue_jobs",
-            "Jobs in the queue, of all workers; each count stops at 100000 (of each priority)",
+            "Jobs in the queue, of all workers; each count stops at 10000 (of each priority)",
             self.jobs.clone(),
         );
         registry.register_with_unit(

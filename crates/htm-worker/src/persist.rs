@@ -8,6 +8,7 @@ use htm_core::store::queues;
 use htm_runtime::chain;
 use sqlx::PgPool;
 
+use crate::deadline::Deadline;
 use crate::verdict::Backoff;
 
 /// How long a statement is offered again to a database that does not answer.
@@ -20,17 +21,22 @@ const AGAIN: Backoff = Backoff { base: Duration::from_millis(50), cap: Duration:
 const HOLD: Duration = Duration::from_secs(15);
 
 /// Offers a statement again while the database is away.
-pub(crate) async fn persist<T, F, Fut>(statement: F) -> htm_core::Result<T>
+pub(crate) async fn persist<T, F, Fut>(deadline: Deadline, statement: F) -> htm_core::Result<T>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = htm_core::Result<T>>,
 {
-    persist_while(|error| error.fault() == Fault::Transient, statement).await
+    persist_while(|error| error.fault() == Fault::Transient, deadline, statement).await
 }
 
 /// As [`persist`], for results: a provider was paid for them, so they are kept in hand until the database takes them,
 /// however long it is away or has no room. Meanwhile nothing more is claimed from their queue, and the reason is shown.
-pub(crate) async fn persist_results<T, F, Fut>(pool: &PgPool, queue: &str, mut write: F) -> htm_core::Result<T>
+pub(crate) async fn persist_results<T, F, Fut>(
+    pool: &PgPool,
+    queue: &str,
+    deadline: Deadline,
+    mut write: F,
+) -> htm_core::Result<T>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = htm_core::Result<T>>,
@@ -39,18 +45,24 @@ where
     let mut failures = 0;
     let mut held = false;
     let result = loop {
-        match persist_while(passes, &mut write).await {
+        match persist_while(passes, deadline, &mut write).await {
             Err(error) if is_the_databases_own(&error) => {
                 failures += 1;
                 let reason = format!("{}: {}", error.code(), chain(&error));
                 if failures == 1 {
-                    tracing::warn!(queue, reason, "the database takes no results: they are kept, and tried again");
+                    tracing::warn!(
+                        queue,
+                        reason,
+                        "the database takes no results: they are kept, and tried again"
+                    );
                 }
                 // A database that is away does not hear of it, and is claimed from by nobody.
                 if !matches!(error, Error::DatabaseUnreachable(_)) {
-                    match queues::hold(pool, queue, &reason, HOLD).await {
+                    match deadline.of(queues::hold(pool, queue, &reason, HOLD)).await {
                         Ok(()) => held = true,
-                        Err(error) => tracing::warn!(code = error.code(), %error, "the queue could not be held"),
+                        Err(error) => {
+                            tracing::warn!(code = error.code(), %error, "the queue could not be held")
+                        }
                     }
                 }
                 wait(failures).await;
@@ -58,13 +70,17 @@ where
             result => break result,
         }
     };
-    if held && let Err(error) = queues::let_go(pool, queue).await {
+    if held && let Err(error) = deadline.of(queues::let_go(pool, queue)).await {
         tracing::warn!(code = error.code(), %error, "a hold ends by its time");
     }
     result
 }
 
-async fn persist_while<T, F, Fut>(passes: impl Fn(&Error) -> bool, mut statement: F) -> htm_core::Result<T>
+async fn persist_while<T, F, Fut>(
+    passes: impl Fn(&Error) -> bool,
+    deadline: Deadline,
+    mut statement: F,
+) -> htm_core::Result<T>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = htm_core::Result<T>>,
@@ -72,7 +88,7 @@ where
     let started = Instant::now();
     let mut failures = 0;
     loop {
-        match statement().await {
+        match deadline.of(statement()).await {
             Err(error) if passes(&error) && started.elapsed() < PATIENCE => {
                 failures += 1;
                 wait(failures).await;

@@ -56,6 +56,14 @@ impl Places {
         }
     }
 
+    /// Waits until every batch but one has ended, whose place is among the usual, and takes their places. None would mean
+    /// that somebody has closed them; nobody does.
+    pub(crate) async fn others(&self) -> Option<Others> {
+        let usual = self.usual.clone().acquire_many_owned(self.held as u32 - 1).await.ok()?;
+        let overtaking = self.overtaking.clone().acquire_many_owned(OVERTAKING as u32).await.ok()?;
+        Some(Others { _usual: usual, _overtaking: overtaking })
+    }
+
     pub(crate) fn are_free(&self) -> bool {
         self.usual.available_permits() == self.held && self.overtaking.available_permits() == OVERTAKING
     }
@@ -71,6 +79,7 @@ impl Places {
             way: Way::Ahead(self.stop.clone()),
             backfilling: Backfilling { all: self.backfilling.clone(), counted: false },
             _permit: permit,
+            _others: None,
         }
     }
 }
@@ -80,6 +89,13 @@ pub(crate) struct Place {
     way: Way,
     backfilling: Backfilling,
     _permit: OwnedSemaphorePermit,
+    _others: Option<Others>,
+}
+
+/// Every place but one.
+pub(crate) struct Others {
+    _usual: OwnedSemaphorePermit,
+    _overtaking: OwnedSemaphorePermit,
 }
 
 enum Way {
@@ -92,6 +108,11 @@ impl Place {
     /// Whether it is for live jobs alone.
     pub(crate) fn is_ahead(&self) -> bool {
         matches!(self.way, Way::Ahead(_))
+    }
+
+    /// Keeps the other places as well: no other batch begins until this one ends.
+    pub(crate) fn is_alone(&mut self, others: Others) {
+        self._others = Some(others);
     }
 
     /// Says that it has jobs of a backfill: those that are written meanwhile may overtake it.

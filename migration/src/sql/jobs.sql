@@ -7,11 +7,16 @@ alter table apalis.jobs
         when 'Killed'  then lock_by is null and lock_at is null and done_at is not null
         else false end),
     add constraint jobs_htm_attempts_possible
-        check (job_type not like 'htm.%' or attempts between 0 and max_attempts);
+        check (job_type not like 'htm.%' or attempts between 0 and max_attempts),
+    -- A claim looks up each priority by the index; one that it does not know would never be claimed.
+    add constraint jobs_htm_priority_known
+        check (job_type not like 'htm.%' or (priority is not null and priority in (0, -1, -2, -10)));
+-- Every write pays for them, and nothing needs them: apalis has another index on the same column, twice.
+drop index if exists apalis.lidx, apalis.unique_job_id;
 create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
 -- Any number of workers is scraped every few seconds: no count may walk over the jobs that are done or simply wait.
 create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status in ('Killed', 'Failed');
-create index jobs_htm_parked_idx on apalis.jobs (job_type) where status = 'Pending' and metadata ? 'parked';
+create index jobs_htm_parked_idx on apalis.jobs (job_type, run_at) where status = 'Pending' and metadata ? 'parked';
 -- The jobs of a node that are not done: for status, and for the count of nodes that recall cannot see yet.
 create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'))
     where status <> 'Done' and job_type like 'htm.%';
@@ -22,7 +27,9 @@ alter table apalis.jobs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_v
 create table htm.worker_leases (
     worker   text not null constraint worker_leases_pk primary key
              constraint worker_leases_worker_fk references apalis.workers on delete cascade,
-    lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0)
+    lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0),
+    -- When the first claim was made that the worker has in hand; null: it has none.
+    held_since timestamptz
 );
 
 -- A queue that stands in this table is not claimed from.

@@ -3,8 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use htm_core::store::claims::{Claims, Wanted};
 use htm_core::store::governor::{self, Answer, Breaker, Call, Leave, Turn};
-use htm_core::store::jobs::{self, Failed, LIVE, Verdict};
+use htm_core::store::jobs::{self, Failed, Verdict};
+use htm_core::store::priorities::LIVE;
 use htm_core::store::providers::{self, Change, LimitChanges};
 use htm_core::{Memory, Stage};
 use htm_tests::{TestDatabase, wait_until, worker_options};
@@ -13,8 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Behaviour, Scripted};
 
 const MODEL: &str = "fake/scripted";
-const BREAKER: Breaker =
-    Breaker { failures: 5, open: Duration::from_secs(1), cap: Duration::from_secs(60) };
+const BREAKER: Breaker = Breaker { failures: 5, open: Duration::from_secs(1), cap: Duration::from_secs(60) };
 
 async fn limit(db: &TestDatabase, changes: LimitChanges) {
     providers::set_limits(&db.pool, MODEL, changes).await.unwrap();
@@ -91,7 +92,8 @@ async fn calls_have_no_more_tokens_than_the_burst() {
     let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, options, stop.clone()));
     wait_until(|| async {
         pass(&db, 60).await;
-        db.count("select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Done'").await == 80
+        db.count("select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Done'").await
+            == 80
     })
     .await;
     stop.cancel();
@@ -140,10 +142,12 @@ async fn nobody_waits_for_the_turn_of_who_is_gone() {
     let (next, _) = denied(ask(&db, 1, LIVE, Turn::New).await);
     end(&db, running).await;
     let (next, _) = denied(ask(&db, 1, LIVE, next).await);
-    sqlx::query("update htm.waiting_calls set expires_at = now() where id = (select min(id) from htm.waiting_calls)")
-        .execute(&db.pool)
-        .await
-        .unwrap();
+    sqlx::query(
+        "update htm.waiting_calls set expires_at = now() where id = (select min(id) from htm.waiting_calls)",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
     end(&db, ask(&db, 1, LIVE, next).await).await;
     assert_eq!(db.count("select count(*) from htm.waiting_calls").await, 0);
 }
@@ -203,6 +207,7 @@ async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_th
         verdict: Verdict::OverBudget { until: midnight },
     };
     jobs::fail(&db.pool, &lease, &[failed], Duration::MAX).await.unwrap();
-    let again = jobs::claim(&db.pool, Stage::Embed.queue(), MODEL, "worker", 1).await.unwrap();
+    let mut claims = Claims::new(Stage::Embed.queue(), MODEL, "worker");
+    let again = claims.next(&db.pool, 1, Wanted::Any).await.unwrap();
     assert_eq!(again.expect("the new day has begun").1[0].attempt, 1);
 }

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use htm_core::provider::ModelName;
-use htm_core::store::{jobs, providers, queues, workers};
+use htm_core::store::claims::{Claims, Wanted};
+use htm_core::store::{providers, queues, workers};
 use htm_core::{Htm, Memory, Stage, StageState};
 use htm_tests::{Sandbox, TestDatabase, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +48,8 @@ async fn a_full_disk_holds_the_queue_charges_nothing_and_costs_no_second_call() 
     // What comes now waits: it would only be made, not written.
     let late = htm.remember(Memory::new("late")).await.unwrap().node;
     workers::register(&db.pool, "htm.embed", "other", "test", 30_000).await.unwrap();
-    let claimed = jobs::claim(&db.pool, "htm.embed", "fake/scripted", "other", 1).await.unwrap();
+    let mut claims = Claims::new("htm.embed", "fake/scripted", "other");
+    let claimed = claims.next(&db.pool, 1, Wanted::Any).await.unwrap();
     assert!(claimed.is_none(), "{claimed:?}");
 
     sqlx::raw_sql("drop trigger refuse on htm.completions").execute(&db.pool).await.unwrap();

@@ -24,7 +24,7 @@ pub struct Call<'a> {
     pub tokens: u32,
     /// It ends within this.
     pub deadline: Duration,
-    /// Of its most urgent job; see [`LIVE`](super::jobs::LIVE).
+    /// Of its most urgent job; see [`LIVE`](super::priorities::LIVE).
     pub priority: i32,
 }
 
@@ -114,26 +114,23 @@ pub struct Breaker {
 /// # Errors
 /// A database error.
 pub async fn acquire(pool: &PgPool, call: &Call<'_>, turn: Turn) -> Result<Answer> {
-    let answer: Acquired =
-        sqlx::query_as("select * from htm.acquire_call($1, $2, $3, $4, $5, $6)")
-            .bind(call.model)
-            .bind(call.worker)
-            .bind(i32::try_from(call.tokens).unwrap_or(i32::MAX))
-            .bind(millis(call.deadline))
-            .bind(call.priority)
-            .bind(match turn {
-                Turn::Once => None,
-                Turn::New => Some(0),
-                Turn::Waiting(turn) => Some(turn),
-            })
-            .fetch_one(pool)
-            .await?;
+    let answer: Acquired = sqlx::query_as("select * from htm.acquire_call($1, $2, $3, $4, $5, $6)")
+        .bind(call.model)
+        .bind(call.worker)
+        .bind(i32::try_from(call.tokens).unwrap_or(i32::MAX))
+        .bind(millis(call.deadline))
+        .bind(call.priority)
+        .bind(match turn {
+            Turn::Once => None,
+            Turn::New => Some(0),
+            Turn::Waiting(turn) => Some(turn),
+        })
+        .fetch_one(pool)
+        .await?;
     let leave = match answer.granted {
-        true => Leave::Granted(Grant {
-            call: answer.call,
-            trial: answer.trial,
-            report_success: answer.report,
-        }),
+        true => {
+            Leave::Granted(Grant { call: answer.call, trial: answer.trial, report_success: answer.report })
+        }
         false => Leave::Wait {
             wait: Duration::from_millis(u64::try_from(answer.wait_ms).unwrap_or(0)),
             why: answer.why.unwrap_or_default(),

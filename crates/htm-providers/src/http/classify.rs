@@ -65,7 +65,10 @@ pub(crate) fn status(
     }
     if let (RateLimited { .. }, Some(wait)) = (kind, asked.filter(|wait| *wait > MAX_RETRY_AFTER)) {
         let most = MAX_RETRY_AFTER.as_secs();
-        message = format!("{message} (it asks to be left alone for {} s: asked again after {most} s)", wait.as_secs());
+        message = format!(
+            "{message} (it asks to be left alone for {} s: asked again after {most} s)",
+            wait.as_secs()
+        );
     }
     ProviderError::new(model, kind, message)
 }

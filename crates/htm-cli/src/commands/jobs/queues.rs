@@ -57,15 +57,17 @@ pub(super) async fn prune(session: &Session, args: PruneArgs, output: &Output) -
     }
     let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
     let mut pruned = 0;
-    loop {
-        let deleted = if args.dead {
-            queues::prune_dead(pool, older_than, CHUNK).await?
-        } else {
-            queues::prune(pool, older_than, CHUNK).await?
-        };
-        pruned += deleted as i64;
-        if deleted < CHUNK {
-            break;
+    if args.dead {
+        for queue in queues::names(pool).await? {
+            pruned += queues::prune_dead(pool, &queue, older_than).await? as i64;
+        }
+    } else {
+        loop {
+            let deleted = queues::prune(pool, older_than, CHUNK).await?;
+            pruned += deleted as i64;
+            if deleted < CHUNK {
+                break;
+            }
         }
     }
     let workers = workers::prune(pool).await?;

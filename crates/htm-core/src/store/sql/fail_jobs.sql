@@ -6,6 +6,8 @@
 -- $8 text[] what happened
 -- $9 bigint how long a job may be put off without charge, ms: then it is parked until somebody retries it
 --
+-- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
+--
 -- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the ids that were held.
 -- Index: jobs_pkey
 with failed as (
@@ -27,7 +29,7 @@ update apalis.jobs j
                           when f.too_old then now() + interval '100 years' -- never by itself
                           else now() + f.delay_ms * interval '1 millisecond' end,
        last_result = jsonb_build_object('Err', f.reason),
-       metadata    = case when f.dead or f.charged then delete(j.metadata, 'deferred_since')
+       metadata    = case when f.dead or f.charged then delete(j.metadata, array['deferred_since', 'losses'])
                           when f.budget_at is not null then delete(j.metadata, 'deferred_since') || hstore('parked', 'budget')
                           when f.too_old then j.metadata || hstore('parked', 'age')
                           else j.metadata || hstore('deferred_since',
