@@ -27,6 +27,9 @@ impl LeasedBatch {
         if jobs.iter().any(|job| job.priority < LIVE) {
             place.is_backfill();
         }
+        if jobs.iter().any(|job| job.priority >= LIVE) {
+            place.has_live();
+        }
         held.ids().extend(jobs.iter().map(|job| (job.id.clone(), lease.claimed_at)));
         held.gauge.inc_by(jobs.len() as i64);
         Self { lease, jobs, held, settled: AtomicBool::new(false), place: Mutex::new(place) }

@@ -78,6 +78,8 @@ impl Places {
         Place {
             way: Way::Ahead(self.stop.clone()),
             backfilling: Backfilling { all: self.backfilling.clone(), counted: false },
+            overtaking: self.overtaking.clone(),
+            has_live: false,
             _permit: permit,
             _others: None,
         }
@@ -88,6 +90,8 @@ impl Places {
 pub(crate) struct Place {
     way: Way,
     backfilling: Backfilling,
+    overtaking: Arc<Semaphore>,
+    has_live: bool,
     _permit: OwnedSemaphorePermit,
     _others: Option<Others>,
 }
@@ -120,11 +124,24 @@ impl Place {
         self.backfilling.count();
     }
 
+    /// Says that it has live jobs: they need not wait for the turns of a backfill to end.
+    pub(crate) fn has_live(&mut self) {
+        self.has_live = true;
+    }
+
     /// The turn at the provider, when it comes; none after a stop. It comes once.
     pub(crate) fn turn(&mut self) -> impl Future<Output = Option<Turn>> + use<> {
         let way = std::mem::replace(&mut self.way, Way::Gone);
+        let overtakes = self.has_live && self.backfilling.of_others() > 0;
+        let overtaking = self.overtaking.clone();
         async move {
             match way {
+                // A turn lasts as long as a limited provider lets the call wait.
+                Way::Usual(seat) if overtakes => tokio::select! {
+                    biased;
+                    turn = seat.turn() => turn,
+                    permit = overtaking.acquire_owned() => Some(Turn::ahead(permit.ok()?)),
+                },
                 Way::Usual(seat) => seat.turn().await,
                 Way::Ahead(stop) => (!stop.is_cancelled()).then(Turn::beside),
                 Way::Gone => None,
@@ -140,6 +157,11 @@ struct Backfilling {
 }
 
 impl Backfilling {
+    /// Batches beside this one that have jobs of a backfill.
+    fn of_others(&self) -> usize {
+        self.all.load(Ordering::Acquire).saturating_sub(usize::from(self.counted))
+    }
+
     fn count(&mut self) {
         if !std::mem::replace(&mut self.counted, true) {
             self.all.fetch_add(1, Ordering::AcqRel);
