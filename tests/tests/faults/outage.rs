@@ -37,8 +37,7 @@ async fn promise_06_workers_that_live_keep_their_jobs_through_an_outage_longer_t
     })
     .await;
     // Whoever looks for lost workers, which is more often, is back before those who renew.
-    let sandbox =
-        with_lease(provider.sandbox(&server.url())).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "300");
+    let sandbox = with_lease(provider.sandbox(&server.url())).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "300");
     remember(&server.pool, "through the outage", 40).await;
     // A rescue would make a dead letter of each.
     sqlx::query("update apalis.jobs set max_attempts = 1").execute(&server.pool).await.unwrap();
