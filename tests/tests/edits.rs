@@ -331,7 +331,10 @@ async fn completions_of_former_texts_go_when_the_new_text_is_done() {
         htm.update(node, &Edit::new().content(text)).await.unwrap();
     }
     let revisions = async || -> Vec<(String, i32)> {
-        sqlx::query_as("select stage, revision from htm.completions order by 1, 2").fetch_all(&db.pool).await.unwrap()
+        sqlx::query_as("select stage, revision from htm.completions order by 1, 2")
+            .fetch_all(&db.pool)
+            .await
+            .unwrap()
     };
     assert_eq!(revisions().await, [("embed".into(), 2), ("tag".into(), 2)]);
     drain(&db, Stage::Embed).await;

@@ -221,7 +221,9 @@ impl World {
                     jobs::claim(pool, QUEUE, &self.embedding.label, &name(*worker), *limit).await.unwrap();
                 let ids: Vec<String> =
                     claimed.iter().flat_map(|(_, jobs)| jobs.iter().map(|job| job.id.clone())).collect();
-                let Some((lease, claimed)) = claimed else { return assert!(pending.is_empty(), "{pending:?}") };
+                let Some((lease, claimed)) = claimed else {
+                    return assert!(pending.is_empty(), "{pending:?}");
+                };
                 if pending.iter().all(|losses| *losses == 0) {
                     assert_eq!(ids.len(), pending.len().min(*limit), "as many as there are, up to the limit");
                 }
@@ -267,7 +269,8 @@ impl World {
                 jobs::rescue(pool, &unseen, at_once).await.unwrap();
                 let meant = meant.iter().filter(|(worker, epoch)| *epoch == self.model.epochs[*worker]);
                 for worker in meant.map(|(worker, _)| name(*worker)).collect::<Vec<_>>() {
-                    let held_by_it = |job: &Job| matches!(&job.state, State::Running(lease) if lease.worker == worker);
+                    let held_by_it =
+                        |job: &Job| matches!(&job.state, State::Running(lease) if lease.worker == worker);
                     let held = self.model.jobs.values().filter(|job| held_by_it(job)).count();
                     for job in self.model.jobs.values_mut().filter(|job| held_by_it(job)) {
                         job.losses += 1;

@@ -528,8 +528,10 @@ async fn a_claim_reads_no_more_of_the_table_than_it_takes() {
 async fn a_worker_prunes_dead_letters_that_nothing_hangs_on() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
-    let [done, lacking] =
-        [htm.remember(Memory::new("done since")).await.unwrap(), htm.remember(Memory::new("lacking")).await.unwrap()];
+    let [done, lacking] = [
+        htm.remember(Memory::new("done since")).await.unwrap(),
+        htm.remember(Memory::new("lacking")).await.unwrap(),
+    ];
     drain(&db, Stage::Embed).await;
     sqlx::query(
         "update apalis.jobs set status = 'Killed', lock_by = null, lock_at = null, done_at = now() - interval '1 day'
@@ -538,7 +540,11 @@ async fn a_worker_prunes_dead_letters_that_nothing_hangs_on() {
     .execute(&db.pool)
     .await
     .unwrap();
-    sqlx::query("delete from htm.completions where node_id = $1").bind(lacking.node).execute(&db.pool).await.unwrap();
+    sqlx::query("delete from htm.completions where node_id = $1")
+        .bind(lacking.node)
+        .execute(&db.pool)
+        .await
+        .unwrap();
     let handler = Scripted::new(&db, Behaviour::Succeed).await;
     let stop = CancellationToken::new();
     let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));

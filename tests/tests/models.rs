@@ -253,7 +253,9 @@ async fn a_forced_activation_enqueues_what_is_missing_chunk_by_chunk() {
     let db = TestDatabase::new().await;
     let htm = handle(&db);
     add(&db, 8).await;
-    htm.remember_many(&(0..5_500).map(|n| Memory::new(format!("note {n}"))).collect::<Vec<_>>()).await.unwrap();
+    htm.remember_many(&(0..5_500).map(|n| Memory::new(format!("note {n}"))).collect::<Vec<_>>())
+        .await
+        .unwrap();
     let new = add(&db, 16).await;
     let activation = lifecycle::activate(&db.pool, &new.label, true, ATTEMPTS).await.unwrap();
     assert_eq!((activation.enqueued, activation.lost), (5_500, 0));

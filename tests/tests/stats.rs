@@ -156,12 +156,16 @@ async fn a_bad_namespace_is_refused() {
 #[tokio::test]
 async fn the_words_of_a_large_namespace_are_counted_in_short_transactions() {
     let db = TestDatabase::new().await;
-    let memories: Vec<Memory> =
-        (0..12_000).map(|n| Memory::new(format!("shared word{n} pair{} seldom{}", n / 2, n % 7 / 6))).collect();
+    let memories: Vec<Memory> = (0..12_000)
+        .map(|n| Memory::new(format!("shared word{n} pair{} seldom{}", n / 2, n % 7 / 6)))
+        .collect();
     for some in memories.chunks(1_000) {
         db.htm().remember_many(some).await.unwrap();
     }
-    sqlx::raw_sql("update htm.nodes set deleted_at = now() where id % 5 = 0").execute(&db.pool).await.unwrap();
+    sqlx::raw_sql("update htm.nodes set deleted_at = now() where id % 5 = 0")
+        .execute(&db.pool)
+        .await
+        .unwrap();
     let counted = async || -> (String, Option<String>) {
         sqlx::query_as(
             "select (select row(node_count, average_lexemes)::text from htm.namespace_statistics),
@@ -178,7 +182,10 @@ async fn the_words_of_a_large_namespace_are_counted_in_short_transactions() {
     sqlx::raw_sql("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();
     assert_eq!(in_pages, counted().await);
     // Words that are gone go, those that changed are counted anew, and nothing else is written.
-    sqlx::raw_sql("update htm.nodes set deleted_at = now() where id % 2 = 0; analyze htm.nodes").execute(&db.pool).await.unwrap();
+    sqlx::raw_sql("update htm.nodes set deleted_at = now() where id % 2 = 0; analyze htm.nodes")
+        .execute(&db.pool)
+        .await
+        .unwrap();
     statistics::refresh(&db.pool, "default").await.unwrap();
     let in_pages = counted().await;
     sqlx::raw_sql("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();

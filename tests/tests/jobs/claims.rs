@@ -109,17 +109,22 @@ async fn claims_do_not_walk_over_what_was_claimed_while_a_snapshot_keeps_it() {
     // A second apart: one import follows the other.
     enqueue(&db, JOBS as i32, "now() - interval '1 day' + g * interval '1 second'").await;
     let mut reader = db.pool.begin().await.unwrap();
-    sqlx::raw_sql("set transaction isolation level repeatable read; select 1").execute(&mut *reader).await.unwrap();
+    sqlx::raw_sql("set transaction isolation level repeatable read; select 1")
+        .execute(&mut *reader)
+        .await
+        .unwrap();
     let own = PgPoolOptions::new().max_connections(1).connect_with(db.options()).await.unwrap();
     let mut claims = Claims::new(QUEUE, MODEL, "worker");
     let mut claimed = 0;
     while let Some((_, jobs)) = claims.next(&own, BATCH, Wanted::Any).await.unwrap() {
         claimed += jobs.len();
-        sqlx::raw_sql("update apalis.jobs set status = 'Done', lock_by = null, lock_at = null, done_at = now()
-                        where status = 'Running'")
-            .execute(&db.pool)
-            .await
-            .unwrap();
+        sqlx::raw_sql(
+            "update apalis.jobs set status = 'Done', lock_by = null, lock_at = null, done_at = now()
+                        where status = 'Running'",
+        )
+        .execute(&db.pool)
+        .await
+        .unwrap();
     }
     assert_eq!(claimed, JOBS, "each once");
     sqlx::raw_sql("select pg_stat_force_next_flush()").execute(&own).await.unwrap();
@@ -167,24 +172,36 @@ async fn what_a_lost_worker_held_comes_back_in_ever_smaller_batches() {
         let (_, jobs) = jobs::claim(&db.pool, QUEUE, MODEL, &worker, 32).await.unwrap().unwrap();
         assert!(jobs.iter().all(|job| job.suspect == (loss > 0)), "suspects are claimed by themselves");
         sizes.push(jobs.len());
-        sqlx::raw_sql("update apalis.workers set last_seen = now() - interval '1 hour'; delete from apalis.jobs
-                        where status = 'Pending' and not metadata ? 'losses'")
-            .execute(&db.pool)
-            .await
-            .unwrap();
+        sqlx::raw_sql(
+            "update apalis.workers set last_seen = now() - interval '1 hour'; delete from apalis.jobs
+                        where status = 'Pending' and not metadata ? 'losses'",
+        )
+        .execute(&db.pool)
+        .await
+        .unwrap();
         let lost = workers::unseen(&db.pool).await.unwrap();
         assert_eq!(jobs::rescue(&db.pool, &lost, crate::AT_ONCE).await.unwrap(), jobs.len());
         // Those that were lost more often first, so that this test gets at them.
-        sqlx::raw_sql("update apalis.jobs set run_at = now() - (metadata -> 'losses')::int * interval '1 hour'
-                        where status = 'Pending'")
-            .execute(&db.pool)
-            .await
-            .unwrap();
+        sqlx::raw_sql(
+            "update apalis.jobs set run_at = now() - (metadata -> 'losses')::int * interval '1 hour'
+                        where status = 'Pending'",
+        )
+        .execute(&db.pool)
+        .await
+        .unwrap();
     }
     assert_eq!(sizes, [32, 4, 1, 1]);
     let dead = "select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Killed'";
-    assert_eq!(db.count(dead).await, 2, "each of those that were held alone when their attempts were used up");
-    assert_eq!(db.count("select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Pending'").await, 30);
+    assert_eq!(
+        db.count(dead).await,
+        2,
+        "each of those that were held alone when their attempts were used up"
+    );
+    assert_eq!(
+        db.count("select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Pending'")
+            .await,
+        30
+    );
 }
 
 #[tokio::test]
@@ -194,7 +211,10 @@ async fn a_suspect_waits_after_the_loss_and_is_none_after_a_failure_that_it_surv
     db.htm().remember(Memory::new("innocent")).await.unwrap();
     workers::register(&db.pool, QUEUE, "lost", "test", 1_000).await.unwrap();
     jobs::claim(&db.pool, QUEUE, MODEL, "lost", 1).await.unwrap().unwrap();
-    sqlx::raw_sql("update apalis.workers set last_seen = now() - interval '1 hour'").execute(&db.pool).await.unwrap();
+    sqlx::raw_sql("update apalis.workers set last_seen = now() - interval '1 hour'")
+        .execute(&db.pool)
+        .await
+        .unwrap();
     let hour = Duration::from_secs(3_600);
     let lost = workers::unseen(&db.pool).await.unwrap();
     assert_eq!(jobs::rescue(&db.pool, &lost, RescueWait { base: hour, cap: 24 * hour }).await.unwrap(), 1);

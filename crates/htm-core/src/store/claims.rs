@@ -30,7 +30,12 @@ pub struct Claims {
 impl Claims {
     /// Of a worker that is registered, for the jobs of a queue, while the provider of `model` can be asked.
     pub fn new(queue: &str, model: &str, worker: &str) -> Self {
-        Self { queue: queue.into(), model: model.into(), worker: worker.into(), frontier: Frontier::default() }
+        Self {
+            queue: queue.into(),
+            model: model.into(),
+            worker: worker.into(),
+            frontier: Frontier::default(),
+        }
     }
 
     /// Claims up to `limit` jobs that are due, those of high priority and the longest due first; none while the queue is
@@ -115,7 +120,8 @@ impl Frontier {
     /// After a claim that looked at the first `looked_at` priorities.
     fn move_on(&mut self, rows: &[Row], looked_at: usize) {
         // The next claim is to find the other suspects of the same loss.
-        let Some(last) = rows.iter().min_by_key(|row| row.claimed.priority).filter(|row| !row.claimed.suspect)
+        let Some(last) =
+            rows.iter().min_by_key(|row| row.claimed.priority).filter(|row| !row.claimed.suspect)
         else {
             return *self = Self::default();
         };
@@ -159,7 +165,11 @@ mod tests {
     #[test]
     fn a_claim_goes_on_where_the_one_before_was_full() {
         let mut frontier = Frontier::default();
-        let rows = [row(priorities::BULK, 20, true), row(priorities::LIVE, 90, true), row(priorities::BULK, 10, true)];
+        let rows = [
+            row(priorities::BULK, 20, true),
+            row(priorities::LIVE, 90, true),
+            row(priorities::BULK, 10, true),
+        ];
         frontier.move_on(&rows, 4);
         assert_eq!(frontier.since, [Some(at(99)), Some(at(19)), None, None]);
         // Nothing of live jobs is left; the others were not looked at.
@@ -188,7 +198,9 @@ mod tests {
         let now = Instant::now();
         assert!(frontier.is_outdated(now));
         frontier.looked_from_start(now, Duration::from_millis(1));
-        assert!(!frontier.is_outdated(now + Duration::from_millis(999)) && frontier.is_outdated(now + LOOK_AGAIN));
+        assert!(
+            !frontier.is_outdated(now + Duration::from_millis(999)) && frontier.is_outdated(now + LOOK_AGAIN)
+        );
         frontier.looked_from_start(now, Duration::from_millis(100));
         assert!(!frontier.is_outdated(now + Duration::from_millis(4_999)));
         assert!(frontier.is_outdated(now + Duration::from_secs(5)));

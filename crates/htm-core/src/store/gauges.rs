@@ -32,5 +32,10 @@ pub struct QueueGauges {
 /// # Errors
 /// A database error.
 pub async fn gauges(pool: &PgPool, queue: &str) -> Result<QueueGauges> {
-    Ok(sqlx::query_as(include_str!("sql/gauges.sql")).bind(queue).bind(GAUGE_BOUND).bind(priorities::ALL).fetch_one(pool).await?)
+    Ok(sqlx::query_as(include_str!("sql/gauges.sql"))
+        .bind(queue)
+        .bind(GAUGE_BOUND)
+        .bind(priorities::ALL)
+        .fetch_one(pool)
+        .await?)
 }
