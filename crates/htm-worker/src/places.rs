@@ -119,7 +119,7 @@ impl Place {
         self._others = Some(others);
     }
 
-    /// Says that it has jobs of a backfill: those that are written meanwhile may overtake it.
+    /// Says that it has jobs of a backfill or an import: those that are written meanwhile may overtake it.
     pub(crate) fn is_backfill(&mut self) {
         self.backfilling.count();
     }

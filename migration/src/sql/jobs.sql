@@ -11,7 +11,7 @@ alter table apalis.jobs
     -- A claim looks up each priority by the index; one that it does not know would never be claimed.
     add constraint jobs_htm_priority_known
         check (job_type not like 'htm.%' or (priority is not null and priority in (0, -1, -2, -10)));
--- Every write pays for them, and nothing needs them: apalis has another index on the same column, twice.
+-- Every write pays for each index, and these two repeat idx_apalis_jobs_lock_by and jobs_pkey.
 drop index if exists apalis.lidx, apalis.unique_job_id;
 create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
 -- Any number of workers is scraped every few seconds: no count may walk over the jobs that are done or simply wait.

@@ -78,9 +78,10 @@ async fn promise_08_a_text_that_ends_its_worker_takes_no_other_with_it() {
         }
     })
     .await;
-    let sandbox = provider.sandbox(&db.url()).set("HTM_JOBS__MAX_ATTEMPTS", "4");
+    let sandbox = provider.sandbox(&db.url());
     remember(&db.pool, "innocent", 107).await;
     let killer = writer(&db.pool).remember(Memory::new("the killer")).await.unwrap().node;
+    sqlx::raw_sql("update apalis.jobs set max_attempts = 4").execute(&db.pool).await.unwrap();
     let mut ends = Vec::new();
     while depth(&db.pool, Stage::Embed).await.open() > 0 {
         let mut worker = sandbox.start("embed-worker", &["--drain"]);

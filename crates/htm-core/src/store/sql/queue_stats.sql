@@ -1,8 +1,6 @@
 -- Every queue that has jobs or whose model is registered: what it holds, what holds it back, who works on it.
 -- Reads every job once: at a million, under a second.
 --
--- A parked job whose time has come is due.
---
 -- $1 text the model that tags, as long as no worker says which   $2 int the priority of a backfill
 --
 -- Index: none for the jobs; idx_apalis_workers_worker_type
@@ -16,13 +14,13 @@ with known as (
 ), counted as (
     select job_type as queue,
            count(*) filter (where status = 'Pending') as pending,
-           count(*) filter (where status = 'Pending' and run_at <= now()) as due,
-           count(*) filter (where status = 'Pending' and metadata ? 'parked' and run_at > now()) as parked,
+           count(*) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as due,
+           count(*) filter (where status = 'Pending' and metadata ? 'parked') as parked,
            count(*) filter (where status = 'Running') as running,
            count(*) filter (where status = 'Done') as done,
            count(*) filter (where status = 'Killed') as dead,
            count(*) filter (where status in ('Pending', 'Running') and priority = $2) as backfill,
-           min(run_at) filter (where status = 'Pending' and run_at <= now()) as oldest
+           min(run_at) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as oldest
       from apalis.jobs
      where job_type like 'htm.%'
      group by job_type
