@@ -321,6 +321,27 @@ async fn statistics_learn_of_edited_forgotten_and_restored_texts() {
 }
 
 #[tokio::test]
+async fn completions_of_former_texts_go_when_the_new_text_is_done() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("first text")).await.unwrap().node;
+    for text in ["second text", "third text"] {
+        drain(&db, Stage::Embed).await;
+        drain(&db, Stage::Tag).await;
+        htm.update(node, &Edit::new().content(text)).await.unwrap();
+    }
+    let revisions = async || -> Vec<(String, i32)> {
+        sqlx::query_as("select stage, revision from htm.completions order by 1, 2")
+            .fetch_all(&db.pool)
+            .await
+            .unwrap()
+    };
+    assert_eq!(revisions().await, [("embed".into(), 2), ("tag".into(), 2)]);
+    drain(&db, Stage::Embed).await;
+    assert_eq!(revisions().await, [("embed".into(), 3), ("tag".into(), 2)]);
+}
+
+#[tokio::test]
 async fn metadata_that_grows_edit_by_edit_has_the_limit_of_a_memory() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

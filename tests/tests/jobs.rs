@@ -6,16 +6,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind};
-use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
+use htm_core::store::jobs::{self, Embedded, Failed, Lease, RescueWait, Verdict};
 use htm_core::store::{embeddings, queues, workers};
 use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use htm_worker::{Handler, Item};
+use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+#[path = "jobs/claims.rs"]
+mod claims;
+#[path = "jobs/governor.rs"]
+mod governor;
+#[path = "jobs/refused.rs"]
+mod refused;
 #[path = "jobs/restored.rs"]
 mod restored;
 #[path = "jobs/together.rs"]
@@ -97,6 +104,8 @@ impl Handler for Scripted {
     }
 }
 
+const AT_ONCE: RescueWait = RescueWait { base: Duration::ZERO, cap: Duration::ZERO };
+
 /// Claims as a worker of this name would.
 async fn claim_as(db: &TestDatabase, worker: &str) -> (Lease, Vec<jobs::Claimed>) {
     workers::register(&db.pool, Stage::Embed.queue(), worker, "test", 30_000).await.unwrap();
@@ -172,7 +181,7 @@ async fn a_stale_holder_changes_nothing() {
         .await
         .unwrap();
     let lost = workers::unseen(&db.pool).await.unwrap();
-    assert_eq!(jobs::rescue(&db.pool, &lost).await.unwrap(), 1);
+    assert_eq!(jobs::rescue(&db.pool, &lost, AT_ONCE).await.unwrap(), 1);
     let (lease, claimed) = claim_as(&db, "second").await;
     assert_eq!(claimed[0].attempt, 2);
     // Also under its own name again: the instant of the claim differs.
@@ -355,8 +364,28 @@ async fn a_worker_is_judged_by_its_own_lease() {
             .await
             .unwrap();
         let lost = workers::unseen(&db.pool).await.unwrap();
-        assert_eq!(jobs::rescue(&db.pool, &lost).await.unwrap(), rescued, "{text}");
+        assert_eq!(jobs::rescue(&db.pool, &lost, AT_ONCE).await.unwrap(), rescued, "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_worker_whose_connections_are_all_in_use_is_seen_all_the_same() {
+    let db = TestDatabase::new().await;
+    let pool = PgPoolOptions::new().max_connections(1).connect_with(db.options()).await.unwrap();
+    let handler = Scripted::new(&db, Behaviour::Succeed).await;
+    let stop = CancellationToken::new();
+    let options = htm_worker::Options { lease: Duration::from_millis(600), ..worker_options(false) };
+    let worker = tokio::spawn(htm_worker::run(pool.clone(), handler, options, stop.clone()));
+    wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 1 }).await;
+    let busy = pool.acquire().await.unwrap();
+    let seen = || async { workers::list(&db.pool).await.unwrap()[0].last_seen };
+    for _ in 0..3 {
+        let before = seen().await;
+        wait_until(|| async { seen().await > before }).await;
+    }
+    drop(busy);
+    stop.cancel();
+    worker.await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -502,17 +531,52 @@ async fn a_claim_reads_no_more_of_the_table_than_it_takes() {
     let claim = include_str!("../../crates/htm-core/src/store/sql/claim_jobs.sql");
     let mut connection = db.pool.acquire().await.unwrap();
     // What a worker has planned once serves all of its claims: of any job, and of live ones.
-    for (mode, lowest) in
-        [("force_custom_plan", i32::MIN), ("force_generic_plan", i32::MIN), ("auto", jobs::LIVE)]
-    {
+    for (mode, priorities, since) in [
+        ("force_custom_plan", "0,-1,-2,-10", "null,null,null,null"),
+        ("force_generic_plan", "0,-1,-2,-10", "null,null,null,null"),
+        ("auto", "0", "2026-01-01"),
+    ] {
         let plan = format!(
             "set plan_cache_mode = {mode};
-             prepare claim_{mode} (text, text, bigint, text, int) as {claim};
-             explain execute claim_{mode} ('htm.embed', 'nobody', 64, 'fake/bag-of-words', {lowest})"
+             prepare claim_{mode} (text, text, int, text, int[], timestamptz[], boolean) as {claim};
+             explain execute claim_{mode}
+                ('htm.embed', 'nobody', 64, 'fake/bag-of-words', '{{{priorities}}}', '{{{since}}}', true)"
         );
         let rows = sqlx::raw_sql(sqlx::AssertSqlSafe(plan)).fetch_all(&mut *connection).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
         assert!(plan.iter().any(|line| line.contains("idx_apalis_jobs_fetch_partial")), "{plan:#?}");
         assert!(!plan.iter().any(|line| line.contains("Seq Scan on jobs")), "{plan:#?}");
     }
+}
+
+#[tokio::test]
+async fn a_worker_prunes_dead_letters_that_nothing_hangs_on() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let [done, lacking] = [
+        htm.remember(Memory::new("done since")).await.unwrap(),
+        htm.remember(Memory::new("lacking")).await.unwrap(),
+    ];
+    drain(&db, Stage::Embed).await;
+    sqlx::query(
+        "update apalis.jobs set status = 'Killed', lock_by = null, lock_at = null, done_at = now() - interval '1 day'
+          where job_type = 'htm.embed'",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    sqlx::query("delete from htm.completions where node_id = $1")
+        .bind(lacking.node)
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let handler = Scripted::new(&db, Behaviour::Succeed).await;
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn(htm_worker::run(db.pool.clone(), handler, worker_options(false), stop.clone()));
+    let dead = "select count(*) from apalis.jobs where job_type = 'htm.embed'";
+    wait_until(|| async { db.count(dead).await == 1 }).await;
+    assert_eq!(htm.status(lacking.node).await.unwrap().stage(Stage::Embed).name(), "dead");
+    assert_eq!(htm.status(done.node).await.unwrap().stage(Stage::Embed).name(), "done");
+    stop.cancel();
+    worker.await.unwrap().unwrap();
 }

@@ -249,6 +249,24 @@ async fn a_forced_activation_says_what_vectors_lose_and_strands_nothing() {
 }
 
 #[tokio::test]
+async fn a_forced_activation_enqueues_what_is_missing_chunk_by_chunk() {
+    let db = TestDatabase::new().await;
+    let htm = handle(&db);
+    add(&db, 8).await;
+    htm.remember_many(&(0..5_500).map(|n| Memory::new(format!("note {n}"))).collect::<Vec<_>>())
+        .await
+        .unwrap();
+    let new = add(&db, 16).await;
+    let activation = lifecycle::activate(&db.pool, &new.label, true, ATTEMPTS).await.unwrap();
+    assert_eq!((activation.enqueued, activation.lost), (5_500, 0));
+    let transactions = "select count(distinct xmin::text) from apalis.jobs where job_type = 'htm.embed.2'";
+    assert!(db.count(transactions).await >= 2);
+    assert_eq!(state(&db, &new.label).await, ModelState::Active);
+    assert_eq!(db.count("select count(*) from htm.stranded").await, 0);
+    assert_eq!(db.count("select count(*) from htm.backfills where finished_at is null").await, 0);
+}
+
+#[tokio::test]
 async fn a_node_that_was_written_a_moment_ago_holds_no_activation_back() {
     let db = TestDatabase::new().await;
     let htm = handle(&db);

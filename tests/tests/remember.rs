@@ -160,6 +160,63 @@ async fn many_go_in_at_once_and_the_refused_do_not_hold_back_the_rest() {
 }
 
 #[tokio::test]
+async fn many_namespaces_with_tags_need_no_more_locks_than_there_is_room_for() {
+    let db = TestDatabase::new().await;
+    let tags = ["a:b:c", "d:e:f", "g:h:i", "j:k:l", "m:n:o"].map(|tag| tag.parse().unwrap());
+    let memories: Vec<Memory> = (0..5_000)
+        .map(|n| {
+            let mut memory = Memory::new(format!("memory {n}")).namespace(format!("tenant {n}"));
+            memory.tags = tags.to_vec();
+            memory
+        })
+        .collect();
+    let results = db.htm().remember_many(&memories).await.unwrap();
+    for (place, result) in results.iter().enumerate() {
+        assert_eq!(result.as_ref().unwrap().outcome, Outcome::Written, "{place}");
+    }
+    assert_eq!(rows(&db).await[0], 5_000);
+    assert_eq!(db.count("select count(*) from htm.node_tags").await, 25_000);
+}
+
+#[tokio::test]
+async fn of_many_namespaces_those_before_a_failure_are_written_and_the_others_are_told() {
+    let db = TestDatabase::new().await;
+    let memories: Vec<Memory> = (0..1_000)
+        .map(|n| {
+            let mut memory = Memory::new(format!("memory {n}")).namespace(format!("tenant {n}"));
+            memory.tags = vec!["a:b:c".parse().unwrap()];
+            memory
+        })
+        .collect();
+    sqlx::raw_sql(
+        "create function public.refuse() returns trigger language plpgsql as $$ begin
+             if new.content = 'memory 700' then
+                 raise 'out of shared memory' using errcode = '53200',
+                     hint = 'You might need to increase \"max_locks_per_transaction\".';
+             end if;
+             return new;
+         end $$;
+         create trigger refuse before insert on htm.nodes for each row execute function public.refuse()",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let results = db.htm().remember_many(&memories).await.unwrap();
+    // 250 namespaces a transaction: 1 + 3 locks each.
+    let codes: Vec<&str> = results
+        .iter()
+        .map(|result| result.as_ref().map_or_else(|error| error.code(), |_| "written"))
+        .collect();
+    assert!(codes[..500].iter().all(|code| *code == "written"), "{codes:?}");
+    assert_eq!(codes[500], "database_locks");
+    assert!(codes[501..].iter().all(|code| *code == "not_written"), "{codes:?}");
+    assert_eq!(rows(&db).await[0], 500);
+    let error = results[500].as_ref().unwrap_err();
+    assert_eq!(error.fault(), htm_core::fault::Fault::Permanent, "the same call meets the same end");
+    assert!(error.hint().contains("max_locks_per_transaction"), "{}", error.hint());
+}
+
+#[tokio::test]
 async fn a_language_that_is_unknown_holds_back_its_item_alone() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -1,6 +1,7 @@
 //! The memory in numbers, compared with what was put in.
 
 use htm_core::groups::AfterShutdown;
+use htm_core::store::statistics;
 use htm_core::{Caller, Confirmation, GroupCount, GroupUse, JoinOptions, Memory, Scope, Stage, StatsQuery};
 use htm_tests::{TestDatabase, drain};
 
@@ -150,4 +151,43 @@ async fn a_bad_namespace_is_refused() {
     let db = TestDatabase::new().await;
     let query = StatsQuery { scope: Scope::Namespace("a\nb".into()), ..StatsQuery::default() };
     assert_eq!(db.htm().memory_stats(&query).await.unwrap_err().code(), "namespace_invalid");
+}
+
+#[tokio::test]
+async fn the_words_of_a_large_namespace_are_counted_in_short_transactions() {
+    let db = TestDatabase::new().await;
+    let memories: Vec<Memory> = (0..12_000)
+        .map(|n| Memory::new(format!("shared word{n} pair{} seldom{}", n / 2, n % 7 / 6)))
+        .collect();
+    for some in memories.chunks(1_000) {
+        db.htm().remember_many(some).await.unwrap();
+    }
+    sqlx::raw_sql("update htm.nodes set deleted_at = now() where id % 5 = 0")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let counted = async || -> (String, Option<String>) {
+        sqlx::query_as(
+            "select (select row(node_count, average_lexemes)::text from htm.namespace_statistics),
+                    (select md5(string_agg(lexeme || node_count, ',' order by lexeme)) from htm.lexeme_statistics)",
+        )
+        .fetch_one(&db.pool)
+        .await
+        .unwrap()
+    };
+    statistics::refresh(&db.pool, "default").await.unwrap();
+    let in_pages = counted().await;
+    let transactions = "select count(distinct xmin::text) from htm.lexeme_statistics";
+    assert!(db.count(transactions).await >= 3);
+    sqlx::raw_sql("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();
+    assert_eq!(in_pages, counted().await);
+    // Words that are gone go, those that changed are counted anew, and nothing else is written.
+    sqlx::raw_sql("update htm.nodes set deleted_at = now() where id % 2 = 0; analyze htm.nodes")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    statistics::refresh(&db.pool, "default").await.unwrap();
+    let in_pages = counted().await;
+    sqlx::raw_sql("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();
+    assert_eq!(in_pages, counted().await);
 }

@@ -191,7 +191,7 @@ impl Backfill {
         }
         self.run = backfill::advance(&self.pool, self.run.id, &self.subject, chunk as i64, self.max_attempts)
             .await?;
-        jobs::ping(&self.pool).await;
+        jobs::ping_queue(&self.pool, &self.subject.queue).await;
         Ok(if self.run.finished { BackfillStep::Finished } else { BackfillStep::Enqueued })
     }
 

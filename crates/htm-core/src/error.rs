@@ -121,6 +121,12 @@ pub enum Error {
     /// What stood in the way of this item was removed while it was being written, twice in a row.
     #[error("what stood in the way of this memory was removed at the same moment, again and again")]
     Contended,
+    /// Of many memories, those before this one are written, and the transaction that would have written it failed.
+    #[error("the database failed before this memory was written ({cause})")]
+    NotWritten {
+        /// The code of what failed.
+        cause: &'static str,
+    },
     /// The node was remembered by another robot.
     #[error(
         "node {node} was remembered by robot `{owner}` of namespace `{namespace}`, not by `{robot}` of `{robot_namespace}`"
@@ -428,6 +434,12 @@ pub enum Error {
     /// The database refused a statement.
     #[error("the database refused a statement")]
     Database(#[source] sqlx::Error),
+    /// The database has run out of something (SQLSTATE classes 53 and 58): disk, memory, files.
+    #[error("the database has run out of room or cannot read or write its files")]
+    DatabaseExhausted(#[source] sqlx::Error),
+    /// One transaction needs more locks than the server has room for.
+    #[error("the database has no room for all the locks that this takes")]
+    DatabaseLocks(#[source] sqlx::Error),
     /// The database does not let this program in, or not do what it needs.
     #[error("the database refuses this program")]
     DatabaseDenied(#[source] sqlx::Error),
@@ -468,6 +480,7 @@ impl Error {
             Self::KeyTaken { .. } => "key_taken",
             Self::ContentTaken { .. } => "content_taken",
             Self::Contended => "contended",
+            Self::NotWritten { .. } => "not_written",
             Self::NotOwner { .. } => "not_owner",
             Self::RememberedByOthers { .. } => "remembered_by_others",
             Self::RevisionConflict { .. } => "revision_conflict",
@@ -510,6 +523,8 @@ impl Error {
             Self::Recall(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::DatabaseUnreachable(_) => "database_unreachable",
+            Self::DatabaseExhausted(_) => "database_exhausted",
+            Self::DatabaseLocks(_) => "database_locks",
             Self::DatabaseDenied(_) => "database_denied",
             Self::TimeOutOfRange { .. } => "time_out_of_range",
             Self::TimeInFuture { .. } => "time_in_future",

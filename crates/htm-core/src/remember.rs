@@ -1,6 +1,8 @@
 //! Writing: a node, its tags and its jobs commit together or not at all.
 
-use std::collections::HashSet;
+mod parts;
+
+use std::collections::{HashMap, HashSet};
 
 use sqlx::{Connection, PgConnection, PgTransaction};
 
@@ -11,7 +13,7 @@ use crate::memory::Memory;
 use crate::ping::Pinger;
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
-use crate::store::{robots, tags};
+use crate::store::{priorities, robots, tags};
 use crate::tag::TagPath;
 
 /// How often a write is tried that meets a removal or another write.
@@ -125,11 +127,12 @@ impl Htm {
     }
 
     /// Remembers many, thousands a call, in one transaction: one result an item, in their order. An item that is
-    /// refused does not hold back the others.
+    /// refused does not hold back the others. When their tags are of more namespaces than PostgreSQL can lock at once
+    /// (hundreds), it takes several transactions, one after the other; a namespace is written by one of them.
     ///
     /// # Errors
     /// The outer error is the database's: nothing is written then. The inner ones are those of
-    /// [`remember`](Self::remember).
+    /// [`remember`](Self::remember), and `not_written` for what comes after a transaction that failed.
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
         // The statement that writes them all would be refused whole.
         let unknown = self.unknown_languages(memories).await?;
@@ -146,8 +149,9 @@ impl Htm {
                 Err(error) => (Some(Err(error)), None),
             })
             .unzip();
-        let accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
-        let mut written = self.write(&accepted).await?.into_iter();
+        let mut accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
+        self.prioritise(&mut accepted).await?;
+        let mut written = self.write_in_parts(&accepted).await?.into_iter();
         self.pinger().ping();
         for result in results.iter_mut().filter(|result| result.is_none()) {
             *result = written.next();
@@ -195,6 +199,24 @@ impl Htm {
         Ok(unknown)
     }
 
+    /// An import does not hold up others: the more jobs a namespace has open, the later those of its next nodes are claimed.
+    async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
+        if nodes.len() <= nodes::BULK {
+            return Ok(());
+        }
+        let mut written: HashMap<&str, i64> = HashMap::new();
+        for node in &*nodes {
+            *written.entry(node.namespace).or_default() += 1;
+        }
+        let namespaces: Vec<&str> = written.keys().copied().collect();
+        let mut connection = self.pool().acquire().await?;
+        let open = jobs::count_open(&mut connection, &namespaces, priorities::A_GREAT_MANY).await?;
+        for node in nodes {
+            node.priority = priorities::in_bulk(open[node.namespace] + written[node.namespace]);
+        }
+        Ok(())
+    }
+
     /// Validates a memory and fills in the handle's defaults.
     fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
         memory.validate()?;
@@ -218,7 +240,37 @@ impl Htm {
                 Deduplicate::Robot => Some(DuplicateScope::Robot),
                 Deduplicate::Namespace => Some(DuplicateScope::Namespace),
             },
+            priority: priorities::LIVE,
         })
+    }
+
+    /// In as many transactions as the locks of the tags take. An error of the first is that of all.
+    async fn write_in_parts(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
+        let parts = parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))));
+        if parts.len() <= 1 {
+            return self.write(nodes).await;
+        }
+        let mut results: Vec<Option<Result<Receipt>>> = nodes.iter().map(|_| None).collect();
+        let mut cause = "";
+        for (number, part) in parts.iter().enumerate() {
+            let of_part: Vec<NewNode<'_>> = part.iter().map(|place| nodes[*place]).collect();
+            match self.write(&of_part).await {
+                Ok(written) => {
+                    for (place, result) in part.iter().zip(written) {
+                        results[*place] = Some(result);
+                    }
+                }
+                Err(error) if number == 0 => return Err(error),
+                Err(error) => {
+                    cause = error.code();
+                    for (place, error) in part.iter().zip([error]) {
+                        results[*place] = Some(Err(error));
+                    }
+                    break;
+                }
+            }
+        }
+        Ok(results.into_iter().map(|result| result.unwrap_or(Err(Error::NotWritten { cause }))).collect())
     }
 
     /// One statement, committed by itself, for a node without tags of a robot that is known; else a transaction.
@@ -344,7 +396,6 @@ impl Htm {
             embedding_model: &settings.embedding_model.to_string(),
             tag_model: &settings.tag_model.to_string(),
             max_attempts: settings.max_attempts as i32,
-            priority: jobs::LIVE,
             robot,
         };
         Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)

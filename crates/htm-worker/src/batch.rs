@@ -1,14 +1,15 @@
 //! A batch of claimed jobs on its way through the worker.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
-use htm_core::store::jobs::{Claimed, LIVE, Lease};
+use htm_core::store::jobs::{Claimed, Lease};
+use htm_core::store::priorities::LIVE;
 use prometheus_client::metrics::gauge::Gauge;
 
-use crate::places::Place;
+use crate::places::{Others, Place};
 use crate::turns::Turn;
 
 /// Jobs held under one lease.
@@ -26,6 +27,9 @@ impl LeasedBatch {
         if jobs.iter().any(|job| job.priority < LIVE) {
             place.is_backfill();
         }
+        if jobs.iter().any(|job| job.priority >= LIVE) {
+            place.has_live();
+        }
         held.ids().extend(jobs.iter().map(|job| (job.id.clone(), lease.claimed_at)));
         held.gauge.inc_by(jobs.len() as i64);
         Self { lease, jobs, held, settled: AtomicBool::new(false), place: Mutex::new(place) }
@@ -34,13 +38,27 @@ impl LeasedBatch {
     /// The batch's turn at the provider; none after a stop. To be dropped when the provider has answered: it serves
     /// the next batch while what it said is written.
     pub(crate) async fn turn(&self) -> Option<Turn> {
-        let turn = self.place.lock().unwrap_or_else(PoisonError::into_inner).turn();
+        let turn = self.place().turn();
         turn.await
     }
 
-    /// The jobs that are not a backfill's.
-    pub(crate) fn live(&self) -> HashSet<&str> {
-        self.jobs.iter().filter(|job| job.priority >= LIVE).map(|job| job.id.as_str()).collect()
+    /// The job of this id.
+    pub(crate) fn job(&self, id: &str) -> Option<&Claimed> {
+        self.jobs.iter().find(|job| job.id == id)
+    }
+
+    /// Whether its jobs were held by a worker when it was lost.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.jobs.iter().any(|job| job.suspect)
+    }
+
+    /// Keeps all other batches from beginning until this one ends.
+    pub(crate) fn is_alone(&self, others: Others) {
+        self.place().is_alone(others);
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind
@@ -79,7 +97,7 @@ impl Held {
         Self { ids: Mutex::default(), gauge, left_behind: AtomicBool::new(false) }
     }
 
-    fn ids(&self) -> std::sync::MutexGuard<'_, HashMap<String, DateTime<Utc>>> {
+    fn ids(&self) -> MutexGuard<'_, HashMap<String, DateTime<Utc>>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,13 +1,16 @@
 //! Calls to the provider: packed, by the governor's leave, halved around a bad text.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use htm_core::fault::Fault;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
-use htm_core::store::governor::{self, Breaker, CallFailure, FailureKind, Grant, Leave};
+use htm_core::store::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
+use htm_core::store::priorities::LIVE;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
 
@@ -18,9 +21,6 @@ use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
 use crate::verdict::Backoff;
-
-/// Who waits for leave asks again so often.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A batch waits so long for a rate limit to end; for a longer one its jobs are put back.
 const SHORT_WAIT: Duration = Duration::from_secs(5);
@@ -33,6 +33,8 @@ pub(crate) struct Caller<H> {
     pub(crate) size: CallSize,
     /// Tokens a call.
     pub(crate) tokens: u32,
+    /// Tokens a call, as the governor said last: one that has more waits until a bucket is full.
+    pub(crate) burst: AtomicU32,
     /// By when a call has ended.
     pub(crate) deadline: Duration,
     /// By when a statement has its answer.
@@ -61,28 +63,26 @@ pub(crate) enum Setback {
 
 impl<H: Handler> Caller<H> {
     /// Works on items, in as many calls as it takes.
-    ///
-    /// # Errors
-    /// A database error, when the governor cannot be asked.
-    pub(crate) async fn work(&self, items: Vec<Item>) -> htm_core::Result<Worked<H::Output>> {
+    pub(crate) async fn work(&self, mut items: Vec<Item>) -> Worked<H::Output> {
         let mut worked = Worked { results: Vec::with_capacity(items.len()), setbacks: Vec::new() };
+        items.sort_by_key(|item| Reverse(item.priority));
         let mut left = VecDeque::from(items);
         while !left.is_empty() {
             let limits = CallLimits {
                 items: self.size.get(),
-                tokens: self.tokens,
+                tokens: self.tokens.min(self.burst.load(Ordering::Relaxed)),
                 one_namespace: self.handler.one_namespace_a_call(),
             };
-            self.call(next_call(&mut left, limits), &mut worked).await?;
+            self.call(next_call(&mut left, limits), &mut worked).await;
         }
-        Ok(worked)
+        worked
     }
 
     /// One call, and those that its halves need when a text is refused.
-    async fn call(&self, items: Vec<Item>, worked: &mut Worked<H::Output>) -> htm_core::Result<()> {
+    async fn call(&self, items: Vec<Item>, worked: &mut Worked<H::Output>) {
         let mut open = vec![items];
         while let Some(mut items) = open.pop() {
-            let grant = match self.leave(&items).await? {
+            let grant = match self.leave(&items).await {
                 Ok(grant) => grant,
                 Err(held) => {
                     worked.setbacks.extend(items.into_iter().map(|item| (item, held.clone())));
@@ -117,31 +117,45 @@ impl<H: Handler> Caller<H> {
                 }
             }
         }
-        Ok(())
     }
 
-    /// Waits for the governor's leave. A limit is waited out, however long it takes: the jobs are next, and nobody else
-    /// would be served sooner. While the breaker is open, or a rate limit lasts, nothing is claimed either, so the jobs
-    /// are put back; a trial is then made with the one job that is claimed for it.
-    async fn leave(&self, items: &[Item]) -> htm_core::Result<Result<Grant, Setback>> {
-        let tokens = tokens_of(items);
+    /// Waits for the governor's leave, in line. A limit is waited out, however long it takes: the jobs are next, and
+    /// nobody else would be served sooner. While the breaker is open, or a rate limit lasts, nothing is claimed either, so
+    /// the jobs are put back; a trial is then made with the one job that is claimed for it. They are put back too while the
+    /// database does not say: what other calls of the batch gave is still written.
+    async fn leave(&self, items: &[Item]) -> Result<Grant, Setback> {
         let model = self.handler.model();
+        let call = Call {
+            model: &model,
+            worker: &self.worker,
+            tokens: tokens_of(items),
+            deadline: self.deadline,
+            priority: items.iter().map(|item| item.priority).max().unwrap_or(LIVE),
+        };
+        let mut turn = Turn::New;
         loop {
-            let ask = || governor::acquire(&self.pool, &model, &self.worker, tokens, self.deadline);
-            match persist(self.answer, ask).await? {
-                Leave::Granted(grant) => return Ok(Ok(grant)),
-                Leave::Wait { wait, why } => {
+            let answer = persist(self.answer, || governor::acquire(&self.pool, &call, turn)).await.map_err(
+                |error| {
+                    tracing::warn!(code = error.code(), %error, "the governor cannot be asked");
+                    Setback::Held { wait: self.backoff.base, why: error.code().into() }
+                },
+            )?;
+            self.burst.store(answer.burst.unwrap_or(u32::MAX), Ordering::Relaxed);
+            match answer.leave {
+                Leave::Granted(grant) => return Ok(grant),
+                Leave::Wait { wait, why, turn: place } => {
                     if why == "breaker" || (why == "retry_after" && wait > SHORT_WAIT) {
-                        return Ok(Err(Setback::Held { wait, why }));
+                        return Err(Setback::Held { wait, why });
                     }
+                    turn = place;
                     tracing::debug!(
                         model,
                         why,
                         wait_ms = wait.as_millis() as u64,
                         "waiting for leave to call"
                     );
-                    // Not in step with the other workers that wait; and a limit may be lifted meanwhile.
-                    tokio::time::sleep(wait.min(ASK_AGAIN).mul_f64(1.0 + fastrand::f64() / 4.0)).await;
+                    // Not in step with the other workers that wait.
+                    tokio::time::sleep(wait.mul_f64(1.0 + fastrand::f64() / 4.0)).await;
                 }
             }
         }
@@ -212,9 +226,8 @@ impl<H: Handler> Calls for Round<'_, H> {
             self.caller.end(ended, self.items, None).await;
         }
         match self.caller.leave(self.items).await {
-            Ok(Ok(grant)) => *open = Some(Open::new(grant)),
-            Ok(Err(held)) => tracing::debug!(?held, "no second request"),
-            Err(error) => tracing::warn!(code = error.code(), %error, "no second request"),
+            Ok(grant) => *open = Some(Open::new(grant)),
+            Err(held) => tracing::debug!(?held, "no second request"),
         }
         open.is_some()
     }

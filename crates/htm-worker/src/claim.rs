@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use htm_core::store::claims::{Claims, Wanted};
 use htm_core::store::jobs::{self, Claimed, Lease};
 use htm_core::store::queues;
 use sqlx::PgPool;
@@ -13,7 +14,7 @@ use crate::batch::{Held, LeasedBatch};
 use crate::deadline::Deadline;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
-use crate::pings::Pings;
+use crate::pings::{Fleet, Pings};
 use crate::places::{Place, Places};
 use crate::registration::Registration;
 use crate::verdict::Backoff;
@@ -25,11 +26,12 @@ const RECONNECT: Backoff = Backoff { base: Duration::from_millis(100), cap: Dura
 pub(crate) struct Claimer {
     pub(crate) pool: PgPool,
     pub(crate) queue: String,
-    pub(crate) model: String,
+    pub(crate) claims: Claims,
     pub(crate) registration: Arc<Registration>,
     pub(crate) deadline: Deadline,
     pub(crate) batch: usize,
     pub(crate) poll: Duration,
+    pub(crate) fleet: Fleet,
     pub(crate) drain: bool,
     pub(crate) places: Places,
     pub(crate) held: Arc<Held>,
@@ -42,10 +44,10 @@ impl Claimer {
     ///
     /// A stop interrupts the waits, never a claim: one that is cancelled on its way may still be committed, and would
     /// leave jobs in the name of a worker that is gone.
-    pub(crate) async fn run(self, batches: mpsc::Sender<LeasedBatch>) {
+    pub(crate) async fn run(mut self, batches: mpsc::Sender<LeasedBatch>) {
         let stop = self.stop.clone();
         let monitor = self.monitor.clone();
-        let pings = Pings::listen(self.pool.clone(), self.poll);
+        let pings = Pings::listen(self.pool.clone(), self.queue.clone(), self.poll, self.fleet.clone());
         let mut failures = 0;
         loop {
             let room = stop.run_until_cancelled(async {
@@ -62,6 +64,11 @@ impl Claimer {
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     monitor.metrics.claimed(claimed.len());
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
+                    if batch.is_suspect() {
+                        let others = stop.run_until_cancelled(self.places.others());
+                        let Some(Some(others)) = monitor.vitals.while_waiting(others).await else { return };
+                        batch.is_alone(others);
+                    }
                     if batches.send(batch).await.is_err() {
                         return;
                     }
@@ -95,7 +102,7 @@ impl Claimer {
         }
     }
 
-    async fn claim(&self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
+    async fn claim(&mut self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
         let worker = &self.registration.worker;
         if self.held.take_left_behind() {
             // The database was away, it seems: the lease comes first, since others will soon look at it.
@@ -107,11 +114,9 @@ impl Claimer {
                 tracing::info!(released, "gave back jobs that stood in this worker's name");
             }
         }
-        let (pool, queue, model) = (&self.pool, &self.queue, &self.model);
-        match place.is_ahead() {
-            true => self.in_time(jobs::claim_live(pool, queue, model, worker, self.batch)).await,
-            false => self.in_time(jobs::claim(pool, queue, model, worker, self.batch)).await,
-        }
+        let wanted = if place.is_ahead() { Wanted::Live } else { Wanted::Any };
+        self.monitor.vitals.claimer_turned();
+        self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await
     }
 
     /// Runs a statement, each of which is a turn of the claimer's.

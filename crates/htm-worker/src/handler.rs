@@ -21,6 +21,8 @@ pub struct Item {
     pub content: String,
     /// Its length in tokens, as counted when it was written.
     pub tokens: u32,
+    /// Of the job: larger is served first.
+    pub priority: i32,
 }
 
 /// A kind of work: what to make of texts, and how to write it.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use htm_core::store::jobs::{self, RescueWait};
 use htm_core::store::workers::{self, Unseen};
-use htm_core::store::{jobs, queues, statistics};
+use htm_core::store::{queues, statistics};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -14,11 +15,19 @@ use crate::batch::Held;
 use crate::deadline::Deadline;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::pings::Fleet;
 use crate::registration::Registration;
 use crate::sightings::Sightings;
+use crate::verdict::Backoff;
 
 /// How often the statistics of full text are looked after.
 const STATISTICS: Duration = Duration::from_secs(10);
+
+/// How often the workers of the queue are counted.
+const FLEET: Duration = Duration::from_secs(10);
+
+/// How often dead letters are looked at that nothing may need any more: seldom, for all of them are.
+const DEAD_LETTERS: Duration = Duration::from_secs(3_600);
 
 /// Rows of done jobs deleted in one statement.
 const PRUNE: usize = 5_000;
@@ -32,8 +41,11 @@ pub(crate) struct Heartbeat {
     pub(crate) registration: Arc<Registration>,
     pub(crate) deadline: Deadline,
     pub(crate) sweep: Duration,
-    /// How long the rows of done jobs are kept.
+    /// How long the rows of done jobs are kept, and of dead letters that nothing needs.
     pub(crate) keep_done: Duration,
+    /// How long the jobs of a lost worker wait.
+    pub(crate) backoff: Backoff,
+    pub(crate) fleet: Fleet,
     pub(crate) held: Arc<Held>,
     pub(crate) monitor: Arc<Monitor>,
     /// Workers that hold jobs beyond their lease.
@@ -51,6 +63,8 @@ impl Heartbeat {
             every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
             // Done jobs are in nobody's way for a while.
             every(self.sweep * 10, || self.prune()),
+            every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
+            every(FLEET, || self.count_fleet()),
             every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );
@@ -96,7 +110,8 @@ impl Heartbeat {
         if lost.is_empty() {
             return Ok(());
         }
-        let rescued = self.deadline.of(jobs::rescue(&self.pool, &lost)).await?;
+        let wait = RescueWait { base: self.backoff.base, cap: self.backoff.cap };
+        let rescued = self.deadline.of(jobs::rescue(&self.pool, &lost, wait)).await?;
         if rescued > 0 {
             tracing::warn!(rescued, "took back the jobs of lost workers");
         }
@@ -128,6 +143,20 @@ impl Heartbeat {
 
     async fn prune(&self) -> htm_core::Result<()> {
         while self.deadline.of(queues::prune(&self.pool, self.keep_done, PRUNE)).await? == PRUNE {}
+        Ok(())
+    }
+
+    async fn prune_dead(&self) -> htm_core::Result<()> {
+        let pruned = queues::prune_dead(&self.pool, &self.registration.queue, self.keep_done).await?;
+        if pruned > 0 {
+            tracing::info!(pruned, "deleted dead letters of texts that are gone or were done since");
+        }
+        Ok(())
+    }
+
+    async fn count_fleet(&self) -> htm_core::Result<()> {
+        let alive = workers::count_alive(&self.pool, &self.registration.queue);
+        self.fleet.is_now(self.deadline.of(alive).await?);
         Ok(())
     }
 }

@@ -142,7 +142,7 @@ impl Metrics {
                 Verdict::Retry { .. } if used_up.contains(failure.job.as_str()) => Outcome::Dead,
                 Verdict::Retry { .. } => Outcome::Retried,
                 Verdict::Defer { .. } => Outcome::Deferred,
-                Verdict::OverBudget => Outcome::Parked,
+                Verdict::OverBudget { .. } => Outcome::Parked,
             };
             self.ended(outcome, 1);
         }
@@ -193,7 +193,7 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register(
             "queue_jobs",
-            "Jobs in the queue, of all workers; each count stops at 100000 (of each priority)",
+            "Jobs in the queue, of all workers; each count stops at 10000 (of each priority)",
             self.jobs.clone(),
         );
         registry.register_with_unit(

@@ -45,6 +45,7 @@ mod tests {
             namespace: namespace.to_string(),
             content: String::new(),
             tokens,
+            priority: 0,
         }
     }
 

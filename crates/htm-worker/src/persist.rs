@@ -2,7 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use htm_core::Error;
 use htm_core::fault::Fault;
+use htm_core::store::queues;
+use htm_runtime::chain;
+use sqlx::PgPool;
 
 use crate::deadline::Deadline;
 use crate::verdict::Backoff;
@@ -10,8 +14,73 @@ use crate::verdict::Backoff;
 /// How long a statement is offered again to a database that does not answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Offers a statement again while the database is away: what a provider has computed is worth a wait.
-pub(crate) async fn persist<T, F, Fut>(deadline: Deadline, mut statement: F) -> htm_core::Result<T>
+/// Between two tries.
+const AGAIN: Backoff = Backoff { base: Duration::from_millis(50), cap: Duration::from_secs(2) };
+
+/// A queue is held so long by each refusal of its results; with one that is tried again all the while it stays held.
+const HOLD: Duration = Duration::from_secs(15);
+
+/// Offers a statement again while the database is away.
+pub(crate) async fn persist<T, F, Fut>(deadline: Deadline, statement: F) -> htm_core::Result<T>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = htm_core::Result<T>>,
+{
+    persist_while(|error| error.fault() == Fault::Transient, deadline, statement).await
+}
+
+/// As [`persist`], for results: a provider was paid for them, so they are kept in hand until the database takes them,
+/// however long it is away or has no room. Meanwhile nothing more is claimed from their queue, and the reason is shown.
+pub(crate) async fn persist_results<T, F, Fut>(
+    pool: &PgPool,
+    queue: &str,
+    deadline: Deadline,
+    mut write: F,
+) -> htm_core::Result<T>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = htm_core::Result<T>>,
+{
+    let passes = |error: &Error| error.fault() == Fault::Transient && !is_the_databases_own(error);
+    let mut failures = 0;
+    let mut held = false;
+    let result = loop {
+        match persist_while(passes, deadline, &mut write).await {
+            Err(error) if is_the_databases_own(&error) => {
+                failures += 1;
+                let reason = format!("{}: {}", error.code(), chain(&error));
+                if failures == 1 {
+                    tracing::warn!(
+                        queue,
+                        reason,
+                        "the database takes no results: they are kept, and tried again"
+                    );
+                }
+                // A database that is away does not hear of it, and is claimed from by nobody.
+                if !matches!(error, Error::DatabaseUnreachable(_)) {
+                    match deadline.of(queues::hold(pool, queue, &reason, HOLD)).await {
+                        Ok(()) => held = true,
+                        Err(error) => {
+                            tracing::warn!(code = error.code(), %error, "the queue could not be held")
+                        }
+                    }
+                }
+                wait(failures).await;
+            }
+            result => break result,
+        }
+    };
+    if held && let Err(error) = deadline.of(queues::let_go(pool, queue)).await {
+        tracing::warn!(code = error.code(), %error, "a hold ends by its time");
+    }
+    result
+}
+
+async fn persist_while<T, F, Fut>(
+    passes: impl Fn(&Error) -> bool,
+    deadline: Deadline,
+    mut statement: F,
+) -> htm_core::Result<T>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = htm_core::Result<T>>,
@@ -20,12 +89,21 @@ where
     let mut failures = 0;
     loop {
         match deadline.of(statement()).await {
-            Err(error) if error.fault() == Fault::Transient && started.elapsed() < PATIENCE => {
+            Err(error) if passes(&error) && started.elapsed() < PATIENCE => {
                 failures += 1;
-                let backoff = Backoff { base: Duration::from_millis(50), cap: Duration::from_secs(2) };
-                tokio::time::sleep(backoff.delay(failures, 0.5 + fastrand::f64() / 2.0)).await;
+                wait(failures).await;
             }
             result => return result,
         }
     }
+}
+
+/// Whether the database would refuse any result: it is away, has no room, or does not let this program write.
+fn is_the_databases_own(error: &Error) -> bool {
+    use Error::{DatabaseDenied, DatabaseExhausted, DatabaseUnreachable};
+    matches!(error, DatabaseUnreachable(_) | DatabaseExhausted(_) | DatabaseDenied(_))
+}
+
+async fn wait(failures: u32) {
+    tokio::time::sleep(AGAIN.delay(failures, 0.5 + fastrand::f64() / 2.0)).await;
 }

@@ -56,6 +56,14 @@ impl Places {
         }
     }
 
+    /// Waits until every batch but one has ended, whose place is among the usual, and takes their places. None would mean
+    /// that somebody has closed them; nobody does.
+    pub(crate) async fn others(&self) -> Option<Others> {
+        let usual = self.usual.clone().acquire_many_owned(self.held as u32 - 1).await.ok()?;
+        let overtaking = self.overtaking.clone().acquire_many_owned(OVERTAKING as u32).await.ok()?;
+        Some(Others { _usual: usual, _overtaking: overtaking })
+    }
+
     pub(crate) fn are_free(&self) -> bool {
         self.usual.available_permits() == self.held && self.overtaking.available_permits() == OVERTAKING
     }
@@ -70,7 +78,10 @@ impl Places {
         Place {
             way: Way::Ahead(self.stop.clone()),
             backfilling: Backfilling { all: self.backfilling.clone(), counted: false },
+            overtaking: self.overtaking.clone(),
+            has_live: false,
             _permit: permit,
+            _others: None,
         }
     }
 }
@@ -79,7 +90,16 @@ impl Places {
 pub(crate) struct Place {
     way: Way,
     backfilling: Backfilling,
+    overtaking: Arc<Semaphore>,
+    has_live: bool,
     _permit: OwnedSemaphorePermit,
+    _others: Option<Others>,
+}
+
+/// Every place but one.
+pub(crate) struct Others {
+    _usual: OwnedSemaphorePermit,
+    _overtaking: OwnedSemaphorePermit,
 }
 
 enum Way {
@@ -94,16 +114,34 @@ impl Place {
         matches!(self.way, Way::Ahead(_))
     }
 
-    /// Says that it has jobs of a backfill: those that are written meanwhile may overtake it.
+    /// Keeps the other places as well: no other batch begins until this one ends.
+    pub(crate) fn is_alone(&mut self, others: Others) {
+        self._others = Some(others);
+    }
+
+    /// Says that it has jobs of a backfill or an import: those that are written meanwhile may overtake it.
     pub(crate) fn is_backfill(&mut self) {
         self.backfilling.count();
+    }
+
+    /// Says that it has live jobs: they need not wait for the turns of a backfill to end.
+    pub(crate) fn has_live(&mut self) {
+        self.has_live = true;
     }
 
     /// The turn at the provider, when it comes; none after a stop. It comes once.
     pub(crate) fn turn(&mut self) -> impl Future<Output = Option<Turn>> + use<> {
         let way = std::mem::replace(&mut self.way, Way::Gone);
+        let overtakes = self.has_live && self.backfilling.of_others() > 0;
+        let overtaking = self.overtaking.clone();
         async move {
             match way {
+                // A turn lasts as long as a limited provider lets the call wait.
+                Way::Usual(seat) if overtakes => tokio::select! {
+                    biased;
+                    turn = seat.turn() => turn,
+                    permit = overtaking.acquire_owned() => Some(Turn::ahead(permit.ok()?)),
+                },
                 Way::Usual(seat) => seat.turn().await,
                 Way::Ahead(stop) => (!stop.is_cancelled()).then(Turn::beside),
                 Way::Gone => None,
@@ -119,6 +157,11 @@ struct Backfilling {
 }
 
 impl Backfilling {
+    /// Batches beside this one that have jobs of a backfill.
+    fn of_others(&self) -> usize {
+        self.all.load(Ordering::Acquire).saturating_sub(usize::from(self.counted))
+    }
+
     fn count(&mut self) {
         if !std::mem::replace(&mut self.counted, true) {
             self.all.fetch_add(1, Ordering::AcqRel);

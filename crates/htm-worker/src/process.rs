@@ -1,15 +1,17 @@
 //! A batch from its payloads to its results.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
 use htm_core::provider::ProviderError;
-use htm_core::store::jobs::{self, Failed, Lease, Superseded, SupersededAck, Verdict};
+use htm_core::store::jobs::{self, Claimed, Failed, Lease, Superseded, SupersededAck, Verdict};
+use htm_core::store::priorities::LIVE;
 use htm_core::store::{governor, nodes};
+use htm_runtime::chain;
 use sqlx::PgPool;
 
 use crate::batch::LeasedBatch;
@@ -18,11 +20,14 @@ use crate::deadline::Deadline;
 use crate::handler::{Handler, Item};
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
-use crate::persist::persist;
+use crate::persist::{persist, persist_results};
 use crate::verdict::{Backoff, verdict};
 
+/// So many results that the database refused are kept for the next attempts of their jobs.
+const MOST_REFUSED: usize = 1_000;
+
 /// What every batch of a worker shares.
-pub(crate) struct Processor<H> {
+pub(crate) struct Processor<H: Handler> {
     pub(crate) pool: PgPool,
     pub(crate) caller: Caller<H>,
     pub(crate) backoff: Backoff,
@@ -32,6 +37,31 @@ pub(crate) struct Processor<H> {
     pub(crate) answer: Deadline,
     pub(crate) counts: Arc<Counts>,
     pub(crate) monitor: Arc<Monitor>,
+    pub(crate) refused: Refused<H::Output>,
+}
+
+/// Results that the database refused, by job: its next attempt offers them again, and asks and pays no provider.
+pub(crate) struct Refused<T>(Mutex<HashMap<String, T>>);
+
+impl<T> Default for Refused<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Refused<T> {
+    fn keep(&self, job: &str, result: T) {
+        let mut results = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of jobs that others have ended, or will never try again: rare, and made again if need be.
+        if results.len() >= MOST_REFUSED {
+            results.clear();
+        }
+        results.insert(job.into(), result);
+    }
+
+    fn take(&self, job: &str) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(job)
+    }
 }
 
 /// What the worker has done since its start.
@@ -58,24 +88,23 @@ impl<H: Handler> Processor<H> {
             }
             Err(error) if error.fault() == Fault::Transient => {
                 tracing::warn!(code = error.code(), %error, jobs = batch.jobs.len(), "a batch could not be written");
+                // Its place is taken meanwhile: what is given back is not claimed again at once.
+                tokio::time::sleep(self.backoff.base).await;
             }
-            Err(error) => self.failed(batch, &format!("{}: {error}", error.code())).await,
+            Err(error) => self.failed(batch, &because(&error), error.fault()).await,
         }
     }
 
     /// Charges the attempt to every job of a batch that failed as a whole, so that one which always does ends as a
-    /// dead letter.
-    pub(crate) async fn failed(&self, batch: &LeasedBatch, reason: &str) {
+    /// dead letter; not where an operator has to mend the cause.
+    pub(crate) async fn failed(&self, batch: &LeasedBatch, reason: &str, fault: Fault) {
         tracing::error!(reason, jobs = batch.jobs.len(), "a batch failed");
-        let failures: Vec<Failed> = batch
-            .jobs
-            .iter()
-            .map(|job| {
-                let delay = self.backoff.delay(job.attempt.max(1) as u32, fastrand::f64());
-                let verdict = Verdict::Retry { delay_ms: delay.as_millis() as u64 };
-                Failed { job: job.id.clone(), reason: reason.into(), verdict }
-            })
-            .collect();
+        let failed = |job: &Claimed| Failed {
+            job: job.id.clone(),
+            reason: reason.into(),
+            verdict: again(fault, job.attempt, self.backoff),
+        };
+        let failures: Vec<Failed> = batch.jobs.iter().map(failed).collect();
         match persist(self.answer, || jobs::fail(&self.pool, &batch.lease, &failures, self.patience)).await {
             Ok(failed) => {
                 self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
@@ -105,21 +134,24 @@ impl<H: Handler> Processor<H> {
                 budgeted.insert(text.namespace.clone());
             }
             items.push(Item {
-                job,
                 node: payload.node,
                 revision: payload.revision,
                 namespace: text.namespace.clone(),
                 content: text.content.clone(),
                 tokens: text.tokens.max(0) as u32,
+                priority: batch.job(&job).map_or(LIVE, |job| job.priority),
+                job,
             });
         }
         let Some(turn) = batch.turn().await else { return Ok(None) };
+        let (mut made, items) = self.made_before(items);
         let items = self.spend(items, &budgeted, lease).await?;
-        let worked = self.caller.work(items).await?;
+        let worked = self.caller.work(items).await;
         drop(turn);
+        made.extend(worked.results);
         self.refund(&worked.setbacks, &budgeted).await;
         for (item, setback) in worked.setbacks {
-            let attempt = batch.jobs.iter().find(|job| job.id == item.job).map_or(1, |job| job.attempt);
+            let attempt = batch.job(&item.job).map_or(1, |job| job.attempt);
             failures.push(match setback {
                 Setback::Failed { error, jitter } => Failed {
                     verdict: verdict(&error, attempt.max(1) as u32, self.backoff, jitter),
@@ -134,11 +166,9 @@ impl<H: Handler> Processor<H> {
             });
         }
         // What was just written does not wait until a backfill's results are.
-        let live = batch.live();
-        let (first, then): (Vec<_>, Vec<_>) =
-            worked.results.into_iter().partition(|(item, _)| live.contains(item.job.as_str()));
-        let mut done = self.ack(lease, first, &mut failures).await?;
-        done += self.ack(lease, then, &mut failures).await?;
+        let (first, then): (Vec<_>, Vec<_>) = made.into_iter().partition(|(item, _)| item.priority >= LIVE);
+        let mut done = self.ack(batch, lease, first, &mut failures).await?;
+        done += self.ack(batch, lease, then, &mut failures).await?;
         self.monitor.metrics.ended(Outcome::Done, done);
         if !superseded.is_empty() {
             let ack = || jobs::ack_superseded(&self.pool, lease, &superseded);
@@ -158,9 +188,22 @@ impl<H: Handler> Processor<H> {
         Ok(Some((done as u64, failures.len() as u64)))
     }
 
+    /// The results that were made already and only have to be written, and what is to be worked on.
+    fn made_before(&self, items: Vec<Item>) -> (Vec<(Item, H::Output)>, Vec<Item>) {
+        let (mut made, mut left) = (Vec::new(), Vec::with_capacity(items.len()));
+        for item in items {
+            match self.refused.take(&item.job) {
+                Some(result) => made.push((item, result)),
+                None => left.push(item),
+            }
+        }
+        (made, left)
+    }
+
     /// Writes results. When the database refuses them, one by one: what it refuses then fails alone, and waits.
     async fn ack(
         &self,
+        batch: &LeasedBatch,
         lease: &Lease,
         results: Vec<(Item, H::Output)>,
         failures: &mut Vec<Failed>,
@@ -168,24 +211,25 @@ impl<H: Handler> Processor<H> {
         if results.is_empty() {
             return Ok(0);
         }
-        match persist(self.answer, || self.caller.handler.ack(&self.pool, lease, &results)).await {
-            Err(error) if was_answered(&error) && results.len() > 1 => {}
-            Err(error) if was_answered(&error) => {
-                failures.push(self.unwritten(results[0].0.job.clone(), &error));
-                return Ok(0);
-            }
+        match self.write(lease, &results).await {
+            Err(error) if was_answered(&error) => {}
             result => return result,
         }
         let mut done = 0;
-        for result in results {
-            match persist(self.answer, || {
-                self.caller.handler.ack(&self.pool, lease, std::slice::from_ref(&result))
-            })
-            .await
-            {
+        for (item, result) in results {
+            let alone = [(item, result)];
+            let written = self.write(lease, &alone).await;
+            let [(item, result)] = alone;
+            match written {
                 Ok(acked) => done += acked,
                 Err(error) if was_answered(&error) => {
-                    failures.push(self.unwritten(result.0.job, &error));
+                    let attempt = batch.job(&item.job).map_or(1, |job| job.attempt);
+                    self.refused.keep(&item.job, result);
+                    failures.push(Failed {
+                        verdict: again(error.fault(), attempt, self.backoff),
+                        reason: because(&error),
+                        job: item.job,
+                    });
                 }
                 Err(error) => return Err(error),
             }
@@ -193,9 +237,10 @@ impl<H: Handler> Processor<H> {
         Ok(done)
     }
 
-    fn unwritten(&self, job: String, error: &htm_core::Error) -> Failed {
-        let verdict = Verdict::Retry { delay_ms: self.backoff.base.as_millis() as u64 };
-        Failed { job, reason: format!("{}: {error}", error.code()), verdict }
+    async fn write(&self, lease: &Lease, results: &[(Item, H::Output)]) -> htm_core::Result<usize> {
+        let handler = &self.caller.handler;
+        let ack = || handler.ack(&self.pool, lease, results);
+        persist_results(&self.pool, &handler.queue(), self.answer, ack).await
     }
 
     /// Takes what each item costs from its namespace's budget; what is too much for today is parked, at once: a budget
@@ -217,15 +262,15 @@ impl<H: Handler> Processor<H> {
             costly.iter().map(|item| (item.namespace.as_str(), i64::from(item.tokens))).collect();
         let spent = self.answer.of(governor::spend(&self.pool, &amounts)).await?;
         let mut parked = Vec::new();
-        for (item, spent) in costly.into_iter().zip(spent) {
-            match spent {
-                true => affordable.push(item),
-                false => parked.push(Failed {
+        for (item, next_budget) in costly.into_iter().zip(spent) {
+            match next_budget {
+                None => affordable.push(item),
+                Some(until) => parked.push(Failed {
                     reason: format!(
                         "budget_spent: namespace `{}` has spent its tokens for today",
                         item.namespace
                     ),
-                    verdict: Verdict::OverBudget,
+                    verdict: Verdict::OverBudget { until },
                     job: item.job,
                 }),
             }
@@ -262,6 +307,20 @@ fn reason(error: &ProviderError) -> String {
     }
 }
 
+/// What operators read of an error: with its causes, for the outermost says only that the database refused something.
+fn because(error: &htm_core::Error) -> String {
+    format!("{}: {}", error.code(), chain(error))
+}
+
+/// What becomes of a job that failed on our side of the provider.
+fn again(fault: Fault, attempt: i32, backoff: Backoff) -> Verdict {
+    let delay_ms = backoff.delay(attempt.max(1) as u32, fastrand::f64()).as_millis() as u64;
+    match fault {
+        Fault::Permanent => Verdict::Defer { delay_ms: delay_ms.max(backoff.base.as_millis() as u64) },
+        Fault::User | Fault::Transient | Fault::Bug => Verdict::Retry { delay_ms },
+    }
+}
+
 /// Whether the database answered, with a refusal: it cannot have been away.
 fn was_answered(error: &htm_core::Error) -> bool {
     matches!(error, htm_core::Error::Database(_)) || error.fault() != Fault::Transient
@@ -288,4 +347,26 @@ fn decode(batch: &LeasedBatch, backoff: Backoff) -> (Vec<(String, Payload)>, Vec
         }
     }
     (payloads, failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_fails_here_comes_back_later_and_later() {
+        let backoff = Backoff { base: Duration::from_secs(1), cap: Duration::from_secs(600) };
+        let longest = |attempt| {
+            let delays = (0..500).map(|_| match again(Fault::Bug, attempt, backoff) {
+                Verdict::Retry { delay_ms } => delay_ms,
+                verdict => panic!("{verdict:?}"),
+            });
+            delays.max().unwrap_or_default()
+        };
+        assert!((500..=1_000).contains(&longest(1)));
+        assert!((16_000..=32_000).contains(&longest(6)));
+        assert!((300_000..=600_000).contains(&longest(25)));
+        // An operator has to act: no attempt is charged.
+        assert!(matches!(again(Fault::Permanent, 1, backoff), Verdict::Defer { delay_ms: 1_000.. }));
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use htm_core::Stage;
-use htm_core::store::governor::Breaker;
+use htm_core::store::governor::{self, Breaker};
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};
 use htm_runtime::{RuntimeError, Session, chain, shutdown};
@@ -66,6 +66,38 @@ pub async fn serve<H: Handler>(
     }
 }
 
+/// The handler of a worker that starts. When its provider is why there is none (a refused key, settings that cannot
+/// work), the reason stays with the model: `htm providers` and `htm doctor` show it, long after the process is gone.
+///
+/// # Errors
+/// What there is instead of a handler.
+pub async fn start<H>(
+    session: &Session,
+    stage: Stage,
+    handler: impl Future<Output = Result<H, RuntimeError>>,
+) -> Result<H, RuntimeError> {
+    let error = match handler.await {
+        Ok(handler) => return Ok(handler),
+        Err(error) => error,
+    };
+    let model = match &error {
+        RuntimeError::Htm(htm_core::Error::Provider(error)) => error.provider.clone(),
+        RuntimeError::Provider(_) => {
+            let htm = session.htm();
+            match stage {
+                Stage::Embed => htm.settings().embedding_model.to_string(),
+                Stage::Tag => htm.settings().tag_model.to_string(),
+            }
+        }
+        _ => return Err(error),
+    };
+    let reason = format!("a worker did not start: {}: {}", error.code(), chain(&error));
+    if let Err(error) = governor::note(session.pool(), &model, &reason).await {
+        tracing::warn!(code = error.code(), %error, "why the worker did not start could not be noted");
+    }
+    Err(error)
+}
+
 /// Works on the session's database until `stop`; `monitor` is where it shows what it does, if anybody looks.
 ///
 /// # Errors
@@ -121,7 +153,7 @@ async fn try_serve<H: Handler>(
     let session = Session::open(&loaded.config).await?;
     tracing::debug!(queue = stage.queue(), "database open");
     let mut server = JoinSet::new();
-    let result = match handler(&session).await {
+    let result = match start(&session, stage, handler(&session)).await {
         Ok(handler) => {
             // Of the handler's queue: a stage may have several.
             let monitor = Arc::new(Monitor::new(&handler.queue()));

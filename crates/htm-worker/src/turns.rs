@@ -68,7 +68,7 @@ impl Seat {
             pace.begun.push(begun);
         }
         drop(self);
-        Some(Turn { _counted: Some(Counted { turns, begun, _permit: permit }) })
+        Some(Turn { _counted: Some(Counted { turns, begun, _permit: permit }), _ahead: None })
     }
 }
 
@@ -82,12 +82,18 @@ impl Drop for Seat {
 /// With the provider, until it is dropped.
 pub(crate) struct Turn {
     _counted: Option<Counted>,
+    _ahead: Option<OwnedSemaphorePermit>,
 }
 
 impl Turn {
     /// One that is not among the worker's usual turns.
     pub(crate) fn beside() -> Self {
-        Self { _counted: None }
+        Self { _counted: None, _ahead: None }
+    }
+
+    /// As [`beside`](Self::beside), and it lets go of `permit` at its end.
+    pub(crate) fn ahead(permit: OwnedSemaphorePermit) -> Self {
+        Self { _counted: None, _ahead: Some(permit) }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use apalis_core::worker::builder::WorkerBuilder;
+use htm_core::fault::Fault;
+use htm_core::store::claims::Claims;
 use htm_core::store::governor::Breaker;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
@@ -25,8 +27,9 @@ use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::pings::Fleet;
 use crate::places::Places;
-use crate::process::{Counts, Processor};
+use crate::process::{Counts, Processor, Refused};
 use crate::registration::Registration;
 use crate::sightings::Sightings;
 use crate::supervise;
@@ -151,12 +154,15 @@ async fn run_on<H: Handler>(
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
+    let fleet = Fleet::default();
     let heartbeat = Heartbeat {
         pool: pool.clone(),
         registration: registration.clone(),
         deadline,
         sweep: options.sweep,
         keep_done: options.keep_done,
+        backoff: options.backoff,
+        fleet: fleet.clone(),
         held: held.clone(),
         monitor: monitor.clone(),
         unseen: Sightings::default(),
@@ -171,11 +177,12 @@ async fn run_on<H: Handler>(
     let claimer = Claimer {
         pool: pool.clone(),
         queue: queue.clone(),
-        model,
+        claims: Claims::new(&queue, &model, &worker),
         registration: registration.clone(),
         deadline,
         batch: options.batch,
         poll: options.poll,
+        fleet,
         drain: options.drain,
         places: Places::new(options.concurrency, stop.clone()),
         held,
@@ -192,6 +199,7 @@ async fn run_on<H: Handler>(
             worker: worker.clone(),
             size: CallSize::new(options.batch, options.call_deadline / 2),
             tokens: options.batch_tokens,
+            burst: AtomicU32::new(u32::MAX),
             deadline: options.call_deadline,
             answer: deadline,
             breaker: options.breaker,
@@ -203,6 +211,7 @@ async fn run_on<H: Handler>(
         answer: deadline,
         counts: counts.clone(),
         monitor: monitor.clone(),
+        refused: Refused::default(),
     });
     let abort = CancellationToken::new();
     let handle = {
@@ -221,7 +230,7 @@ async fn run_on<H: Handler>(
                     }
                 });
                 if let Err(panic) = task.await {
-                    processor.failed(&batch, &format!("the worker panicked: {panic}")).await;
+                    processor.failed(&batch, &format!("the worker panicked: {panic}"), Fault::Bug).await;
                 }
                 Ok::<(), Infallible>(())
             }

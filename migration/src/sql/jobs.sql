@@ -7,11 +7,16 @@ alter table apalis.jobs
         when 'Killed'  then lock_by is null and lock_at is null and done_at is not null
         else false end),
     add constraint jobs_htm_attempts_possible
-        check (job_type not like 'htm.%' or attempts between 0 and max_attempts);
+        check (job_type not like 'htm.%' or attempts between 0 and max_attempts),
+    -- A claim looks up each priority by the index; one that it does not know would never be claimed.
+    add constraint jobs_htm_priority_known
+        check (job_type not like 'htm.%' or (priority is not null and priority in (0, -1, -2, -10)));
+-- Every write pays for each index, and these two repeat idx_apalis_jobs_lock_by and jobs_pkey.
+drop index if exists apalis.lidx, apalis.unique_job_id;
 create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
 -- Any number of workers is scraped every few seconds: no count may walk over the jobs that are done or simply wait.
 create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status in ('Killed', 'Failed');
-create index jobs_htm_parked_idx on apalis.jobs (job_type) where status = 'Pending' and metadata ? 'parked';
+create index jobs_htm_parked_idx on apalis.jobs (job_type, run_at) where status = 'Pending' and metadata ? 'parked';
 -- The jobs of a node that are not done: for status, and for the count of nodes that recall cannot see yet.
 create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'))
     where status <> 'Done' and job_type like 'htm.%';
@@ -33,6 +38,15 @@ create table htm.paused_queues (
     reason    text not null,
     paused_at timestamptz not null default now()
 );
+
+-- Nothing is claimed from a queue whose results the database refuses (a full disk), until then. The rows of the first
+-- queues stand from the start: on a full disk a row is changed within its page, but no page is added.
+create table htm.held_queues (
+    queue  text not null constraint held_queues_pk primary key,
+    reason text not null default '',
+    until  timestamptz not null default '-infinity'
+);
+insert into htm.held_queues (queue) values ('htm.embed'), ('htm.tag');
 
 -- What is done, for ever: also where the outcome is zero tags, and after the job's row was pruned.
 create table htm.completions (

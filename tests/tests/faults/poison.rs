@@ -1,7 +1,12 @@
 //! What is bad about single jobs.
 
+use std::os::unix::process::ExitStatusExt;
+use std::sync::{Arc, Mutex};
+
 use htm_core::{Htm, Memory, NodeId, Stage};
 use htm_tests::{TestDatabase, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
 use crate::stage::*;
@@ -54,6 +59,40 @@ async fn promise_08_poison_fails_alone() {
     assert!(answer.exits(1).stdout.contains(&missing.to_string()), "{answer:?}");
     sandbox.htm(&["jobs", "audit", "--repair"]).await;
     sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_audited(&sandbox).await;
+}
+
+#[tokio::test]
+async fn promise_08_a_text_that_ends_its_worker_takes_no_other_with_it() {
+    let db = TestDatabase::new().await;
+    let victim: Arc<Mutex<Option<Pid>>> = Arc::default();
+    let provider = Provider::new({
+        let victim = victim.clone();
+        move |texts, _| {
+            if texts.iter().any(|text| text.contains("killer"))
+                && let Some(pid) = victim.lock().unwrap().take()
+            {
+                kill(pid, Signal::SIGKILL).unwrap();
+            }
+            vectors(texts)
+        }
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url());
+    remember(&db.pool, "innocent", 107).await;
+    let killer = writer(&db.pool).remember(Memory::new("the killer")).await.unwrap().node;
+    sqlx::raw_sql("update apalis.jobs set max_attempts = 4").execute(&db.pool).await.unwrap();
+    let mut ends = Vec::new();
+    while depth(&db.pool, Stage::Embed).await.open() > 0 {
+        let mut worker = sandbox.start("embed-worker", &["--drain"]);
+        *victim.lock().unwrap() = Some(worker.pid);
+        ends.push(worker.end().await);
+    }
+    let killed = ends.iter().filter(|end| end.signal() == Some(Signal::SIGKILL as i32)).count();
+    let left = depth(&db.pool, Stage::Embed).await;
+    assert_eq!((left.done, left.dead), (107, 1), "{ends:?}");
+    assert_eq!(writer(&db.pool).status(killer).await.unwrap().stage(Stage::Embed).name(), "dead");
+    assert_eq!(killed, 4, "all of its attempts: with all others, with some, alone twice: {ends:?}");
     assert_audited(&sandbox).await;
 }
 

@@ -124,6 +124,34 @@ async fn promise_10_a_refused_key_stops_the_queue_and_not_the_jobs() {
 }
 
 #[tokio::test]
+async fn promise_10_a_worker_that_does_not_start_leaves_its_reason() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|_, _| refusal(401, "invalid_api_key", "Incorrect API key provided")).await;
+    // Without dimensions, it asks for them before anything else.
+    let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__DIMENSIONS", "0");
+    for arguments in [["htm", "up"], ["embed-worker", "--drain"]] {
+        sqlx::query("delete from htm.providers").execute(&db.pool).await.unwrap();
+        let answer = sandbox.run(arguments[0], &arguments[1..], b"").await;
+        assert!(answer.stderr.contains("provider_unauthorized"), "{answer:?}");
+        let listed = sandbox.htm(&["--json", "providers"]).await.json();
+        let reason = listed[0]["reason"].as_str().unwrap();
+        assert!(reason.starts_with("a worker did not start: provider_unauthorized: "), "{reason}");
+        assert_eq!((&listed[0]["model"], &listed[0]["breaker"]), (&json!("openai/mock"), &json!("closed")));
+    }
+    // Whoever looks may have a key that is right.
+    provider.becomes(|texts, _| vectors(texts));
+    let doctor = sandbox.htm(&["doctor"]).await;
+    assert!(
+        doctor.stdout.contains("openai/mock failed last: a worker did not start: provider_unauthorized"),
+        "{doctor:?}"
+    );
+    // A call that succeeds clears it.
+    remember(&db.pool, "at last", 1).await;
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_eq!(sandbox.htm(&["--json", "providers"]).await.json()[0]["reason"], json!(null));
+}
+
+#[tokio::test]
 async fn promise_11_a_call_that_hangs_ends_by_its_deadline() {
     let db = TestDatabase::new().await;
     let provider = Provider::new(|texts, before| {
@@ -189,6 +217,31 @@ async fn promise_20_concurrent_calls_are_counted_over_the_fleet() {
         assert!(beside <= 2, "{beside} calls at once");
     }
     assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_16_a_limited_provider_serves_live_work_before_a_backfill() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts).set_delay(Duration::from_millis(400))).await;
+    let sandbox = provider.sandbox(&db.url());
+    sandbox.htm(&["providers", "set", "openai/mock", "--concurrent", "1"]).await.succeeds();
+    remember(&db.pool, "old", 1_000).await;
+    sqlx::query("update apalis.jobs set priority = -10").execute(&db.pool).await.unwrap();
+    let _workers: Vec<_> =
+        (0..4).map(|_| sandbox.start("embed-worker", &["--batch", "2", "--concurrency", "4"])).collect();
+    // All of them wait in line.
+    let waiting = "select count(*) from htm.waiting_calls";
+    wait_until(|| async { number(&db.pool, waiting).await >= 15 }).await;
+    for round in 0..4 {
+        let before = provider.calls().len();
+        let text = format!("live {round}");
+        remember(&db.pool, &text, 1).await;
+        let place = || provider.calls().iter().position(|call| call.texts[0].starts_with(&text));
+        wait_until(|| async { place().is_some() }).await;
+        let overtaken = place().unwrap() - before;
+        // The one that is under way when it is claimed, and one that had leave already.
+        assert!(overtaken <= 2, "{overtaken} calls of the backfill came first");
+    }
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ async fn a_job_whose_text_was_not_there_yet_waits_again() {
             let sql = "update apalis.workers set last_seen = now() - interval '1 hour'";
             sqlx::query(sql).execute(&db.pool).await.unwrap();
             let lost = workers::unseen(&db.pool).await.unwrap();
-            assert_eq!(jobs::rescue(&db.pool, &lost).await.unwrap(), 1);
+            assert_eq!(jobs::rescue(&db.pool, &lost, crate::AT_ONCE).await.unwrap(), 1);
         }
         let pending = Pending::begin(&db, &htm, node).await;
         enqueuing.commit().await.unwrap();

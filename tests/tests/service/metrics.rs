@@ -113,10 +113,12 @@ async fn the_gauges_tell_the_states_apart() {
                 lock_by  = case when n <= 1 then 'w' end,
                 lock_at  = case when n <= 1 then now() end,
                 done_at  = case when n between 2 and 4 then now() end,
-                priority = n % 3 - 1,
+                priority = -10 * (n % 2),
                 run_at   = now() + case when n between 8 and 10 then interval '1 hour'
+                                        when n between 5 and 6 then interval '12 hours'
                                         when n = 11 then interval '-90 seconds' else interval '-1 second' end,
-                metadata = case when n between 5 and 7 then metadata || 'parked=>provider_timeout' else metadata end
+                metadata = case when n between 5 and 7 then -- the last of them until a moment ago
+                                     metadata || 'parked=>provider_timeout' else metadata end
            from job where job.id = j.id",
     )
     .execute(&db.pool)
@@ -127,7 +129,7 @@ async fn the_gauges_tell_the_states_apart() {
     assert!((90..180).contains(&age.as_secs()), "{age:?}");
     let counts = QueueGauges { oldest_due_age_seconds: 0.0, ..embed };
     let wanted =
-        QueueGauges { due: 5, waiting: 3, parked: 3, running: 1, dead: 2, oldest_due_age_seconds: 0.0 };
+        QueueGauges { due: 6, waiting: 3, parked: 2, running: 1, dead: 2, oldest_due_age_seconds: 0.0 };
     assert_eq!(counts, wanted);
     assert_eq!(gauges(&db.pool, "htm.tag").await.unwrap().due, 15);
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use htm_core::fault::Fault;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::store::governor::{self, Breaker, CallFailure, FailureKind, Leave};
+use htm_core::store::governor::{self, Breaker, Call, CallFailure, FailureKind, Leave, Turn};
+use htm_core::store::priorities::LIVE;
 use sqlx::PgPool;
 
 /// How long a provider is left alone after a limit that does not say.
@@ -34,8 +35,15 @@ impl Governed {
         // A quarter of the characters: close enough for a bound.
         let tokens =
             texts.iter().map(|text| text.len().div_ceil(4)).sum::<usize>().try_into().unwrap_or(u32::MAX);
-        let leave = governor::acquire(&self.pool, &name, env!("CARGO_PKG_NAME"), tokens, self.deadline).await;
-        let grant = match leave {
+        let call = Call {
+            model: &name,
+            worker: env!("CARGO_PKG_NAME"),
+            tokens,
+            deadline: self.deadline,
+            priority: LIVE,
+        };
+        let answer = governor::acquire(&self.pool, &call, Turn::Once).await;
+        let grant = match answer.map(|answer| answer.leave) {
             Ok(Leave::Granted(grant)) => grant,
             Ok(Leave::Wait { why, .. }) => return Err(held(&format!("held back ({why})"))),
             Err(error) => return Err(held(&format!("the governor cannot be asked: {}", error.code()))),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::store::embeddings::{self, ModelState};
+use htm_core::store::providers::Provider;
 use htm_core::store::{providers, queues, server, workers};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
@@ -93,18 +94,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     }
     look_at_refiners(session, findings).await;
     look_at_queues(session, findings).await?;
-    for provider in
-        providers::list(pool).await?.iter().filter(|it| it.breaker != "closed" || it.held_ms.is_some())
-    {
-        let reason = provider.reason.as_deref().unwrap_or("no reason recorded");
-        findings.push(warning(
-            format!("{} is not asked at the moment: {reason}", provider.model),
-            format!(
-                "see `htm providers`; when the cause is mended: `htm providers reset {}`",
-                provider.model
-            ),
-        ));
-    }
+    findings.extend(providers::list(pool).await?.iter().filter_map(from_provider));
     let alive: Vec<_> = workers::list(pool).await?.into_iter().filter(|worker| worker.alive).collect();
     for worker in &alive {
         let version = worker.detail.split(' ').nth(1).unwrap_or_default();
@@ -217,6 +207,12 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
                 format!("go on: `htm jobs resume {name}`"),
             ));
         }
+        if let Some(reason) = &queue.refused {
+            findings.push(warning(
+                format!("{name}: the database refuses the results, so nothing is claimed: {reason}"),
+                "mend that on the database's server; the results are kept, and written by themselves",
+            ));
+        }
         if queue.parked > 0 {
             let what = format!(
                 "{name}: {} jobs are parked, for a budget or because they were put off for long",
@@ -226,6 +222,20 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
         }
     }
     Ok(())
+}
+
+fn from_provider(provider: &Provider) -> Option<Finding> {
+    let model = &provider.model;
+    let is_left_alone = provider.breaker != "closed" || provider.held_ms.is_some();
+    let what = match provider.reason.as_deref() {
+        reason if is_left_alone => {
+            format!("{model} is not asked at the moment: {}", reason.unwrap_or("no reason recorded"))
+        }
+        Some(reason) => format!("{model} failed last: {reason}"),
+        None => return None,
+    };
+    let help = format!("see `htm providers`; when the cause is mended: `htm providers reset {model}`");
+    Some(warning(what, help))
 }
 
 fn ok(what: impl Into<String>) -> Finding {

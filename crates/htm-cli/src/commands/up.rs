@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use embed_worker::EmbedHandler;
 use futures::stream::{FuturesUnordered, StreamExt};
+use htm_core::Stage;
 use htm_core::store::embeddings::{self, RegisteredModel};
 use htm_runtime::config::Config;
 use htm_runtime::{RuntimeError, Session, shutdown};
 use htm_worker::Handler;
-use htm_worker::service::{ServiceArgs, work};
+use htm_worker::service::{ServiceArgs, start, work};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CliError;
@@ -23,8 +24,8 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
     let session = Session::open(config).await?;
     let result = async {
-        let configured = embed_worker::handler(&session, None).await?;
-        let tag = tag_worker::handler(&session).await?;
+        let configured = start(&session, Stage::Embed, embed_worker::handler(&session, None)).await?;
+        let tag = start(&session, Stage::Tag, tag_worker::handler(&session)).await?;
         // A configured URL may have a password in it, and who configured it knows it.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
         output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
@@ -56,11 +57,11 @@ async fn embed(
     args: &ServiceArgs,
     stop: &CancellationToken,
 ) -> Result<(), RuntimeError> {
-    let start = async |handler: EmbedHandler| {
+    let serve = async |handler: EmbedHandler| {
         work("embed-worker", session, handler, args, None, stop.child_token()).await
     };
     let mut served = HashSet::from([configured.queue()]);
-    let mut workers = FuturesUnordered::from_iter([start(configured)]);
+    let mut workers = FuturesUnordered::from_iter([serve(configured)]);
     let mut result = Ok(());
     loop {
         let models = match stop.is_cancelled() {
@@ -73,7 +74,7 @@ async fn embed(
                 continue;
             }
             match embed_worker::handler_of(session, &model).await {
-                Ok(handler) => workers.push(start(handler)),
+                Ok(handler) => workers.push(serve(handler)),
                 Err(error) => tracing::warn!(
                     model = model.label, queue = model.queue, code = error.code(), %error, hint = error.hint(),
                     "no worker for this model: start an embed-worker where it can be served, or retire it"

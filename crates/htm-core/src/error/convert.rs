@@ -1,11 +1,19 @@
 //! What the database says, as errors of the library.
 
+use sqlx::postgres::PgDatabaseError;
+
 use super::Error;
 
 /// Serialisation failures, deadlocks and timeouts pass when the statement is sent again.
 pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|database| database.code());
-    matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014" | "53200"))
+    matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014"))
+}
+
+/// Of what has this code, memory that a query wants may be there in a moment. The hint names the setting in every language.
+fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
+    let hint = error.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::hint);
+    hint.is_some_and(|hint| hint.contains("max_locks_per_transaction"))
 }
 
 impl From<sqlx::Error> for Error {
@@ -19,6 +27,11 @@ impl From<sqlx::Error> for Error {
                 // Connection exceptions and shutdowns: https://www.postgresql.org/docs/current/errcodes-appendix.html
                 Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
                     Self::DatabaseUnreachable(error)
+                }
+                // The lock table is of a fixed size: the same transaction meets the same end.
+                Some("53200") if lacks_locks(database.as_ref()) => Self::DatabaseLocks(error),
+                Some(code) if code.starts_with("53") || code.starts_with("58") => {
+                    Self::DatabaseExhausted(error)
                 }
                 // A wrong password, a missing database, missing privileges.
                 Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => {

@@ -30,6 +30,7 @@ impl Error {
                 format!("use the node that is there: `htm get {existing}`; or forget one of the two")
             }
             Self::Contended => "write it again".into(),
+            Self::NotWritten { .. } => "write again what has no receipt".into(),
             Self::RememberedByOthers { .. } => {
                 "say that it may be any robot's (`--any-robot`): all who remembered it lose it".into()
             }
@@ -122,6 +123,12 @@ impl Error {
             }
             Self::DatabaseDenied(_) => {
                 "check user, password and database in database.url (`htm config show`), and the role's privileges".into()
+            }
+            Self::DatabaseExhausted(_) => {
+                "free disk space or memory on the database's server; what waits goes on by itself".into()
+            }
+            Self::DatabaseLocks(_) => {
+                "give it less at once, or raise max_locks_per_transaction on the database's server".into()
             }
             Self::TimeOutOfRange { .. } => "give a later time".into(),
             Self::TimeInFuture { .. } => "give a time that has passed; the database's clock counts".into(),

@@ -9,8 +9,10 @@ impl Error {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Contended
+            | Self::NotWritten { .. }
             | Self::WaitTimeout { .. }
             | Self::DatabaseUnreachable(_)
+            | Self::DatabaseExhausted(_)
             | Self::ModelNotReady { .. }
             | Self::ModelIncomplete { .. }
             | Self::WriterOpen { .. } => Fault::Transient,
@@ -19,6 +21,7 @@ impl Error {
             | Self::EmbedderUnusable { .. }
             | Self::SchemaVersion { .. }
             | Self::StageDead { .. }
+            | Self::DatabaseLocks(_)
             | Self::DatabaseDenied(_) => Fault::Permanent,
             Self::Group(error) => error.fault(),
             Self::Robot(error) => error.fault(),

@@ -3,11 +3,9 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
+use super::priorities;
 use crate::error::{Error, Result};
 use crate::job::Stage;
-
-/// What backfill's jobs have; live writes have 0, and larger is claimed first.
-pub(crate) const PRIORITY: i32 = -10;
 
 /// How the transaction of a chunk begins. The nodes of a namespace may lie far apart, and all between are looked at;
 /// without sorting, they are read in the order of the primary key, up to the chunk's end.
@@ -133,18 +131,6 @@ pub(crate) async fn advance(
     Ok(run)
 }
 
-/// Ends a run whose chunks were all made in the caller's transaction.
-pub(crate) async fn finish_in_tx(connection: &mut PgConnection, run: i64, enqueued: i64) -> Result<()> {
-    sqlx::query(
-        "update htm.backfills set cursor_node = last_node, enqueued = $2, finished_at = now() where id = $1",
-    )
-    .bind(run)
-    .bind(enqueued)
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
 /// Ends the runs of a queue that nobody serves any more.
 pub(crate) async fn give_up_in_tx(connection: &mut PgConnection, queue: &str) -> Result<()> {
     sqlx::query("update htm.backfills set finished_at = now() where queue = $1 and finished_at is null")
@@ -174,7 +160,7 @@ pub(crate) async fn chunk_in_tx(
         .bind(&subject.namespace)
         .bind(subject.since)
         .bind(max_attempts as i32)
-        .bind(PRIORITY)
+        .bind(priorities::BACKFILL)
         .bind(range.count_only)
         .bind(&subject.version)
         .fetch_one(connection)
@@ -185,11 +171,12 @@ pub(crate) async fn chunk_in_tx(
 pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Result<u64> {
     let count: i64 = sqlx::query_scalar(
         "select count(*) from (select from apalis.jobs
-                                where job_type = $1 and status = 'Pending' and priority < 0
+                                where job_type = $1 and status = 'Pending' and priority = $3
                                   and not metadata ? 'parked' limit $2) queued",
     )
     .bind(queue)
     .bind(i64::try_from(most).unwrap_or(i64::MAX))
+    .bind(priorities::BACKFILL)
     .fetch_one(pool)
     .await?;
     Ok(count as u64)
@@ -206,11 +193,12 @@ pub(crate) async fn count_unfinished(
                 count(*) filter (where metadata ? 'parked'),
                 count(*) filter (where status = 'Killed')
            from apalis.jobs
-          where job_type = $1 and job_type like 'htm.%' and status <> 'Done' and priority < 0
+          where job_type = $1 and job_type like 'htm.%' and status <> 'Done' and priority = $3
             and ($2::text is null or metadata -> 'namespace' = $2)",
     )
     .bind(queue)
     .bind(namespace)
+    .bind(priorities::BACKFILL)
     .fetch_one(pool)
     .await?)
 }

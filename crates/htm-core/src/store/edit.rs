@@ -126,7 +126,7 @@ pub(crate) async fn supersede_in_tx(
     let ended = sqlx::query(
         "update apalis.jobs
             set status = 'Done', done_at = now(), last_result = '{\"Ok\": \"superseded\"}',
-                metadata = delete(metadata, array['parked', 'deferred_since'])
+                metadata = delete(metadata, array['parked', 'deferred_since', 'losses'])
           where job_type like 'htm.%' and status in ('Pending', 'Killed') and status <> 'Done'
             and metadata -> 'namespace' = $1 and metadata -> 'node' = $2::bigint::text",
     )

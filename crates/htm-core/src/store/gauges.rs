@@ -2,16 +2,18 @@
 
 use sqlx::PgPool;
 
+use super::priorities;
 use crate::error::Result;
 
-/// Where each count stops: a fleet that has this much to do is scaled to its most anyway.
-pub const GAUGE_BOUND: i64 = 100_000;
+/// Where each count stops: a fleet that has this much to do is scaled to its most anyway, and a reading takes 10 ms at
+/// most.
+pub const GAUGE_BOUND: i64 = 10_000;
 
 /// How many jobs of a queue are in each state; each count stops at [`GAUGE_BOUND`] (`due` and `waiting` at that many
 /// of each priority). `jobs::depth` counts to the end, which takes as long as the queue is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, sqlx::FromRow)]
 pub struct QueueGauges {
-    /// Could be claimed now.
+    /// Could be claimed now, also when they were parked until now.
     pub due: i64,
     /// Waiting for their time.
     pub waiting: i64,
@@ -30,5 +32,10 @@ pub struct QueueGauges {
 /// # Errors
 /// A database error.
 pub async fn gauges(pool: &PgPool, queue: &str) -> Result<QueueGauges> {
-    Ok(sqlx::query_as(include_str!("sql/gauges.sql")).bind(queue).bind(GAUGE_BOUND).fetch_one(pool).await?)
+    Ok(sqlx::query_as(include_str!("sql/gauges.sql"))
+        .bind(queue)
+        .bind(GAUGE_BOUND)
+        .bind(priorities::ALL)
+        .fetch_one(pool)
+        .await?)
 }

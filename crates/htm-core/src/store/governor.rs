@@ -2,12 +2,51 @@
 //!
 //! Requests and tokens a minute and calls at once are limits that an operator sets. The breaker opens by itself after
 //! failures in a row, lets one call try now and then, and closes with its answer. `Retry-After` holds every worker.
+//!
+//! Who has to wait for a limit waits in line (`htm.waiting_calls`): by priority, then first come, first served. A large
+//! call gets its turn although small ones would find room sooner.
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use crate::error::Result;
+
+/// A call that somebody would make.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The model's label.
+    pub model: &'a str,
+    /// Who would make it.
+    pub worker: &'a str,
+    /// How much text it sends.
+    pub tokens: u32,
+    /// It ends within this.
+    pub deadline: Duration,
+    /// Of its most urgent job; see [`LIVE`](super::priorities::LIVE).
+    pub priority: i32,
+}
+
+/// Whether who asks waits in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// No: a denial is the end of it.
+    Once,
+    /// From now on, if it has to.
+    New,
+    /// Since an earlier denial; from [`Leave::Wait`].
+    Waiting(i64),
+}
+
+/// The governor's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether the call may be made.
+    pub leave: Leave,
+    /// The most tokens that a call of this model should have: a larger one waits until the bucket is full.
+    pub burst: Option<u32>,
+}
 
 /// Whether a call may be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +59,8 @@ pub enum Leave {
         wait: Duration,
         /// `requests_per_minute`, `tokens_per_minute`, `concurrent_calls`, `breaker` or `retry_after`.
         why: String,
+        /// The place in line, to ask with again. It is lost by who does not ask for some seconds after `wait`.
+        turn: Turn,
     },
 }
 
@@ -68,40 +109,68 @@ pub struct Breaker {
     pub cap: Duration,
 }
 
-/// Asks for leave to call a model with `tokens` of text, for at most `deadline`.
+/// Asks for leave to make a call.
 ///
 /// # Errors
 /// A database error.
-pub async fn acquire(
-    pool: &PgPool,
-    model: &str,
-    worker: &str,
-    tokens: u32,
-    deadline: Duration,
-) -> Result<Leave> {
-    let (granted, report_success, trial, call, wait_ms, why): (
-        bool,
-        bool,
-        bool,
-        Option<i64>,
-        i64,
-        Option<String>,
-    ) = sqlx::query_as(
-        "select granted, report, trial, call, wait_ms, why from htm.acquire_call($1, $2, $3, $4)",
+pub async fn acquire(pool: &PgPool, call: &Call<'_>, turn: Turn) -> Result<Answer> {
+    let answer: Acquired = sqlx::query_as("select * from htm.acquire_call($1, $2, $3, $4, $5, $6)")
+        .bind(call.model)
+        .bind(call.worker)
+        .bind(i32::try_from(call.tokens).unwrap_or(i32::MAX))
+        .bind(millis(call.deadline))
+        .bind(call.priority)
+        .bind(match turn {
+            Turn::Once => None,
+            Turn::New => Some(0),
+            Turn::Waiting(turn) => Some(turn),
+        })
+        .fetch_one(pool)
+        .await?;
+    let leave = match answer.granted {
+        true => {
+            Leave::Granted(Grant { call: answer.call, trial: answer.trial, report_success: answer.report })
+        }
+        false => Leave::Wait {
+            wait: Duration::from_millis(u64::try_from(answer.wait_ms).unwrap_or(0)),
+            why: answer.why.unwrap_or_default(),
+            turn: match (turn, answer.turn) {
+                (Turn::Once, _) => Turn::Once,
+                (_, Some(turn)) => Turn::Waiting(turn),
+                (_, None) => Turn::New,
+            },
+        },
+    };
+    Ok(Answer { leave, burst: answer.burst.and_then(|burst| u32::try_from(burst).ok()) })
+}
+
+#[derive(sqlx::FromRow)]
+struct Acquired {
+    granted: bool,
+    report: bool,
+    trial: bool,
+    call: Option<i64>,
+    turn: Option<i64>,
+    wait_ms: i64,
+    burst: Option<i32>,
+    why: Option<String>,
+}
+
+/// Records why a model could not even be asked, as by a worker that did not start for it. The breaker stays as it is:
+/// other workers may do better.
+///
+/// # Errors
+/// A database error.
+pub async fn note(pool: &PgPool, model: &str, reason: &str) -> Result<()> {
+    sqlx::query(
+        "insert into htm.providers as p (model, reason) values ($1, $2)
+         on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'",
     )
     .bind(model)
-    .bind(worker)
-    .bind(i32::try_from(tokens).unwrap_or(i32::MAX))
-    .bind(millis(deadline))
-    .fetch_one(pool)
+    .bind(reason.replace('\0', " "))
+    .execute(pool)
     .await?;
-    Ok(match granted {
-        true => Leave::Granted(Grant { call, trial, report_success }),
-        false => Leave::Wait {
-            wait: Duration::from_millis(u64::try_from(wait_ms).unwrap_or(0)),
-            why: why.unwrap_or_default(),
-        },
-    })
+    Ok(())
 }
 
 /// Says how a call ended. A good end costs nothing when nobody waits to hear of it.
@@ -140,15 +209,15 @@ pub async fn finish(
     Ok(())
 }
 
-/// Spends tokens from the budgets of namespaces, one after the other: whether each had enough left today. A negative
-/// number gives back; a namespace without a budget always has enough.
+/// Spends tokens from the budgets of namespaces, one after the other: none for each that had enough left today, else
+/// when it has a new budget. A negative number gives back; a namespace without a budget always has enough.
 ///
 /// # Errors
 /// A database error; then nothing is spent.
-pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<bool>> {
+pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Option<DateTime<Utc>>>> {
     let (namespaces, tokens): (Vec<&str>, Vec<i64>) = amounts.iter().copied().unzip();
     // By namespace: two workers that took the same rows in different orders would wait for each other.
-    let mut spent: Vec<(i64, bool)> = sqlx::query_as(
+    let mut spent: Vec<(i64, Option<DateTime<Utc>>)> = sqlx::query_as(
         "select ord, htm.spend(namespace, tokens)
            from (select * from unnest($1::text[], $2::bigint[]) with ordinality as a(namespace, tokens, ord)
                   order by namespace, ord) amounts",
@@ -158,7 +227,7 @@ pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<bool>> 
     .fetch_all(pool)
     .await?;
     spent.sort_unstable();
-    Ok(spent.into_iter().map(|(_, enough)| enough).collect())
+    Ok(spent.into_iter().map(|(_, until)| until).collect())
 }
 
 fn millis(duration: Duration) -> i64 {

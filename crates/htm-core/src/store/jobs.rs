@@ -11,21 +11,20 @@
 //! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It
 //! lasts as long as the worker is seen (`apalis.workers.last_seen`). Whatever a stale holder writes finds no row.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
 use sqlx::{PgConnection, PgPool};
 
+use super::claims::{Claims, Wanted};
 use super::embeddings::RegisteredModel;
 use super::tags;
 use super::workers::Unseen;
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
-
-/// The priority of what somebody has just written; a backfill's is lower.
-pub const LIVE: i32 = 0;
 
 /// A job that a worker holds.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -38,10 +37,12 @@ pub struct Claimed {
     pub attempt: i32,
     /// How many there may be.
     pub max_attempts: i32,
-    /// Larger is claimed first; see [`LIVE`].
+    /// Larger is claimed first; see [`super::priorities`].
     pub priority: i32,
     /// The instant of the claim, by the database's clock: the same for all jobs of one claim.
     pub claimed_at: DateTime<Utc>,
+    /// Whether a worker was lost while it held the job: the job's text may have ended it.
+    pub suspect: bool,
 }
 
 /// The fence of a claim: only its holder changes the jobs.
@@ -53,11 +54,10 @@ pub struct Lease {
     pub claimed_at: DateTime<Utc>,
 }
 
-/// Claims up to `limit` jobs of a queue that are due, those of high priority and the longest due first. None while the
-/// queue is paused, or while the provider of `model` wants to be left alone.
+/// One claim of any jobs, by a worker that remembers no others; see [`Claims::next`].
 ///
 /// # Errors
-/// A database error: then the claim may have been committed all the same; call [`release_unheld`] before the next.
+/// As [`Claims::next`].
 pub async fn claim(
     pool: &PgPool,
     queue: &str,
@@ -65,41 +65,7 @@ pub async fn claim(
     worker: &str,
     limit: usize,
 ) -> Result<Option<(Lease, Vec<Claimed>)>> {
-    claim_from(pool, queue, model, worker, limit, i32::MIN).await
-}
-
-/// As [`claim`], of live jobs alone.
-///
-/// # Errors
-/// As [`claim`].
-pub async fn claim_live(
-    pool: &PgPool,
-    queue: &str,
-    model: &str,
-    worker: &str,
-    limit: usize,
-) -> Result<Option<(Lease, Vec<Claimed>)>> {
-    claim_from(pool, queue, model, worker, limit, LIVE).await
-}
-
-async fn claim_from(
-    pool: &PgPool,
-    queue: &str,
-    model: &str,
-    worker: &str,
-    limit: usize,
-    lowest_priority: i32,
-) -> Result<Option<(Lease, Vec<Claimed>)>> {
-    let jobs: Vec<Claimed> = sqlx::query_as(include_str!("sql/claim_jobs.sql"))
-        .bind(queue)
-        .bind(worker)
-        .bind(limit as i64)
-        .bind(model)
-        .bind(lowest_priority)
-        .fetch_all(pool)
-        .await?;
-    let Some(claimed_at) = jobs.first().map(|job| job.claimed_at) else { return Ok(None) };
-    Ok(Some((Lease { worker: worker.into(), claimed_at }, jobs)))
+    Claims::new(queue, model, worker).next(pool, limit, Wanted::Any).await
 }
 
 /// A text embedded, ready to be written.
@@ -233,10 +199,22 @@ pub enum Verdict {
         /// Milliseconds.
         delay_ms: u64,
     },
-    /// Parked until tomorrow (UTC), without charge: its namespace has spent its budget.
-    OverBudget,
+    /// Parked, without charge: its namespace has spent its budget.
+    OverBudget {
+        /// When it has a new one. By then, not by the day on which this is written.
+        until: DateTime<Utc>,
+    },
     /// A dead letter now.
     Dead,
+}
+
+impl Verdict {
+    fn parked_until(self) -> Option<DateTime<Utc>> {
+        match self {
+            Verdict::OverBudget { until } => Some(until),
+            _ => None,
+        }
+    }
 }
 
 /// An interval of PostgreSQL ends somewhere.
@@ -250,7 +228,7 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: Duration) -> Result<usize> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
-        Verdict::OverBudget | Verdict::Dead => 0,
+        Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/fail_jobs.sql"))
         .bind(&lease.worker)
@@ -260,11 +238,11 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
         .bind(
             failures
                 .iter()
-                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. } | Verdict::OverBudget))
+                .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. } | Verdict::OverBudget { .. }))
                 .collect::<Vec<_>>(),
         )
         .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
-        .bind(failures.iter().map(|failure| failure.verdict == Verdict::OverBudget).collect::<Vec<_>>())
+        .bind(failures.iter().map(|failure| failure.verdict.parked_until()).collect::<Vec<_>>())
         .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())
         .bind(patience.min(LONGEST_PATIENCE).as_millis() as i64)
         .fetch_all(pool)
@@ -272,14 +250,27 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
     Ok(rows.len())
 }
 
-/// Takes back the jobs of workers that are lost; returns how many. Of those that were seen again since, none.
+/// How long a job waits that was lost with its worker: a random time up to `base` after the first attempt, up to twice as
+/// long after each further one, never longer than `cap`.
+#[derive(Clone, Copy, Debug)]
+pub struct RescueWait {
+    /// After the first attempt, at most.
+    pub base: Duration,
+    /// After any, at most.
+    pub cap: Duration,
+}
+
+/// Takes back the jobs of workers that are lost; returns how many. Of those that were seen again since, none. The jobs are
+/// [suspects](Claimed::suspect) from now on.
 ///
 /// # Errors
 /// A database error.
-pub async fn rescue(pool: &PgPool, lost: &[Unseen]) -> Result<usize> {
+pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<usize> {
     let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/rescue_jobs.sql"))
         .bind(lost.iter().map(|unseen| unseen.worker.as_str()).collect::<Vec<_>>())
         .bind(lost.iter().map(|unseen| unseen.last_seen).collect::<Vec<_>>())
+        .bind(wait.base.as_millis() as i64)
+        .bind(wait.cap.as_millis() as i64)
         .fetch_all(pool)
         .await?;
     Ok(ids.len())
@@ -330,6 +321,27 @@ pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Res
     Ok(ids.len())
 }
 
+/// How many jobs each namespace has open; of those with many, no more than `most` rows are looked at.
+pub(crate) async fn count_open(
+    connection: &mut PgConnection,
+    namespaces: &[&str],
+    most: i64,
+) -> Result<HashMap<String, i64>> {
+    let counts: Vec<(String, i64)> = sqlx::query_as(
+        "select n.namespace, (select count(*) filter (where status <> 'Killed')
+                                from (select status from apalis.jobs
+                                       where job_type like 'htm.%' and status <> 'Done'
+                                         and metadata -> 'namespace' = n.namespace
+                                       limit $2) open)
+           from unnest($1::text[]) as n(namespace)",
+    )
+    .bind(namespaces)
+    .bind(most)
+    .fetch_all(connection)
+    .await?;
+    Ok(counts.into_iter().collect())
+}
+
 /// Enqueues what a live node lacks, for every model in use and for tags; returns how many jobs. `models` are that of the
 /// embeddings, as long as none is registered, and that of the tags.
 pub(crate) async fn enqueue_lacking_in_tx(
@@ -348,17 +360,24 @@ pub(crate) async fn enqueue_lacking_in_tx(
     Ok(enqueued.rows_affected())
 }
 
-/// Tells the workers that there is work. To be called after the commit, never inside the write. One that is lost is no
-/// failure: workers poll besides.
+/// Tells the workers of all queues that there is work. To be called after the commit, never inside the write. One that is
+/// lost is no failure: workers poll besides.
 pub(crate) async fn ping(pool: &PgPool) {
-    let sent = sqlx::query("select pg_notify($1, '')").bind(PING_CHANNEL).execute(pool).await;
+    let all = "select pg_notify(queue, '')
+                 from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)";
+    log_lost(sqlx::query(all).execute(pool).await);
+}
+
+/// Tells the workers of one queue that there is work: as [`ping`]. They listen to the channel of the queue's name.
+pub async fn ping_queue(pool: &PgPool, queue: &str) {
+    log_lost(sqlx::query("select pg_notify($1, '')").bind(queue).execute(pool).await);
+}
+
+fn log_lost<T>(sent: Result<T, sqlx::Error>) {
     if let Err(error) = sent {
         tracing::debug!(%error, "a ping was not sent; workers find the jobs when they poll");
     }
 }
-
-/// The channel of the pings that wake idle workers.
-pub const PING_CHANNEL: &str = "htm_jobs";
 
 /// A job whose text was not there any more when it was read.
 #[derive(Clone, Debug)]

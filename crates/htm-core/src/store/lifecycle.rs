@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
-use super::backfill::{self, Range, Subject};
+use super::backfill::{self, Subject};
 use super::embeddings::{self, ModelState, RegisteredModel};
-use super::jobs;
+use super::{jobs, priorities};
 use crate::error::{Error, Result};
 use crate::htm::MODELS_KEPT;
 use crate::job::Stage;
@@ -125,11 +125,12 @@ pub async fn index_progress(pool: &PgPool, model: &RegisteredModel) -> Result<Op
 }
 
 /// Makes a model the one that recall asks, in one transaction; the old one stays on standby, and can be activated in
-/// the same way. Enqueues what the new one lacks, and tells the workers. `max_attempts` is for those jobs.
+/// the same way. Before that, what the new one lacks is enqueued, chunk by chunk, and the workers are told.
+/// `max_attempts` is for those jobs.
 ///
 /// # Errors
 /// `model_unknown`; `model_retired`; `model_incomplete`, unless `forced`: nodes that vectors find now would not be
-/// found; `writer_open`; or a database error. Nothing has changed then.
+/// found; `writer_open`; or a database error. The active model is the same then; jobs may have been enqueued.
 pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u32) -> Result<Activation> {
     let look = async |connection: &mut PgConnection| {
         let models = embeddings::models(&mut *connection).await?;
@@ -155,17 +156,16 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     if !writers_end(pool, WRITERS_PATIENCE).await? && !forced {
         return Err(Error::WriterOpen { waited_ms: WRITERS_PATIENCE.as_millis() as u64 });
     }
+    let enqueued = enqueue_missing(pool, &target, max_attempts).await?;
     let mut tx = pool.begin_with(PATIENT).await?;
     lock_in_tx(&mut tx).await?;
     let (target, active, lost) = look(&mut tx).await?;
-    let enqueued = enqueue_missing_in_tx(&mut tx, &target, max_attempts).await?;
     let standby = active.filter(|active| active.id != target.id);
     if let Some(standby) = &standby {
         set_state_in_tx(&mut tx, standby, "standby").await?;
     }
     set_state_in_tx(&mut tx, &target, "active").await?;
     tx.commit().await?;
-    jobs::ping(pool).await;
     Ok(Activation { active: target.label, standby: standby.map(|model| model.label), enqueued, lost })
 }
 
@@ -254,7 +254,11 @@ async fn count_lost(
     let sql = include_str!("sql/model_lost.sql")
         .replace("{{active}}", &active.store())
         .replace("{{target}}", &target.store());
-    Ok(sqlx::query_scalar(AssertSqlSafe(sql)).bind(&target.queue).fetch_one(connection).await?)
+    Ok(sqlx::query_scalar(AssertSqlSafe(sql))
+        .bind(&target.queue)
+        .bind(priorities::BACKFILL)
+        .fetch_one(connection)
+        .await?)
 }
 
 async fn incomplete(
@@ -273,12 +277,12 @@ async fn incomplete(
     })
 }
 
-/// What the model lacks and has no job for, so that no node is stranded when it is asked.
-async fn enqueue_missing_in_tx(
-    connection: &mut PgConnection,
-    target: &RegisteredModel,
-    max_attempts: u32,
-) -> Result<i64> {
+/// Nodes that are looked at in one transaction: locks and snapshots are held for a few hundred milliseconds.
+const CHUNK: i64 = 5_000;
+
+/// Enqueues what the model lacks and has no job for, so that no node is stranded when it is asked. What is written from
+/// now on has its job from the start: the model is in use.
+async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: u32) -> Result<i64> {
     let subject = Subject {
         stage: Stage::Embed,
         queue: target.queue.clone(),
@@ -288,13 +292,13 @@ async fn enqueue_missing_in_tx(
         forced: false,
         version: None,
     };
-    let (run, is_new) = backfill::start(connection, &subject).await?;
-    let range = Range { after: 0, up_to: i64::MAX, limit: i64::MAX, count_only: false };
-    let chunk = backfill::chunk_in_tx(connection, run.id, &subject, range, max_attempts).await?;
-    if is_new {
-        backfill::finish_in_tx(connection, run.id, chunk.enqueued).await?;
+    let (mut run, _) = backfill::start(&mut *pool.acquire().await?, &subject).await?;
+    let before = run.enqueued;
+    while !run.finished {
+        run = backfill::advance(pool, run.id, &subject, CHUNK, max_attempts).await?;
+        jobs::ping_queue(pool, &target.queue).await;
     }
-    Ok(chunk.enqueued)
+    Ok(run.enqueued - before)
 }
 
 async fn build_index_on(connection: &mut PgConnection, model: &RegisteredModel) -> Result<bool> {

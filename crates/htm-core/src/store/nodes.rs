@@ -16,7 +16,7 @@ use crate::tag::TagPath;
 
 /// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
 /// rows and would compare all with all. Other text, other prepared statement: the plans do not mix.
-const BULK: usize = 50;
+pub(crate) const BULK: usize = 50;
 
 /// What `insert` needs beside the memories.
 pub(crate) struct Insertion<'a> {
@@ -24,8 +24,6 @@ pub(crate) struct Insertion<'a> {
     pub(crate) embedding_model: &'a str,
     pub(crate) tag_model: &'a str,
     pub(crate) max_attempts: i32,
-    /// Larger is claimed first: live writes have 0, backfill less.
-    pub(crate) priority: i32,
     /// Whom the robots' names mean: what another robot has that name for is left out.
     pub(crate) robot: Option<RobotId>,
 }
@@ -40,6 +38,8 @@ pub(crate) struct NewNode<'a> {
     pub(crate) content_hash: [u8; 32],
     pub(crate) token_count: i32,
     pub(crate) duplicate_scope: Option<DuplicateScope>,
+    /// Of its jobs.
+    pub(crate) priority: i32,
 }
 
 /// Within what a content may stand once.
@@ -101,7 +101,7 @@ pub(crate) async fn insert_in_tx(
         .bind(insertion.embedding_model)
         .bind(insertion.tag_model)
         .bind(insertion.max_attempts)
-        .bind(insertion.priority)
+        .bind(nodes.iter().map(|node| node.priority).collect::<Vec<_>>())
         .bind(scopes(nodes))
         .bind(insertion.robot)
         .fetch_all(&mut *connection)

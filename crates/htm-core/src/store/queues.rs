@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use super::jobs;
+use super::{jobs, priorities};
 use crate::error::{Error, Result};
 
 /// A thousand years: PostgreSQL's times have a first one.
@@ -84,10 +84,13 @@ pub struct QueueStats {
     pub paused: Option<String>,
     /// Since when.
     pub paused_at: Option<DateTime<Utc>>,
-    /// Why its model's provider is left alone at the moment, if it is: nothing is claimed.
+    /// Why nothing is claimed at the moment although it is not paused: the database refuses the results, or the
+    /// model's provider is left alone.
     pub held: Option<String>,
     /// Until when.
     pub held_until: Option<DateTime<Utc>>,
+    /// What the database says, if it refuses the results at the moment.
+    pub refused: Option<String>,
     /// Jobs that can be claimed.
     pub due: i64,
     /// Jobs that wait for their next attempt.
@@ -114,7 +117,11 @@ pub struct QueueStats {
 /// # Errors
 /// A database error.
 pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
-    Ok(sqlx::query_as(include_str!("sql/queue_stats.sql")).bind(tag_model).fetch_all(pool).await?)
+    Ok(sqlx::query_as(include_str!("sql/queue_stats.sql"))
+        .bind(tag_model)
+        .bind(priorities::BACKFILL)
+        .fetch_all(pool)
+        .await?)
 }
 
 /// Pauses a queue: nothing is claimed from it until [`resume`]. What runs goes on. Pausing again renews the reason.
@@ -134,6 +141,37 @@ pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
     Ok(())
 }
 
+/// Holds a queue for some time: the database refuses its results for the reason given, so nothing more is claimed. Who
+/// holds results renews it with each try.
+///
+/// # Errors
+/// A database error.
+pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> Result<()> {
+    sqlx::query(
+        "insert into htm.held_queues (queue, reason, until) values ($1, $2, now() + $3 * interval '1 millisecond')
+         on conflict (queue) do update set reason = excluded.reason, until = excluded.until",
+    )
+    .bind(queue)
+    .bind(reason.replace('\0', " "))
+    .bind(time.min(LONGEST_AGE).as_millis() as i64)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Ends a [`hold`] and wakes the workers: the database takes results again.
+///
+/// # Errors
+/// A database error; then the hold ends by its time.
+pub async fn let_go(pool: &PgPool, queue: &str) -> Result<()> {
+    sqlx::query("update htm.held_queues set until = now() where queue = $1 and until > now()")
+        .bind(queue)
+        .execute(pool)
+        .await?;
+    jobs::ping(pool).await;
+    Ok(())
+}
+
 /// Ends a pause and wakes the workers; false when the queue was not paused.
 ///
 /// # Errors
@@ -145,7 +183,7 @@ pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
         ensure_known(pool, queue).await?;
         return Ok(false);
     }
-    jobs::ping(pool).await;
+    jobs::ping_queue(pool, queue).await;
     Ok(true)
 }
 
@@ -167,25 +205,38 @@ pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
 /// # Errors
 /// A database error.
 pub async fn prune(pool: &PgPool, older_than: Duration, limit: usize) -> Result<usize> {
-    prune_by(pool, include_str!("sql/prune_done.sql"), older_than, limit).await
-}
-
-/// Deletes at most `limit` dead letters that are older than `older_than` and that nothing hangs on any more; returns
-/// how many. One that says why a live node lacks its result stays.
-///
-/// # Errors
-/// A database error.
-pub async fn prune_dead(pool: &PgPool, older_than: Duration, limit: usize) -> Result<usize> {
-    prune_by(pool, include_str!("sql/prune_dead.sql"), older_than, limit).await
-}
-
-async fn prune_by(pool: &PgPool, sql: &'static str, older_than: Duration, limit: usize) -> Result<usize> {
-    let deleted = sqlx::query(sql)
+    let deleted = sqlx::query(include_str!("sql/prune_done.sql"))
         .bind(older_than.min(LONGEST_AGE).as_millis() as i64)
         .bind(limit as i64)
         .execute(pool)
         .await?;
     Ok(deleted.rows_affected() as usize)
+}
+
+/// Deletes the dead letters of a queue that are older than `older_than` and that nothing hangs on any more; returns how
+/// many. One that says why a live node lacks its result stays. Looks at a few thousand in a transaction.
+///
+/// # Errors
+/// A database error; what was deleted before it stays deleted.
+pub async fn prune_dead(pool: &PgPool, queue: &str, older_than: Duration) -> Result<usize> {
+    let mut pruned = 0;
+    let mut after: Option<(DateTime<Utc>, String)> = None;
+    loop {
+        let (died_at, id) = after.unzip();
+        let (deleted, last_died_at, last_id): (i64, Option<DateTime<Utc>>, Option<String>) =
+            sqlx::query_as(include_str!("sql/prune_dead.sql"))
+                .bind(older_than.min(LONGEST_AGE).as_millis() as i64)
+                .bind(queue)
+                .bind(died_at)
+                .bind(id)
+                .fetch_one(pool)
+                .await?;
+        pruned += deleted as usize;
+        after = last_died_at.zip(last_id);
+        if after.is_none() {
+            return Ok(pruned);
+        }
+    }
 }
 
 async fn ensure_known(pool: &PgPool, queue: &str) -> Result<()> {

@@ -1,5 +1,8 @@
 //! The statistics that BM25 needs, refreshed in the background.
 
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
 use crate::error::Result;
@@ -40,10 +43,13 @@ pub(crate) async fn note_changed_in_tx(
 
 /// Refreshes the statistics of one namespace, unless another process is at it.
 ///
+/// No snapshot lasts longer than it takes to read a few thousand nodes: vacuum waits for snapshots, and every claim
+/// walks over what vacuum could not clean up. What changes between two such reads may be counted or not.
+///
 /// # Errors
-/// A database error.
+/// A database error; what was written before it stays.
 pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
-    // A large namespace takes longer than a statement of the application may.
+    // Writes nothing until its end: between its statements it holds up no vacuum.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     // Whoever has the lock does the work; the others leave it alone.
     let ours: bool =
@@ -54,7 +60,169 @@ pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
     if !ours {
         return Ok(());
     }
-    sqlx::query("select htm.refresh_statistics($1)").bind(namespace).execute(&mut *tx).await?;
+    let mut end = page_end_in_tx(&mut tx, namespace, None).await?;
+    if end.is_none() {
+        sqlx::query("select htm.refresh_statistics($1)").bind(namespace).execute(&mut *tx).await?;
+        tx.commit().await?;
+        return Ok(());
+    }
+    let unseen: Option<i64> =
+        sqlx::query_scalar("select unseen_count from htm.namespace_statistics where namespace = $1")
+            .bind(namespace)
+            .fetch_optional(&mut *tx)
+            .await?;
+    let mut counted = Counted::default();
+    let mut start = None;
+    loop {
+        counted.add_page_in_tx(&mut tx, namespace, start, end).await?;
+        if end.is_none() {
+            break;
+        }
+        start = end;
+        end = page_end_in_tx(&mut tx, namespace, start).await?;
+    }
+    counted.write_sizes_in_tx(&mut tx, namespace, unseen.unwrap_or(0)).await?;
     tx.commit().await?;
-    Ok(())
+    counted.write_lexemes(pool, namespace).await
+}
+
+/// Nodes of a page; those of the same instant as its last are in it too. Reading them takes a tenth of a second.
+const PAGE: i64 = 5_000;
+
+/// Rows of `htm.lexeme_statistics` written in one statement.
+const LEXEMES: usize = 5_000;
+
+/// When the last node of the page after `start` was created; none: the page has all that are left.
+async fn page_end_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    start: Option<DateTime<Utc>>,
+) -> Result<Option<DateTime<Utc>>> {
+    Ok(sqlx::query_scalar(
+        "select created_at from htm.nodes
+          where namespace = $1 and created_at > coalesce($2, '-infinity') order by created_at offset $3 limit 1",
+    )
+    .bind(namespace)
+    .bind(start)
+    .bind(PAGE - 1)
+    .fetch_optional(connection)
+    .await?)
+}
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+struct Counted {
+    nodes: i64,
+    lexemes: i64,
+    by_lexeme: HashMap<String, i32>,
+}
+
+impl Counted {
+    async fn add_page_in_tx(
+        &mut self,
+        connection: &mut PgConnection,
+        namespace: &str,
+        start: Option<DateTime<Utc>>,
+        end: Option<DateTime<Utc>>,
+    ) -> Result<()> {
+        let (nodes, lexemes): (i64, i64) = sqlx::query_as(
+            "select count(*), coalesce(sum(length(tsv)), 0)::bigint
+               from htm.nodes
+              where namespace = $1 and deleted_at is null
+                and created_at > coalesce($2, '-infinity') and created_at <= coalesce($3, 'infinity')",
+        )
+        .bind(namespace)
+        .bind(start)
+        .bind(end)
+        .fetch_one(&mut *connection)
+        .await?;
+        self.nodes += nodes;
+        self.lexemes += lexemes;
+        let page: Vec<(String, i32)> = sqlx::query_as(
+            "select word, ndoc
+               from ts_stat(format('select tsv from htm.nodes
+                                     where namespace = %L and deleted_at is null and created_at > %L and created_at <= %L',
+                                   $1, coalesce($2::timestamptz, '-infinity'), coalesce($3::timestamptz, 'infinity')))",
+        )
+        .bind(namespace)
+        .bind(start)
+        .bind(end)
+        .fetch_all(connection)
+        .await?;
+        for (lexeme, nodes) in page {
+            *self.by_lexeme.entry(lexeme).or_default() += nodes;
+        }
+        Ok(())
+    }
+
+    /// As `htm.refresh_statistics` does; `unseen` is how many changes had been noted when the count began.
+    async fn write_sizes_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        namespace: &str,
+        unseen: i64,
+    ) -> Result<()> {
+        let average_lexemes = (self.lexemes as f64 / self.nodes.max(1) as f64).max(1.0) as f32;
+        sqlx::query(
+            "insert into htm.namespace_statistics as s
+                    (namespace, node_count, average_lexemes, unseen_count, refreshed_at)
+             values ($1, $2, $3, 0, now())
+             on conflict (namespace) do update
+                set (node_count, average_lexemes, unseen_count, refreshed_at)
+                  = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - $4, 0),
+                     excluded.refreshed_at)",
+        )
+        .bind(namespace)
+        .bind(self.nodes)
+        .bind(average_lexemes)
+        .bind(unseen)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Writes what differs, a few thousand rows a transaction: an index of trigrams is dear to write to.
+    async fn write_lexemes(mut self, pool: &PgPool, namespace: &str) -> Result<()> {
+        let mut gone = Vec::new();
+        {
+            let known: Vec<(String, i32)> =
+                sqlx::query_as("select lexeme, node_count from htm.lexeme_statistics where namespace = $1")
+                    .bind(namespace)
+                    .fetch_all(pool)
+                    .await?;
+            for (lexeme, nodes) in known {
+                match self.by_lexeme.get(&lexeme) {
+                    Some(now) if *now == nodes => drop(self.by_lexeme.remove(&lexeme)),
+                    Some(_) => {}
+                    None => gone.push(lexeme),
+                }
+            }
+        }
+        // In order: two processes that write the same wait for one another, and never both.
+        let mut changed: Vec<(String, i32)> = self.by_lexeme.into_iter().collect();
+        changed.sort_unstable();
+        gone.sort_unstable();
+        for some in changed.chunks(LEXEMES) {
+            let (lexemes, nodes): (Vec<&str>, Vec<i32>) =
+                some.iter().map(|(lexeme, nodes)| (lexeme.as_str(), *nodes)).unzip();
+            sqlx::query(
+                "insert into htm.lexeme_statistics (namespace, lexeme, node_count)
+                 select $1, * from unnest($2::text[], $3::int[])
+                 on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count",
+            )
+            .bind(namespace)
+            .bind(lexemes)
+            .bind(nodes)
+            .execute(pool)
+            .await?;
+        }
+        for some in gone.chunks(LEXEMES) {
+            sqlx::query("delete from htm.lexeme_statistics where namespace = $1 and lexeme = any ($2)")
+                .bind(namespace)
+                .bind(some)
+                .execute(pool)
+                .await?;
+        }
+        Ok(())
+    }
 }

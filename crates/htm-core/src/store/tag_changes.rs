@@ -7,7 +7,7 @@ use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use super::backfill::PRIORITY;
+use super::priorities;
 use crate::error::{Error, Result};
 use crate::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
 
@@ -339,7 +339,7 @@ pub(crate) async fn split_in_tx(
         .bind(tag)
         .bind(model)
         .bind(max_attempts as i32)
-        .bind(PRIORITY)
+        .bind(priorities::BACKFILL)
         .fetch_one(connection)
         .await?)
 }

@@ -92,6 +92,21 @@ pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
     .await?)
 }
 
+/// How many workers of a queue are alive.
+///
+/// # Errors
+/// A database error.
+pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
+    let alive: i64 = sqlx::query_scalar(
+        "select count(*) from apalis.workers w join htm.worker_leases l on l.worker = w.id
+          where w.worker_type = $1 and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'",
+    )
+    .bind(queue)
+    .fetch_one(pool)
+    .await?;
+    Ok(alive as usize)
+}
+
 /// Takes a worker that has stopped cleanly off the list.
 ///
 /// # Errors
@@ -99,7 +114,8 @@ pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
 pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
     // A call that was cut short has nobody to say how it ended.
     sqlx::query(
-        "with calls as (delete from htm.provider_calls where worker = $1)
+        "with calls as (delete from htm.provider_calls where worker = $1),
+              waiting as (delete from htm.waiting_calls where worker = $1)
          delete from apalis.workers where id = $1",
     )
     .bind(worker)

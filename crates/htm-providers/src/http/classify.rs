@@ -8,8 +8,9 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// The longest wait that a provider's word is taken for; beyond it is a mistake or a wrong clock.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The longest wait that one answer's word is taken for: it holds the whole fleet. A limit that still stands then costs
+/// a call an hour.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
 /// What an error below HTTP is.
 pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderError {
@@ -44,23 +45,31 @@ pub(crate) fn status(
     excerpt: &str,
 ) -> ProviderError {
     use ProviderErrorKind::*;
+    let asked = retry_after(headers, Utc::now());
     let kind = match status.as_u16() {
         401 | 403 => Unauthorized,
         402 => QuotaExceeded,
         404 => ModelNotFound,
         408 => Timeout,
         429 if says(body, "insufficient_quota") => QuotaExceeded,
-        429 => RateLimited { retry_after: retry_after(headers, Utc::now()) },
+        429 => RateLimited { retry_after: asked.map(|wait| wait.min(MAX_RETRY_AFTER)) },
         400 | 413 | 422 => BadInput,
         // Versions of Ollama and of llama.cpp's server answer 500 to a text that is too long for the model.
         500 if says(body, "context length") || says(body, "too large to process") => BadInput,
         500.. => Server,
         _ => BadResponse,
     };
-    let message = match (excerpt.is_empty(), kind) {
-        (true, _) => format!("HTTP {status}"),
-        (false, _) => format!("HTTP {status}: {excerpt}"),
-    };
+    let mut message = format!("HTTP {status}");
+    if !excerpt.is_empty() {
+        message = format!("{message}: {excerpt}");
+    }
+    if let (RateLimited { .. }, Some(wait)) = (kind, asked.filter(|wait| *wait > MAX_RETRY_AFTER)) {
+        let most = MAX_RETRY_AFTER.as_secs();
+        message = format!(
+            "{message} (it asks to be left alone for {} s: asked again after {most} s)",
+            wait.as_secs()
+        );
+    }
     ProviderError::new(model, kind, message)
 }
 
@@ -75,15 +84,14 @@ fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let seconds =
         |text: &str| text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let date = |text: &str| DateTime::<FixedOffset>::parse_from_rfc2822(text).ok();
-    let wait = text("retry-after-ms").and_then(seconds).map(|ms| ms / 1000).or_else(|| {
+    text("retry-after-ms").and_then(seconds).map(|ms| ms / 1000).or_else(|| {
         let value = text(RETRY_AFTER.as_str())?;
         seconds(value).or_else(|| {
             let now = text(DATE.as_str()).and_then(date).unwrap_or_else(|| now.fixed_offset());
             // A date that has passed means: now.
             date(value).map(|then| (then - now).to_std().unwrap_or_default())
         })
-    })?;
-    Some(wait.min(MAX_RETRY_AFTER))
+    })
 }
 
 #[cfg(test)]
@@ -121,6 +129,21 @@ mod tests {
     }
 
     #[test]
+    fn a_long_retry_after_is_cut_and_told() {
+        let model = ModelName::new("openai", "m");
+        let of = |seconds: &str| {
+            let headers = [(RETRY_AFTER, seconds.parse().unwrap())].into_iter().collect();
+            let error = status(&model, StatusCode::TOO_MANY_REQUESTS, &headers, b"", "slow down");
+            let ProviderErrorKind::RateLimited { retry_after } = error.kind else { panic!("{error:?}") };
+            (retry_after, error.message)
+        };
+        let told = "HTTP 429 Too Many Requests: slow down";
+        assert_eq!(of("3600"), (Some(Duration::from_secs(3600)), told.into()));
+        let week = format!("{told} (it asks to be left alone for 604800 s: asked again after 3600 s)");
+        assert_eq!(of("604800"), (Some(Duration::from_secs(3600)), week));
+    }
+
+    #[test]
     fn retry_after_in_each_form() {
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
         let of = |pairs: &[(&'static str, &str)]| {
@@ -138,7 +161,6 @@ mod tests {
         assert_eq!(of(&own_clock), Some(Duration::from_secs(10)));
         assert_eq!(of(&[("retry-after", "Wed, 31 Dec 2025 00:00:00 GMT")]), Some(Duration::ZERO));
         assert_eq!(of(&[("retry-after", "1e300")]), None);
-        assert_eq!(of(&[("retry-after", "999999999")]), Some(MAX_RETRY_AFTER));
         assert_eq!(of(&[("retry-after", "-1")]), None);
         assert_eq!(of(&[("retry-after", "soon")]), None);
         assert_eq!(of(&[]), None);

@@ -57,15 +57,17 @@ pub(super) async fn prune(session: &Session, args: PruneArgs, output: &Output) -
     }
     let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
     let mut pruned = 0;
-    loop {
-        let deleted = if args.dead {
-            queues::prune_dead(pool, older_than, CHUNK).await?
-        } else {
-            queues::prune(pool, older_than, CHUNK).await?
-        };
-        pruned += deleted as i64;
-        if deleted < CHUNK {
-            break;
+    if args.dead {
+        for queue in queues::names(pool).await? {
+            pruned += queues::prune_dead(pool, &queue, older_than).await? as i64;
+        }
+    } else {
+        loop {
+            let deleted = queues::prune(pool, older_than, CHUNK).await?;
+            pruned += deleted as i64;
+            if deleted < CHUNK {
+                break;
+            }
         }
     }
     let workers = workers::prune(pool).await?;
@@ -105,7 +107,8 @@ fn state(queue: &QueueStats) -> String {
     match queue.held_until {
         Some(until) => {
             let reason = queue.held.as_deref().unwrap_or("no reason recorded");
-            format!("provider held until {}: {}", until.format("%FT%TZ"), one_line(reason, 60))
+            let what = if queue.refused.is_some() { "results refused, held" } else { "provider held" };
+            format!("{what} until {}: {}", until.format("%FT%TZ"), one_line(reason, 60))
         }
         None => "running".into(),
     }

@@ -42,6 +42,9 @@ with held as (
       from once
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
+), former as (
+    delete from htm.completions c using once n
+     where c.node_id = n.id and c.revision < n.revision and c.stage = 'embed' and c.model = $7
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

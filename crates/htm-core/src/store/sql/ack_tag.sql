@@ -54,6 +54,9 @@ with held as (
       from once n
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
+), former as (
+    delete from htm.completions c using once n
+     where c.node_id = n.id and c.revision < n.revision and c.stage = 'tag'
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

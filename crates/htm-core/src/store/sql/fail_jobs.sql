@@ -2,19 +2,21 @@
 --
 -- $1 text worker        $2 timestamptz lock_at of the claim
 -- $3 text[] job ids     $4 bigint[] delay until the next attempt, ms   $5 boolean[] the attempt is charged
--- $6 boolean[] dead now $7 boolean[] parked until tomorrow (UTC): its namespace's budget is spent
+-- $6 boolean[] dead now $7 timestamptz[] null, or parked until then: its namespace's budget is spent
 -- $8 text[] what happened
 -- $9 bigint how long a job may be put off without charge, ms: then it is parked until somebody retries it
+--
+-- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --
 -- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the ids that were held.
 -- Index: jobs_pkey
 with failed as (
-    select j.id, f.delay_ms, f.charged, f.reason, f.over_budget,
+    select j.id, f.delay_ms, f.charged, f.reason, f.budget_at,
            f.dead or (f.charged and j.attempts >= j.max_attempts) as dead,
-           not f.dead and not f.charged and not f.over_budget
+           not f.dead and not f.charged and f.budget_at is null
                and (j.metadata -> 'deferred_since')::timestamptz < now() - $9 * interval '1 millisecond' as too_old
-      from unnest($3::text[], $4::bigint[], $5::boolean[], $6::boolean[], $7::boolean[], $8::text[])
-        as f(id, delay_ms, charged, dead, over_budget, reason)
+      from unnest($3::text[], $4::bigint[], $5::boolean[], $6::boolean[], $7::timestamptz[], $8::text[])
+        as f(id, delay_ms, charged, dead, budget_at, reason)
       join apalis.jobs j on j.id = f.id and j.status = 'Running' and j.lock_by = $1 and j.lock_at = $2
      order by j.id
        for update of j
@@ -23,13 +25,12 @@ update apalis.jobs j
    set status      = case when f.dead then 'Killed' else 'Pending' end,
        done_at     = case when f.dead then now() end,
        attempts    = case when f.charged or f.dead then j.attempts else greatest(j.attempts - 1, 0) end,
-       run_at      = case when f.over_budget
-                          then (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'
+       run_at      = case when f.budget_at is not null then f.budget_at
                           when f.too_old then now() + interval '100 years' -- never by itself
                           else now() + f.delay_ms * interval '1 millisecond' end,
        last_result = jsonb_build_object('Err', f.reason),
-       metadata    = case when f.dead or f.charged then delete(j.metadata, 'deferred_since')
-                          when f.over_budget then delete(j.metadata, 'deferred_since') || hstore('parked', 'budget')
+       metadata    = case when f.dead or f.charged then delete(j.metadata, array['deferred_since', 'losses'])
+                          when f.budget_at is not null then delete(j.metadata, 'deferred_since') || hstore('parked', 'budget')
                           when f.too_old then j.metadata || hstore('parked', 'age')
                           else j.metadata || hstore('deferred_since',
                                                     coalesce(j.metadata -> 'deferred_since', now()::text)) end,

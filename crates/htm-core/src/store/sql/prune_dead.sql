@@ -1,25 +1,40 @@
--- Deletes dead letters that nothing hangs on any more: their node was forgotten or edited, or has its result by
--- another job. One that says why a live node lacks its result stays, else the node would be stranded.
+-- Looks at the next 2,000 dead letters of a queue, and deletes those that nothing hangs on any more: their node was
+-- forgotten or edited, or has its result by another job. One that says why a live node lacks its result stays, else the
+-- node would be stranded. Returns how many were deleted and the last that was looked at, or null at the end.
 --
--- $1 bigint for how long they have been dead at least, ms   $2 bigint how many at most
+-- $1 bigint for how long they have been dead at least, ms   $2 text queue
+-- $3 timestamptz and $4 text: the last that was looked at before, or null
 --
 -- Index: jobs_htm_dead_idx, nodes_pk, completions_pk, jobs_pkey
-delete from apalis.jobs
- where id = any (array(select j.id from apalis.jobs j
-                        where j.status = 'Killed' and j.job_type like 'htm.%'
-                          and j.done_at <= now() - $1 * interval '1 millisecond'
-                          and not exists (
-                              select from htm.nodes n
-                               where n.id = substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint
-                                 and n.revision = substring(j.metadata -> 'revision' from '^\d{1,9}$')::int
-                                 and n.deleted_at is null
-                                 and not exists (
-                                     select from htm.completions c
-                                      where c.node_id = n.id and c.revision = n.revision
-                                        and case when j.job_type = 'htm.tag' then c.stage = 'tag'
-                                                 else c.stage = 'embed'
-                                                      and c.model = (select label from htm.embedding_models
-                                                                      where queue = j.job_type) end))
-                        order by j.done_at
-                        limit $2
-                          for update skip locked))
+with looked_at as materialized (
+    select id, metadata, done_at
+      from apalis.jobs
+     where job_type = $2 and status = 'Killed' and status in ('Killed', 'Failed') -- the index's
+       and done_at <= now() - $1 * interval '1 millisecond'
+       and done_at >= coalesce($3::timestamptz, '-infinity') and ($4::text is null or (done_at, id) > ($3, $4))
+     order by done_at, id
+     limit 2000
+), deleted as (
+    delete from apalis.jobs
+     where id = any (array(select j.id
+                             from apalis.jobs j
+                             join looked_at l on l.id = j.id
+                            where j.status = 'Killed'
+                              and not exists (
+                                  select from htm.nodes n
+                                   where n.id = substring(l.metadata -> 'node' from '^\d{1,18}$')::bigint
+                                     and n.revision = substring(l.metadata -> 'revision' from '^\d{1,9}$')::int
+                                     and n.deleted_at is null
+                                     and not exists (
+                                         select from htm.completions c
+                                          where c.node_id = n.id and c.revision = n.revision
+                                            and case when $2 = 'htm.tag' then c.stage = 'tag'
+                                                     else c.stage = 'embed'
+                                                          and c.model = (select label from htm.embedding_models
+                                                                          where queue = $2) end))
+                              for update of j skip locked))
+    returning 1
+)
+select (select count(*) from deleted), last.done_at, last.id
+  from (values (1)) one
+  left join (select done_at, id from looked_at order by done_at desc, id desc limit 1) last on true

@@ -1,7 +1,7 @@
 -- Every queue that has jobs or whose model is registered: what it holds, what holds it back, who works on it.
 -- Reads every job once: at a million, under a second.
 --
--- $1 text the model that tags, as long as no worker says which
+-- $1 text the model that tags, as long as no worker says which   $2 int the priority of a backfill
 --
 -- Index: none for the jobs; idx_apalis_workers_worker_type
 with known as (
@@ -19,7 +19,7 @@ with known as (
            count(*) filter (where status = 'Running') as running,
            count(*) filter (where status = 'Done') as done,
            count(*) filter (where status = 'Killed') as dead,
-           count(*) filter (where status in ('Pending', 'Running') and priority < 0) as backfill,
+           count(*) filter (where status in ('Pending', 'Running') and priority = $2) as backfill,
            min(run_at) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as oldest
       from apalis.jobs
      where job_type like 'htm.%'
@@ -27,7 +27,8 @@ with known as (
 )
 select queue, k.model,
        s.reason as paused, s.paused_at,
-       p.reason as held, greatest(p.retry_at, p.resume_at) as held_until,
+       coalesce(h.reason, p.reason) as held, greatest(h.until, p.retry_at, p.resume_at) as held_until,
+       h.reason as refused,
        coalesce(c.due, 0) as due, coalesce(c.pending - c.due - c.parked, 0) as waiting,
        coalesce(c.parked, 0) as parked, coalesce(c.running, 0) as running, coalesce(c.done, 0) as done,
        coalesce(c.dead, 0) as dead, coalesce(c.backfill, 0) as backfill,
@@ -37,5 +38,6 @@ select queue, k.model,
   from known k
   full join counted c using (queue)
   left join htm.paused_queues s using (queue)
+  left join (select queue, reason, until from htm.held_queues where until > now()) h using (queue)
   left join htm.providers p on p.model = k.model and greatest(p.retry_at, p.resume_at) > now()
  order by queue

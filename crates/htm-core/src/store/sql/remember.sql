@@ -11,7 +11,7 @@
 -- $16 timestamptz[] times or null = now   $17 text[]   job ids, embed       $18 text[]  job ids, tag
 -- $19 text          embedding model, as long as none is registered
 -- $20 text          tag model             $21 int      max attempts
--- $22 int           priority
+-- $22 int[]         priorities of the jobs
 -- $24 bigint        the robot that the names mean, or null: a robot that is called otherwise by now writes nothing
 -- $23 bigint[]      where each content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
 --
@@ -22,10 +22,10 @@ with item as materialized (
       from (select r.id as robot_id, u.*
               from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[],
                           $8::int[], $9::text[], $10::text[], $11::real[], $12::int[], $14::text[], $15::jsonb[],
-                          $16::timestamptz[], $17::text[], $18::text[], $23::bigint[]) with ordinality
+                          $16::timestamptz[], $17::text[], $18::text[], $23::bigint[], $22::int[]) with ordinality
                 as u(namespace, robot, key, content, content_hash, speaker, session, seq,
                      source, type, importance, token_count, language, metadata,
-                     created_at, embed_job, tag_job, duplicate_scope, ord)
+                     created_at, embed_job, tag_job, duplicate_scope, priority, ord)
               join htm.robots r on r.namespace = u.namespace and r.name = u.robot and ($24::bigint is null or r.id = $24)
              order by u.ord) s
 ), node as (
@@ -57,7 +57,7 @@ with item as materialized (
     select case when not t.is_first then apalis.generate_ulid() when t.stage = 'tag' then i.tag_job else i.embed_job end,
            t.queue,
            convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
-           'Pending', 0, $21, now(), $22,
+           'Pending', 0, $21, now(), i.priority,
            hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
            concat_ws('/', n.id, n.revision, 0, t.model)
       from node n

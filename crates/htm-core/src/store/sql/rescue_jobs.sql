@@ -1,7 +1,12 @@
 -- Takes back the jobs of workers that are lost: those still last seen when the caller saw them last. The attempt stays
--- charged.
+-- charged, and the job waits as after a failure. It is a suspect from now on (claim_jobs.sql): its text may be what ended
+-- the worker.
+--
+-- A job whose attempts are used up is a dead letter only when its worker held nothing else, or when it has been lost as
+-- often as no accident explains. Else it gets another attempt: which of the jobs ended the worker is not known.
 --
 -- $1 text[] workers   $2 timestamptz[] when each was last seen
+-- $3 bigint the longest wait after the first attempt, ms   $4 bigint the longest wait, ms
 --
 -- Index: workers_pkey, idx_apalis_jobs_lock_by
 with lost_worker as (
@@ -10,18 +15,30 @@ with lost_worker as (
       join apalis.workers w on w.id = u.id and w.last_seen = u.last_seen
        for share of w skip locked -- one that renews its lease at this moment is not lost
 ), lost as (
-    select j.id
+    select j.id, j.lock_by, j.attempts, j.max_attempts, coalesce((j.metadata -> 'losses')::int, 0) + 1 as losses
       from apalis.jobs j
       join lost_worker w on w.id = j.lock_by
      where j.status = 'Running' and j.job_type like 'htm.%'
        for update of j skip locked
+), judged as (
+    select id, lock_by, losses, attempts >= max_attempts as used_up,
+           attempts >= max_attempts
+               and (losses >= max_attempts + 5
+                    or not exists (select from apalis.jobs o
+                                    where o.lock_by = lost.lock_by and o.status = 'Running' and o.id <> lost.id)) as dead,
+           -- One jitter for all: what was lost together comes back together, and is claimed in few batches.
+           least($4, $3 * power(2, least(attempts - 1, 20))) * (select random()) * interval '1 millisecond' as wait
+      from lost
 )
 update apalis.jobs j
-   set status      = case when j.attempts >= j.max_attempts then 'Killed' else 'Pending' end,
-       done_at     = case when j.attempts >= j.max_attempts then now() end,
-       last_result = jsonb_build_object('Err', 'the worker ' || j.lock_by || ' was lost while it held the job'),
+   set status      = case when l.dead then 'Killed' else 'Pending' end,
+       attempts    = case when l.used_up and not l.dead then j.attempts - 1 else j.attempts end,
+       run_at      = case when l.dead then j.run_at else now() + l.wait end,
+       done_at     = case when l.dead then now() end,
+       last_result = jsonb_build_object('Err', 'the worker ' || l.lock_by || ' was lost while it held the job'),
+       metadata    = j.metadata || hstore('losses', l.losses::text),
        lock_by     = null,
        lock_at     = null
-  from lost
- where j.id = lost.id
+  from judged l
+ where j.id = l.id
 returning j.id

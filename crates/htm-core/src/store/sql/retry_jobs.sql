@@ -19,7 +19,7 @@ with chosen as (
 ), retried as (
     update apalis.jobs j
        set status = 'Pending', run_at = now(), attempts = 0, done_at = null, last_result = null,
-           metadata = delete(j.metadata, array['parked', 'deferred_since'])
+           metadata = delete(j.metadata, array['parked', 'deferred_since', 'losses'])
       from chosen c
      where j.id = c.id and c.wanted
     returning j.id
