@@ -198,12 +198,15 @@ impl Htm {
     }
 
     /// Sends the ping that may still be waiting, writes when robots were active and nodes were recalled last, and closes the
-    /// pool. What was remembered is safe without it.
+    /// pool. What was remembered is safe without it. The pool is shared with the handle that this one comes from when it has
+    /// a wall ([`within`](Self::within)): then it stays open.
     pub async fn close(self) {
         self.inner.pinger.flush(&self.inner.pool).await;
         self.inner.activity.flush(&self.inner.pool).await;
         self.inner.accesses.flush(&self.inner.pool).await;
-        self.inner.pool.close().await;
+        if self.wall.is_none() {
+            self.inner.pool.close().await;
+        }
     }
 
     pub(crate) fn embedders(&self) -> Option<&dyn Embedders> {

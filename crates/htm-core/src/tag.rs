@@ -2,6 +2,7 @@
 
 pub(crate) mod former;
 mod known;
+mod plural;
 mod rules;
 mod singular;
 mod tree;

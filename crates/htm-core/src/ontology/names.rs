@@ -65,7 +65,7 @@ impl Names {
             return Ok(Some(text.trim().parse()?));
         }
         let name = rules.normalise(text)?;
-        let called = self.canonical(name.as_str());
+        let called = self.canonical(&rules.as_in_use(name.as_str(), |name| self.meaning(name).is_some()));
         let found = [name.as_str(), &called].into_iter().find(|it| self.tags.contains_key(*it));
         found.map(str::parse).transpose()
     }

@@ -28,6 +28,7 @@ impl FormerNames {
         };
         let stored = within(path)?;
         let called = within(&meant(stored.as_str(), |name| self.synonyms.get(name).map(String::as_str)))?;
+        let called = within(&rules.as_in_use(called.as_str(), |name| self.removed.contains(name)))?;
         let is_gone = self.split.contains(called.as_str())
             || self.removed.contains(called.as_str())
             || called.ancestors().iter().any(|above| self.removed.contains(above.as_str()));

@@ -9,8 +9,8 @@ use super::{InvalidTag, MAX_DEPTH, TagPath, TagRule, singular};
 pub struct TagRules {
     /// The most levels, 1 to 5.
     pub max_depth: usize,
-    /// Words and their singular, beside those that are built in and before them: `indices` is an `index`; a word that is
-    /// its own singular stays as it is.
+    /// Words and their singular, beside those that are built in and before them: `octopodes` is an `octopus`; a word that
+    /// is its own singular stays as it is.
     pub singular: BTreeMap<String, String>,
 }
 
@@ -22,12 +22,13 @@ impl Default for TagRules {
 
 impl TagRules {
     /// The stored form: lower case, letters of other alphabets as ASCII, words joined by hyphens, the last word of each
-    /// level in the singular; a level that only repeats the one above it is left out.
+    /// level in the singular where that is a word that is known (about 4,000 English nouns); a level that only repeats the
+    /// one above it is left out.
     ///
     /// ```
     /// use htm_core::tag::TagRules;
-    /// let tag = TagRules::default().normalise("Données:User_Interfaces").unwrap();
-    /// assert_eq!(tag.as_str(), "donnee:user-interface");
+    /// let tag = TagRules::default().normalise("Données:User_Interfaces:James").unwrap();
+    /// assert_eq!(tag.as_str(), "donnees:user-interface:james");
     /// ```
     ///
     /// # Errors
