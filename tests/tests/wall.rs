@@ -156,7 +156,7 @@ async fn others_are_neither_named_nor_measured() {
     spy.add(&[node]).await.unwrap();
     spy.close().await.unwrap();
     let agent = all.group("agency").namespace("secret").join("agent", JoinOptions::default()).await.unwrap();
-    agent.add(&[node]).await.unwrap();
+    agent.add(node).await.unwrap();
     assert_eq!(all.keepers(node).await.unwrap().robots.len(), 2);
     assert_eq!(all.keepers(node).await.unwrap().groups, ["agency"]);
 

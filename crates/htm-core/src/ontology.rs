@@ -28,10 +28,12 @@ pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Syn
 pub use error::TagError;
 pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
 pub use look::{
-    CoOccurrence, LoggedChange, OriginCount, SimilarTag, TagDetails, TagUse, TaggedNode, UnmatchedTag,
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, SplitOutcome, TagCount, TagDetails, TagUse,
+    TaggedNode, UnmatchedTag,
 };
 pub use suggest::{Orphan, Suggestion};
 
+pub use crate::tag::Leftover;
 use crate::error::Result;
 use crate::htm::Htm;
 

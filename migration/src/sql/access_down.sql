@@ -50,7 +50,7 @@ begin
     )
     select n.namespace, n.path, n.tag from named n;
 end $$;
-drop function htm.register_tags(text[], text[], int);
+drop function htm.register_tags(text[], text[], int, bigint);
 drop function htm.canonical_tag(text, text, int);
 drop function htm.tag_meant(text, text);
 drop function htm.tag_name_lock(text, text);

@@ -99,8 +99,9 @@ $$;
 -- Registers tags and those above them, and says what each is called. Two callers that bring the same new tag create it
 -- once: the second waits for the first's commit and then does nothing. Each statement sees what was committed before it:
 -- the names are read after the locks are had. A path that is null keeps the names of its namespace as they are, all of
--- them. Who changes a million nodes is not waited for (lock_not_available).
-create function htm.register_tags(in_namespaces text[], in_paths text[], in_max_depth int)
+-- them. Who changes a million nodes is not waited for (lock_not_available). A namespace gets no more than in_most tags:
+-- what has no room is called null. Callers at the same time do not count each other's.
+create function htm.register_tags(in_namespaces text[], in_paths text[], in_max_depth int, in_most bigint)
     returns table (namespace text, path text, tag text) language plpgsql volatile set lock_timeout = '5s' as $$
 #variable_conflict use_column
 declare
@@ -136,20 +137,34 @@ begin
     with called as materialized (
         select n.value ->> 0 as namespace, n.value ->> 1 as path, n.value ->> 2 as tag
           from jsonb_array_elements(named) n
+    ), fresh as materialized (
+        -- What stands above comes first.
+        select n.namespace, n.path, row_number() over (partition by n.namespace order by n.path) as place
+          from (select distinct c.namespace, l.path collate "C" as path
+                  from called c
+                 cross join lateral htm.tag_lineage(c.tag) l(path)
+                 where not exists (select from htm.tags k where k.namespace = c.namespace and k.path = l.path)) n
+    ), room as materialized (
+        -- Counted only for who brings a new tag.
+        select n.namespace,
+               in_most - (select count(*) from (select from htm.tags k where k.namespace = n.namespace limit in_most) k) as free
+          from (select distinct namespace from fresh) n
     ), made as (
         insert into htm.tags as t (namespace, path)
-        select distinct c.namespace, l.path
-          from called c
-         cross join lateral htm.tag_lineage(c.tag) l(path)
-         where not exists (select from htm.tags k where k.namespace = c.namespace and k.path = l.path)
+        select n.namespace, n.path from fresh n join room r on r.namespace = n.namespace and n.place <= r.free
          order by 1, 2
         on conflict on constraint tags_namespace_path_key do nothing
     )
-    select c.namespace, c.path, c.tag from called c;
+    select c.namespace, c.path,
+           case when not exists (select from fresh n
+                                   join room r on r.namespace = n.namespace and n.place > r.free
+                                  where n.namespace = c.namespace and (n.path = c.tag or starts_with(c.tag, n.path || ':')))
+                then c.tag end
+      from called c;
 end $$;
 create or replace function htm.register_tags(in_namespaces text[], in_paths text[])
     returns table (namespace text, path text, tag text) language sql volatile as $$
-    select * from htm.register_tags(in_namespaces, in_paths, 5)
+    select * from htm.register_tags(in_namespaces, in_paths, 5, 50000)
 $$;
 
 -- ── languages ───────────────────────────────────────────────────────────────────────────────────────────

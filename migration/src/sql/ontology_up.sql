@@ -4,7 +4,8 @@
 -- ── tags and their other names ──────────────────────────────────────────────────────────────────────────
 alter table htm.tags
     add column description text,
-    add column split_into  text[];
+    add column split_into  text[],
+    add column split_rest  text not null default 'keep' constraint tags_split_rest_known check (split_rest in ('keep', 'first'));
 comment on column htm.tags.description is 'What it is about; from a template, an import or a person.';
 comment on column htm.tags.split_into is 'The tags that take its place: a tagger is shown these, and not it.';
 

@@ -1,8 +1,9 @@
 //! From what people and models write to the one form that is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{InvalidTag, MAX_DEPTH, TagPath, TagRule, singular};
+use super::{InvalidTag, MAX_DEPTH, TagLimits, TagPath, TagRule, former::lineage, singular};
+use crate::error::Error;
 
 /// How tags are written: the same thing always the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,11 +13,13 @@ pub struct TagRules {
     /// Words and their singular, beside those that are built in and before them: `octopodes` is an `octopus`; a word that
     /// is its own singular stays as it is.
     pub singular: BTreeMap<String, String>,
+    /// How many there may be.
+    pub limits: TagLimits,
 }
 
 impl Default for TagRules {
     fn default() -> Self {
-        Self { max_depth: MAX_DEPTH, singular: BTreeMap::new() }
+        Self { max_depth: MAX_DEPTH, singular: BTreeMap::new(), limits: TagLimits::default() }
     }
 }
 
@@ -55,6 +58,20 @@ impl TagRules {
         }
         // The rest of the rules, and the text as it was written.
         levels.join(":").parse().map_err(|error: InvalidTag| broken(error.rule))
+    }
+
+    /// The stored forms of the tags of one memory.
+    ///
+    /// # Errors
+    /// `tag_invalid`, `too_many_tags`.
+    pub(crate) fn stored(&self, tags: &[TagPath]) -> Result<Vec<TagPath>, Error> {
+        let stored = tags.iter().map(|tag| self.normalise(tag.as_str())).collect::<Result<Vec<_>, _>>()?;
+        let mut all: BTreeSet<&str> = BTreeSet::new();
+        stored.iter().for_each(|tag| all.extend(lineage(tag.as_str())));
+        match (all.len(), self.limits.memory) {
+            (count, limit) if count > limit => Err(Error::TooManyTags { count, limit }),
+            _ => Ok(stored),
+        }
     }
 
     /// Whether a tag is in the form that these rules store.

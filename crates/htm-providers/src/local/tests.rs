@@ -188,7 +188,7 @@ async fn terms_follow_what_became_of_their_names() {
 #[tokio::test]
 async fn terms_are_written_by_the_rules_that_are_set() {
     let Some(model_dir) = model_dir() else { return };
-    let rules = TagRules { max_depth: 1, singular: [("database".to_owned(), "db".to_owned())].into() };
+    let rules = TagRules { max_depth: 1, singular: [("database".to_owned(), "db".to_owned())].into(), ..TagRules::default() };
     let tagger = tagger(LocalSettings { model_dir, rules, ..LocalSettings::default() }).unwrap();
     let texts = owned(&["The query got slow because the planner ignored the index on created_at."]);
     let tags = tagger.extract(&texts, &KnownTags::default()).await.unwrap();
