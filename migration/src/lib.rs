@@ -3,12 +3,7 @@
 //! [`up`] migrates both under one advisory lock, so that any number of processes may call it at once.
 //! [`version`] says what a database has, [`LATEST`] what this binary wants.
 
-mod m20261121_000001_schema;
-mod m20261121_000002_operations;
-mod m20261121_000003_tiers;
-mod m20261121_000004_ontology;
-mod m20261121_000005_recall;
-mod m20261121_000006_access;
+mod m20261122_000001_schema;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
@@ -16,7 +11,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 
 /// The schema version that this binary was built for: how many of HTM's migrations are applied.
-pub const LATEST: u32 = 6;
+pub const LATEST: u32 = 1;
 
 /// Applies what is missing of apalis' migrations and of HTM's.
 ///
@@ -27,14 +22,6 @@ pub const LATEST: u32 = 6;
 /// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`] before anything is changed; a
 /// database error leaves the migrations before the failing one applied.
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
-    up_to(options, LATEST).await
-}
-
-/// As [`up`], to the schema of an older program. A database that is further already stays as it is.
-///
-/// # Errors
-/// As [`up`].
-pub async fn up_to(options: &PgConnectOptions, version: u32) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     check_server(&mut lock.connection).await?;
     let result: Result<(), MigrationError> = async {
@@ -45,7 +32,7 @@ pub async fn up_to(options: &PgConnectOptions, version: u32) -> Result<(), Migra
         )
         .execute(&pool)
         .await?;
-        let missing = version.saturating_sub(self::version(&mut lock.connection).await?);
+        let missing = LATEST.saturating_sub(version(&mut lock.connection).await?);
         if missing > 0 {
             Migrator::up(&connection(&pool), Some(missing)).await?;
         }
@@ -61,23 +48,15 @@ pub async fn up_to(options: &PgConnectOptions, version: u32) -> Result<(), Migra
 /// Drops everything of HTM's **and of apalis'**: every memory is gone. The caller has asked.
 ///
 /// # Errors
-/// A database error; then nothing of the failing migration is dropped.
+/// A database error; then nothing is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
-    let result: Result<(), MigrationError> = async {
-        if version(&mut lock.connection).await? > 0 {
-            let pool = migration_pool(options).await?;
-            Migrator::down(&connection(&pool), None).await?;
-            pool.close().await;
-        }
+    let dropped =
         sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
             .execute(&mut lock.connection)
-            .await?;
-        Ok(())
-    }
-    .await;
+            .await;
     let released = lock.release().await;
-    result?;
+    dropped?;
     Ok(released?)
 }
 
@@ -168,20 +147,18 @@ impl MigrationError {
     }
 }
 
+/// The statements that make the newest schema: of a test's template, for example, they say whether it is that of this program.
+pub fn statements() -> String {
+    m20261122_000001_schema::TOPICS.concat()
+}
+
 /// HTM's own migrations, in order.
 struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![
-            Box::new(m20261121_000001_schema::Migration),
-            Box::new(m20261121_000002_operations::Migration),
-            Box::new(m20261121_000003_tiers::Migration),
-            Box::new(m20261121_000004_ontology::Migration),
-            Box::new(m20261121_000005_recall::Migration),
-            Box::new(m20261121_000006_access::Migration),
-        ]
+        vec![Box::new(m20261122_000001_schema::Migration)]
     }
 }
 

@@ -105,15 +105,7 @@ impl Drop for TestDatabase {
 /// A template a schema, so that a checkout with another one does not disturb this one's.
 fn template_name() -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let schema = [
-        include_str!("../../migration/src/sql/schema_up.sql"),
-        include_str!("../../migration/src/sql/operations_up.sql"),
-        include_str!("../../migration/src/sql/tiers_up.sql"),
-        include_str!("../../migration/src/sql/ontology_up.sql"),
-        include_str!("../../migration/src/sql/recall_up.sql"),
-        include_str!("../../migration/src/sql/access_up.sql"),
-    ];
-    for byte in schema.concat().bytes() {
+    for byte in htm_migration::statements().bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("htm_template_{hash:016x}")

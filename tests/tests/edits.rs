@@ -319,3 +319,26 @@ async fn statistics_learn_of_edited_forgotten_and_restored_texts() {
     htm.restore(node, &Caller::Handle).await.unwrap();
     assert_eq!(refreshed().await, (2, vec!["balloon".into(), "harbour".into()]));
 }
+
+#[tokio::test]
+async fn former_texts_stay_with_their_authors_and_times_until_the_purge() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("first").robot("ada")).await.unwrap().node;
+    let ada = || Caller::Robot("ada".into());
+    htm.update(node, &Edit::new().content("second").caller(Caller::AnyRobot)).await.unwrap();
+    htm.update(node, &Edit::new().importance(5.0).caller(ada())).await.unwrap();
+    htm.update(node, &Edit::new().content("third").caller(ada())).await.unwrap();
+    let texts = htm.revisions(node).await.unwrap();
+    let own = htm.settings().robot.as_str();
+    let told: Vec<_> = texts.iter().map(|it| (it.revision, it.content.as_str(), it.author.as_str())).collect();
+    assert_eq!(told, [(1, "first", "ada"), (2, "second", own), (3, "third", "ada")]);
+    assert!(texts.is_sorted_by(|one, next| one.written_at < next.written_at), "{texts:?}");
+    assert_eq!(texts[2].written_at, htm.get(node).await.unwrap().updated_at);
+
+    htm.forget(node, &ada(), Confirmation::Confirmed).await.unwrap();
+    assert_eq!(htm.revisions(node).await.unwrap_err().code(), "node_not_found");
+    assert_eq!(db.count("select count(*) from htm.node_revisions").await, 2);
+    sqlx::query("delete from htm.nodes").execute(&db.pool).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.node_revisions").await, 0);
+}

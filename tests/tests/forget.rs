@@ -393,6 +393,7 @@ async fn what_is_forgotten_is_listed_the_last_first() {
 const TRACES: &str = "select (select count(*) from htm.nodes) + (select count(*) from htm.node_tags)
     + (select count(*) from htm.embeddings_1) + (select count(*) from htm.embeddings_2)
     + (select count(*) from htm.completions) + (select count(*) from htm.repeats)
+    + (select count(*) from htm.node_revisions)
     + (select count(*) from htm.working_memory) + (select count(*) from apalis.jobs)";
 
 #[tokio::test]
@@ -409,12 +410,13 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
 
     let node = remember(&htm, Memory::new("postgres postgres index").tag("by:hand".parse().unwrap())).await;
     remember(&htm, Memory::new("postgres postgres index").robot("ada")).await;
+    htm.update(node, &Edit::new().content("postgres index")).await.unwrap();
     for stage in Stage::ALL {
         drain(&db, stage).await;
     }
     sqlx::query(
         "with stored as (insert into htm.embeddings_2 select id, namespace, created_at, 1, '[1,0,0,0]' from htm.nodes where id = $1)
-         insert into htm.working_memory (robot_id, node_id) select robot_id, id from htm.nodes where id = $1",
+         insert into htm.working_memory (robot_id, namespace, node_id) select robot_id, namespace, id from htm.nodes where id = $1",
     )
     .bind(node)
     .execute(&db.pool)
@@ -437,9 +439,9 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
     assert_eq!(db.count(TRACES).await, rows, "a plan removes nothing");
     let purged = htm.purge(&here, Confirmed).await.unwrap();
     assert_eq!(purged, plan);
-    assert_eq!((purged.removed.nodes, purged.removed.embeddings, purged.removed.jobs), (1, 2, 2));
+    assert_eq!((purged.removed.nodes, purged.removed.embeddings, purged.removed.jobs), (1, 2, 4));
     assert!(purged.removed.tags > 1, "{purged:?}");
-    assert_eq!((purged.completions, purged.repeats, purged.working_memory), (2, 1, 1));
+    assert_eq!((purged.completions, purged.repeats, purged.revisions, purged.working_memory), (2, 1, 1, 1));
     assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap_err().code(), "node_not_found");
     let forgotten: Vec<NodeId> = htm.forgotten(None, 10).await.unwrap().iter().map(|it| it.node).collect();
     assert_eq!(forgotten, [later, elsewhere]);

@@ -63,9 +63,8 @@ async fn constraints_have_names() {
 }
 
 #[tokio::test]
-async fn texts_that_were_there_have_their_openings_and_lengths_afterwards() {
-    let db = TestDatabase::empty().await;
-    migration::up_to(&db.options(), 4).await.unwrap();
+async fn lexemes_are_counted_and_openings_weigh_more() {
+    let db = TestDatabase::new().await;
     sqlx::raw_sql(
         "insert into htm.robots (namespace, name) values ('default', 'htm');
          insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
@@ -75,7 +74,6 @@ async fn texts_that_were_there_have_their_openings_and_lengths_afterwards() {
     .execute(&db.pool)
     .await
     .unwrap();
-    migration::up(&db.options()).await.unwrap();
     for (query, matches) in [("zeppelin:A", 1), ("harbour:A", 0), ("harbour", 1), ("zeppelin", 1)] {
         let found: i64 =
             sqlx::query_scalar("select count(*) from htm.nodes where tsv @@ to_tsquery('english', $1)")

@@ -99,8 +99,8 @@ async fn statistics_count_what_a_robot_did() {
     remember(&htm, "bob", "another's").await;
     htm.forget(nodes[0], &htm_core::Caller::AnyRobot, htm_core::Confirmation::Confirmed).await.unwrap();
     sqlx::query(
-        "insert into htm.working_memory (robot_id, node_id)
-         select r.id, n from htm.robots r, unnest($1::bigint[]) n where r.name = 'ada'",
+        "insert into htm.working_memory (robot_id, namespace, node_id)
+         select r.id, r.namespace, n from htm.robots r, unnest($1::bigint[]) n where r.name = 'ada'",
     )
     .bind(&nodes)
     .execute(&db.pool)
@@ -172,19 +172,19 @@ async fn a_merge_moves_all_that_the_robots_have() {
     }
     htm.forget(nodes[1], &htm_core::Caller::AnyRobot, htm_core::Confirmation::Confirmed).await.unwrap();
     sqlx::raw_sql(
-        "insert into htm.repeats (node_id, robot_id, count, first_at, last_at)
-         select n.id, r.id, 2, timestamptz '2026-01-01' + r.id * interval '1 day', timestamptz '2026-02-01' + r.id * interval '1 day'
+        "insert into htm.repeats (namespace, node_id, robot_id, count, first_at, last_at)
+         select n.namespace, n.id, r.id, 2, timestamptz '2026-01-01' + r.id * interval '1 day', timestamptz '2026-02-01' + r.id * interval '1 day'
            from htm.nodes n, htm.robots r where n.content = 'e' and r.name in ('old', 'older', 'new');
-         insert into htm.working_memory (robot_id, node_id, accesses)
-         select r.id, n.id, 1 from htm.nodes n, htm.robots r
+         insert into htm.working_memory (robot_id, namespace, node_id, accesses)
+         select r.id, n.namespace, n.id, 1 from htm.nodes n, htm.robots r
           where (r.name, n.content) in (('old', 'a'), ('older', 'a'), ('older', 'c'), ('new', 'c'));
          insert into htm.robot_groups (namespace, name, max_tokens) values ('default', 'g', 100), ('default', 'h', 100);
          insert into htm.group_members (group_id, robot_id, role, session, lease_ms)
          select g.id, r.id, case r.name when 'older' then 'active' else 'passive' end, gen_random_uuid(), 60000
            from htm.robot_groups g, htm.robots r
           where (g.name, r.name) in (('g', 'old'), ('g', 'older'), ('h', 'old'), ('h', 'new'));
-         insert into htm.group_memory (group_id, node_id, version, robot_id)
-         select g.id, n.id, 1, r.id from htm.robot_groups g, htm.nodes n, htm.robots r
+         insert into htm.group_memory (group_id, namespace, node_id, version, robot_id)
+         select g.id, n.namespace, n.id, 1, r.id from htm.robot_groups g, htm.nodes n, htm.robots r
           where g.name = 'g' and n.content = 'a' and r.name = 'old'",
     )
     .execute(&db.pool)

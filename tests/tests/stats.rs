@@ -48,8 +48,8 @@ async fn nodes_are_counted_by_everything() {
     htm.forget(nodes[5], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     drain(&db, Stage::Embed).await;
     sqlx::raw_sql(
-        "insert into htm.working_memory (robot_id, node_id)
-         select robot_id, id from htm.nodes where namespace = 'default' and type is null;
+        "insert into htm.working_memory (robot_id, namespace, node_id)
+         select robot_id, namespace, id from htm.nodes where namespace = 'default' and type is null;
          update apalis.jobs set status = 'Killed', done_at = now() where job_type = 'htm.tag'
             and metadata -> 'node' = (select min(id)::text from htm.nodes);
          update apalis.jobs set metadata = metadata || hstore('parked', 'age') where job_type = 'htm.tag'

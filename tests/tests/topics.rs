@@ -150,8 +150,8 @@ async fn a_topic_is_found_the_latest_first_however_large_it_is() {
         "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding, created_at)
          select namespace, robot_id, 'note ' || g, sha256(g::text::bytea), token_count, token_encoding, created_at
            from htm.nodes, generate_series(1, 20100) g;
-         insert into htm.node_tags (node_id, tag_id, origin)
-         select n.id, t.id, 'llm' from htm.nodes n, htm.tags t where t.path = 'note:daily'
+         insert into htm.node_tags (namespace, node_id, tag_id, origin)
+         select n.namespace, n.id, t.id, 'llm' from htm.nodes n, htm.tags t where t.path = 'note:daily'
          on conflict do nothing;
          analyze htm.nodes; analyze htm.node_tags",
     )

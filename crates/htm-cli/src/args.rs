@@ -277,6 +277,9 @@ pub(crate) struct GetArgs {
     /// The key's namespace
     #[arg(long, value_name = "N", requires = "key")]
     pub(crate) namespace: Option<String>,
+    /// Show every text that it has had, too
+    #[arg(long)]
+    pub(crate) revisions: bool,
 }
 
 #[derive(Args)]

@@ -26,6 +26,11 @@ pub enum Caller {
 }
 
 impl Caller {
+    /// The name of the robot that asks.
+    pub(crate) fn robot<'a>(&'a self, settings: &'a Settings) -> &'a str {
+        self.owner(settings).map_or(&settings.robot, |owner| owner.robot)
+    }
+
     /// The robot whose nodes may be changed; none: any.
     pub(crate) fn owner<'a>(&'a self, settings: &'a Settings) -> Option<Owner<'a>> {
         let (namespace, robot): (&str, &str) = match self {

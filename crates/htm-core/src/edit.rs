@@ -174,7 +174,7 @@ pub struct Edited {
 }
 
 impl Htm {
-    /// Edits a node. A new text is committed with the jobs that will embed and tag it; until those are done, vectors find
+    /// Edits a node; its former text is kept ([`revisions`](Self::revisions)) until the node is purged. A new text is committed with the jobs that will embed and tag it; until those are done, vectors find
     /// it by its old embedding, which hits and [`status`](Self::status) call stale; words find it by the new text at once.
     ///
     /// # Errors
@@ -190,6 +190,7 @@ impl Htm {
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
             return Err(Error::RevisionConflict { node, expected, current: before.revision });
         }
+        let author = edit.caller.robot(self.settings());
         let (mut after, mut changed) = apply(&before, edit);
         let hash = edit.content.as_deref().map(content_hash);
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
@@ -198,7 +199,7 @@ impl Htm {
             after.content_hash = hash.to_vec();
             after.revision += 1;
         }
-        if let Err(error) = self.write_edit_in_tx(&mut tx, node, &after, text, &changed).await {
+        if let Err(error) = self.write_edit_in_tx(&mut tx, node, &after, (text, author), &changed).await {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &after.place(), error).await);
         }
@@ -256,7 +257,7 @@ impl Htm {
         connection: &mut PgConnection,
         node: NodeId,
         after: &Current,
-        text: Option<&str>,
+        (text, author): (Option<&str>, &str),
         changed: &[&'static str],
     ) -> Result<(), sqlx::Error> {
         if changed.iter().any(|field| *field != "content") {
@@ -265,7 +266,8 @@ impl Htm {
         if let Some(text) = text {
             let encoding = self.settings().token_encoding;
             let tokens = i32::try_from(encoding.count(text)).unwrap_or(i32::MAX);
-            store::write_text_in_tx(connection, node, after, text, (tokens, encoding.as_str())).await?;
+            let tokens = (tokens, encoding.as_str());
+            store::write_text_in_tx(connection, node, after, text, author, tokens).await?;
         }
         Ok(())
     }

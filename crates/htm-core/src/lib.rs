@@ -63,7 +63,7 @@ pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use keepers::{Keepers, KeptBy};
 pub use memory::{MAX_CONTENT_BYTES, Memory};
-pub use node::Node;
+pub use node::{Node, Revision};
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{

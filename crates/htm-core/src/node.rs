@@ -45,10 +45,10 @@ pub struct Node {
     pub metadata: Value,
     /// How often it was remembered: 1, and once more for each time that the same was remembered again.
     pub remember_count: i64,
-    /// When it was remembered first; none where that was before this was recorded. When it happened is `created_at`.
-    pub first_remembered: Option<DateTime<Utc>>,
+    /// When it was remembered first. When it happened is `created_at`.
+    pub first_remembered: DateTime<Utc>,
     /// When it was remembered last.
-    pub last_remembered: Option<DateTime<Utc>>,
+    pub last_remembered: DateTime<Utc>,
     /// How many times its text was written, from 1.
     pub revision: i32,
     /// When it happened.
@@ -57,7 +57,29 @@ pub struct Node {
     pub updated_at: DateTime<Utc>,
 }
 
+/// One text of a node.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Revision {
+    /// Its number, from 1.
+    pub revision: i32,
+    /// The text.
+    pub content: String,
+    /// The robot that wrote it, as it was called then.
+    pub author: String,
+    /// When it was written.
+    pub written_at: DateTime<Utc>,
+}
+
 impl Htm {
+    /// Every text that a node has had, the first one first; the last is the present one.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for a node that was forgotten, or a database error.
+    pub async fn revisions(&self, node: NodeId) -> Result<Vec<Revision>> {
+        self.admit_nodes(&[node]).await?;
+        nodes::revisions(self.pool(), node).await
+    }
+
     /// A node by its id.
     ///
     /// # Errors

@@ -50,6 +50,8 @@ pub struct Purged {
     pub completions: u64,
     /// What counted how often a node was remembered again.
     pub repeats: u64,
+    /// Former texts, which edits replaced.
+    pub revisions: u64,
     /// Places in working memories, of robots and of groups.
     pub working_memory: u64,
 }
@@ -62,6 +64,7 @@ impl Purged {
         self.removed.jobs += other.removed.jobs;
         self.completions += other.completions;
         self.repeats += other.repeats;
+        self.revisions += other.revisions;
         self.working_memory += other.working_memory;
     }
 }

@@ -49,8 +49,8 @@ impl Corpus {
                       from unnest($1::bigint[], $3::halfvec[]) u(i, embedding)
                       join node n on n.content_hash = sha256(i::text::bytea)
                  )
-                 insert into htm.node_tags (node_id, tag_id, origin)
-                 select n.id, 1, 'manual' from unnest($1::bigint[]) i join node n on n.content_hash = sha256(i::text::bytea)
+                 insert into htm.node_tags (namespace, node_id, tag_id, origin)
+                 select n.namespace, n.id, 1, 'manual' from unnest($1::bigint[]) i join node n on n.content_hash = sha256(i::text::bytea)
                   where i % 100 = 1 and n.namespace = 'default'",
             )
             .bind(ids.iter().map(|id| *id as i64).collect::<Vec<_>>())

@@ -89,7 +89,7 @@ async fn stats_for_people_and_for_programs() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;
     drain(&db, Stage::Embed).await;
-    sqlx::query("insert into htm.working_memory (robot_id, node_id) select robot_id, id from htm.nodes")
+    sqlx::query("insert into htm.working_memory (robot_id, namespace, node_id) select robot_id, namespace, id from htm.nodes")
         .execute(&db.pool)
         .await
         .unwrap();

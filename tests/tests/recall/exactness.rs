@@ -44,8 +44,8 @@ const FILL: &str = "
            case when i % 1000 = 5 then 'standup' end, now() - i * interval '1 second'
       from generate_series(1, 100000) i;
     insert into htm.tags (namespace, path) values ('default', 'half'), ('default', 'hundredth');
-    insert into htm.node_tags (node_id, tag_id, origin)
-    select id, tag, 'manual' from htm.nodes, (values (1), (2)) t(tag)
+    insert into htm.node_tags (namespace, node_id, tag_id, origin)
+    select namespace, id, tag, 'manual' from htm.nodes, (values (1), (2)) t(tag)
      where namespace = 'default' and case tag when 1 then id / 500 % 2 = 0 else id % 100 = 1 end;
     create temporary table centre as
     select c, array(select random() - 0.5 from generate_series(1, 32) where c is not null) as v

@@ -60,7 +60,7 @@ async fn a_dry_run_waits_for_nobody() {
     let ontology = htm.ontology(None).unwrap();
     let change = ontology.rename("a", "c").await.unwrap().change.unwrap();
     let mut holder = db.pool.begin().await.unwrap();
-    sqlx::query("select pg_advisory_xact_lock(htm.tag_names_lock('default')), pg_advisory_xact_lock(htm.tag_changes_lock('default'))")
+    sqlx::query("select pg_advisory_xact_lock(htm.tag_changes_lock('default'))")
         .execute(&mut *holder)
         .await
         .unwrap();

@@ -172,23 +172,3 @@ async fn who_tags_by_names_that_a_merge_is_not_about_does_not_wait_for_it() {
     assert_eq!(tags_of(&db, later).await, ["into:new manual"]);
     assert_eq!(tags_of(&db, other[0]).await, ["food:kimchi manual", "into:deeper manual"]);
 }
-
-#[tokio::test]
-async fn a_program_of_the_version_before_that_changes_names_is_waited_for() {
-    let db = TestDatabase::new().await;
-    let htm = db.htm();
-    let mut before = db.pool.begin().await.unwrap();
-    sqlx::query("select pg_advisory_xact_lock(htm.tag_names_lock('default'))")
-        .execute(&mut *before)
-        .await
-        .unwrap();
-    let memory = Memory::new("text").tag("a".parse().unwrap());
-    assert_eq!(htm.remember(memory).await.unwrap_err().code(), "contended");
-    // It registers by two arguments, and by what holds now.
-    sqlx::query("select * from htm.register_tags(array['default'], array['b:c'])")
-        .execute(&mut *before)
-        .await
-        .unwrap();
-    before.commit().await.unwrap();
-    assert_eq!(names(&db).await, ["b", "b:c"]);
-}

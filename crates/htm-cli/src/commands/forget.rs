@@ -264,6 +264,7 @@ fn describe_purged(purged: &Purged) -> String {
         ("jobs", purged.removed.jobs),
         ("completions", purged.completions),
         ("repeats", purged.repeats),
+        ("former texts", purged.revisions),
         ("working memory", purged.working_memory),
     ];
     let rows = rows.into_iter().map(|(what, count)| vec![what.into(), count.to_string()]).collect();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Keepers, KeptBy, Node, NodeStatus, StageState, StageStatus};
+use htm_core::{Htm, Keepers, KeptBy, Node, NodeStatus, Revision, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -22,7 +22,8 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
         let Some(node) = node else { return Ok(None) };
         let stages = htm.status(node.id).await?.stages;
         let keepers = htm.keepers(node.id).await?;
-        Ok(Some(Found { node, stages, keepers }))
+        let revisions = if args.revisions { Some(htm.revisions(node.id).await?) } else { None };
+        Ok(Some(Found { node, stages, keepers, revisions }))
     })
     .await?;
     let found = found.ok_or_else(|| key_not_found(args.key))?;
@@ -47,6 +48,8 @@ struct Found {
     node: Node,
     stages: Vec<StageStatus>,
     keepers: Keepers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revisions: Option<Vec<Revision>>,
 }
 
 pub(crate) fn key_not_found(key: Option<String>) -> CliError {
@@ -67,7 +70,7 @@ pub(crate) async fn with_htm<T>(
     Ok(result?)
 }
 
-fn describe(Found { node, stages, keepers }: &Found) -> String {
+fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
     let tags = node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<(&str, String)> = vec![
         ("node", node.id.to_string()),
@@ -93,7 +96,16 @@ fn describe(Found { node, stages, keepers }: &Found) -> String {
         text.push_str(&format!("{name:width$}  {}\n", plain(&value)));
     }
     text.push('\n');
-    text.push_str(&plain(&node.content));
+    match revisions {
+        None => text.push_str(&plain(&node.content)),
+        Some(revisions) => {
+            let texts = revisions.iter().map(|it| {
+                let head = format!("revision {} by {}, {}", it.revision, it.author, it.written_at.to_rfc3339());
+                format!("{}\n{}", plain(&head), plain(&it.content))
+            });
+            text.push_str(&texts.collect::<Vec<_>>().join("\n\n"));
+        }
+    }
     text
 }
 
@@ -113,11 +125,11 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
 
 /// How often and by whom, when that is more than once.
 fn remembered(node: &Node, keepers: &Keepers) -> String {
-    let (count @ 2.., Some(last)) = (node.remember_count, node.last_remembered) else { return String::new() };
+    let count @ 2.. = node.remember_count else { return String::new() };
     let said = keepers.robots.iter().filter(|it| it.remember_count > 0);
     let by: Vec<String> = said.map(|it| format!("{} {}", it.robot, it.remember_count)).collect();
-    let first = node.first_remembered.unwrap_or(node.created_at);
-    format!("{count} times ({}), from {} to {}", by.join(", "), first.to_rfc3339(), last.to_rfc3339())
+    let (first, last) = (node.first_remembered.to_rfc3339(), node.last_remembered.to_rfc3339());
+    format!("{count} times ({}), from {first} to {last}", by.join(", "))
 }
 
 /// The robots and the groups that have it in their working memory.

@@ -28,8 +28,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// What tells runs apart by model and version: one column, since programs of the schema's version before name the
-    /// columns of `backfills_one_open`.
+    /// What tells runs apart by model and version, in the one column that `backfills_one_open` has for it.
     fn subject(&self) -> String {
         match &self.version {
             Some(version) => format!("{} but for version {version}", self.model),

@@ -82,19 +82,25 @@ pub(crate) async fn write_details_in_tx(
     .map(drop)
 }
 
-/// Writes another text, with its tokens and what counted them.
+/// Writes another text, with its author, its tokens and what counted them; the former text becomes a row of its own.
 pub(crate) async fn write_text_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
     after: &Current,
     text: &str,
+    author: &str,
     (tokens, encoding): (i32, &str),
 ) -> Result<(), sqlx::Error> {
     // Not now(), the transaction's beginning: tags that were assigned while it waited for the lock are of the old text.
     sqlx::query(
-        "update htm.nodes
+        "with former as (
+            insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
+            select n.namespace, n.id, n.revision, n.content, coalesce(n.author, $8), n.updated_at
+              from htm.nodes n where n.id = $1
+         )
+         update htm.nodes
             set content = $2, content_hash = $3, revision = $4, token_count = $5, token_encoding = $6,
-                updated_at = clock_timestamp()
+                author = $7, updated_at = clock_timestamp()
           where id = $1",
     )
     .bind(node)
@@ -103,6 +109,8 @@ pub(crate) async fn write_text_in_tx(
     .bind(after.revision)
     .bind(tokens)
     .bind(encoding)
+    .bind(Some(author).filter(|author| *author != after.robot))
+    .bind(&after.robot)
     .execute(connection)
     .await
     .map(drop)

@@ -25,7 +25,7 @@ pub(crate) mod node {
         pub(crate) metadata: Json,
         pub(crate) created_at: ChronoDateTimeUtc,
         pub(crate) updated_at: ChronoDateTimeUtc,
-        pub(crate) remembered_at: Option<ChronoDateTimeUtc>,
+        pub(crate) remembered_at: ChronoDateTimeUtc,
         pub(crate) deleted_at: Option<ChronoDateTimeUtc>,
     }
 

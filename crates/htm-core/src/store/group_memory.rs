@@ -194,7 +194,8 @@ pub(crate) async fn give_to_robot_in_tx(
     nodes: &[NodeId],
 ) -> Result<()> {
     sqlx::query(
-        "insert into htm.working_memory (robot_id, node_id) select $1, u.id from unnest($2::bigint[]) as u(id)
+        "insert into htm.working_memory (robot_id, namespace, node_id)
+         select $1, n.namespace, n.id from htm.nodes n where n.id = any ($2)
          on conflict on constraint working_memory_pk do nothing",
     )
     .bind(robot)

@@ -11,7 +11,7 @@ use super::entity;
 use crate::error::{Error, Result};
 use crate::id::{NodeId, RobotId};
 use crate::keepers::{Keepers, KeptBy};
-use crate::node::Node;
+use crate::node::{Node, Revision};
 use crate::tag::TagPath;
 
 /// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
@@ -242,11 +242,29 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         metadata: row.metadata,
         remember_count: 1 + repeats,
         first_remembered: row.remembered_at,
-        last_remembered: last_repeat.or(row.remembered_at),
+        last_remembered: last_repeat.unwrap_or(row.remembered_at),
         revision: row.revision,
         created_at: row.created_at,
         updated_at: row.updated_at,
     })
+}
+
+/// The texts of a live node, the first one first.
+pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revision>> {
+    let texts: Vec<Revision> = sqlx::query_as(
+        "select f.revision, f.content, f.author, f.written_at
+           from htm.node_revisions f join htm.nodes n on n.id = f.node_id
+          where f.node_id = $1 and n.deleted_at is null
+         union all
+         select n.revision, n.content, coalesce(n.author, r.name), n.updated_at
+           from htm.nodes n join htm.robots r on r.id = n.robot_id
+          where n.id = $1 and n.deleted_at is null
+          order by revision",
+    )
+    .bind(node)
+    .fetch_all(pool)
+    .await?;
+    if texts.is_empty() { Err(Error::NodeNotFound { node }) } else { Ok(texts) }
 }
 
 /// The id of the live node that has a key.

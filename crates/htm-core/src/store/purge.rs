@@ -69,6 +69,7 @@ pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Pur
     purged.removed.tags = delete(&mut tx, "htm.node_tags", &ids).await?;
     purged.completions = delete(&mut tx, "htm.completions", &ids).await?;
     purged.repeats = delete(&mut tx, "htm.repeats", &ids).await?;
+    purged.revisions = delete(&mut tx, "htm.node_revisions", &ids).await?;
     for table in ["htm.working_memory", "htm.group_memory"] {
         purged.working_memory += delete(&mut tx, table, &ids).await?;
     }
@@ -129,6 +130,7 @@ pub(crate) async fn count(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> 
         },
         completions: of("htm.completions", by_node).await?,
         repeats: of("htm.repeats", by_node).await?,
+        revisions: of("htm.node_revisions", by_node).await?,
         working_memory: of("htm.working_memory", by_node).await? + of("htm.group_memory", by_node).await?,
     };
     for store in embeddings::stores(&mut *tx).await? {

@@ -17,11 +17,6 @@ use crate::tag::Leftover;
 pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<'static, Postgres>> {
     let begin = "begin; set local statement_timeout = 0; set local lock_timeout = '30s'";
     let mut tx = pool.begin_with(begin).await?;
-    // A program of schema version 5 that changes names holds the first alone.
-    sqlx::query("select pg_advisory_xact_lock_shared(htm.tag_names_lock($1))")
-        .bind(namespace)
-        .execute(&mut *tx)
-        .await?;
     sqlx::query("select pg_advisory_xact_lock(htm.tag_changes_lock($1))")
         .bind(namespace)
         .execute(&mut *tx)
@@ -195,7 +190,7 @@ pub(crate) async fn settle_in_tx(
         .execute(connection)
         .await;
     match deleted {
-        // A program of the version before, which does not ask, has assigned one at this moment.
+        // Something that does not hold the names has assigned one at this moment.
         Err(error) if super::robots::is_about(&error, "node_tags_tag_fk") => Err(Error::Contended),
         deleted => Ok(deleted.map(|_| ())?),
     }

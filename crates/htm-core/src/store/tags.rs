@@ -128,12 +128,12 @@ pub(crate) async fn assign_manual_in_tx(
     tags: &[(NodeId, &str, &str)],
 ) -> Result<u64, sqlx::Error> {
     let assigned = sqlx::query(
-        "insert into htm.node_tags as nt (node_id, tag_id, origin)
-         select distinct g.node, t.id, 'manual'
+        "insert into htm.node_tags as nt (namespace, node_id, tag_id, origin)
+         select distinct g.namespace, g.node, t.id, 'manual'
            from unnest($1::bigint[], $2::text[], $3::text[]) as g(node, namespace, path)
            join htm.tags t on t.namespace = g.namespace and t.path = g.path
-          order by 1, 2
-         on conflict (node_id, tag_id) do update
+          order by 2, 3
+         on conflict (node_id, tag_id, namespace) do update
             set origin = 'manual', model = null, prompt_version = null, confidence = null
           where nt.origin <> 'manual'",
     )

@@ -34,8 +34,8 @@ pub(crate) struct NodeRow {
     updated_at: DateTime<Utc>,
     tags: Vec<String>,
     remember_count: i64,
-    first_remembered: Option<DateTime<Utc>>,
-    last_remembered: Option<DateTime<Utc>>,
+    first_remembered: DateTime<Utc>,
+    last_remembered: DateTime<Utc>,
 }
 
 impl NodeRow {

@@ -31,15 +31,15 @@ with held as (
 ), stored as (
     insert into {{store}} as e (node_id, namespace, created_at, revision, embedding)
     select id, namespace, created_at, revision, embedding from once
-    on conflict (node_id) do update
+    on conflict (node_id, namespace) do update
        set revision = excluded.revision, embedding = excluded.embedding, created_at = excluded.created_at
      where e.revision <= excluded.revision
 ), completed as (
-    insert into htm.completions (node_id, revision, stage, model, outcome, worker, attempt)
-    select id, revision, 'embed', $7,
+    insert into htm.completions (namespace, node_id, revision, stage, model, outcome, worker, attempt)
+    select namespace, id, revision, 'embed', $7,
            case parts when 1 then 'embedded' else format('embedded in %s parts', parts) end, $1, attempts
       from once
-    on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
+    on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
 )
 update apalis.jobs j

@@ -29,7 +29,7 @@ with held as (
     -- Two jobs of a node may have been open, and claimed together.
     select distinct on (id) * from node order by id, job
 ), proposed as (
-    select distinct on (n.id, t.id) n.id as node_id, t.id as tag_id, g.confidence
+    select distinct on (n.id, t.id) n.namespace, n.id as node_id, t.id as tag_id, g.confidence
       from unnest($9::text[], $10::text[], $11::real[]) as g(job, path, confidence)
       join once n on n.job = g.job
       join htm.tags t on t.namespace = n.namespace and t.path = g.path
@@ -37,7 +37,7 @@ with held as (
 ), leftover as (
     -- A tag that was split, of a text that was tagged before and fits none of those in its place: it stays, or gives way
     -- to the first of them.
-    select n.id as node_id, nt.tag_id, coalesce(f.id, nt.tag_id) as rest_id,
+    select n.namespace, n.id as node_id, nt.tag_id, coalesce(f.id, nt.tag_id) as rest_id,
            nt.origin, nt.model, nt.prompt_version, nt.confidence
       from once n
       join htm.node_tags nt on nt.node_id = n.id and nt.origin <> 'manual'
@@ -56,25 +56,25 @@ with held as (
        and (nt.origin in ($8, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
 ), assigned as (
-    insert into htm.node_tags as nt (node_id, tag_id, origin, model, prompt_version, confidence)
-    select node_id, tag_id, $8, $6, $7, confidence from proposed
-    on conflict (node_id, tag_id) do update
+    insert into htm.node_tags as nt (namespace, node_id, tag_id, origin, model, prompt_version, confidence)
+    select namespace, node_id, tag_id, $8, $6, $7, confidence from proposed
+    on conflict (node_id, tag_id, namespace) do update
        set (origin, model, prompt_version, confidence)
          = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence)
      where nt.origin in (excluded.origin, 'llm', 'local')
 ), rest as (
-    insert into htm.node_tags (node_id, tag_id, origin, model, prompt_version, confidence)
-    select distinct on (node_id, rest_id) node_id, rest_id, origin, model, prompt_version, confidence
+    insert into htm.node_tags (namespace, node_id, tag_id, origin, model, prompt_version, confidence)
+    select distinct on (node_id, rest_id) namespace, node_id, rest_id, origin, model, prompt_version, confidence
       from leftover where rest_id <> tag_id
      order by node_id, rest_id, confidence desc nulls last
-    on conflict (node_id, tag_id) do nothing
+    on conflict (node_id, tag_id, namespace) do nothing
 ), completed as (
     -- Done now, not when the transaction began: it may have waited for a change of the names, which asks what came after it.
-    insert into htm.completions (node_id, revision, stage, model, version, outcome, worker, attempt, done_at)
-    select n.id, n.revision, 'tag', $6, $7,
+    insert into htm.completions (namespace, node_id, revision, stage, model, version, outcome, worker, attempt, done_at)
+    select n.namespace, n.id, n.revision, 'tag', $6, $7,
            (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts, clock_timestamp()
       from once n
-    on conflict (node_id, revision, stage, model) do update -- a forced backfill does it again
+    on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
 )
 update apalis.jobs j

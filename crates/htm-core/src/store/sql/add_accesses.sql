@@ -5,14 +5,14 @@
 --
 -- Index: nodes_pk, node_accesses_pk
 with node as materialized (
-    select n.id, u.times, u.ago_ms
+    select n.namespace, n.id, u.times, u.ago_ms
       from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as u(id, times, ago_ms)
       join htm.nodes n on n.id = u.id
      order by n.id
        for key share of n skip locked
 )
-insert into htm.node_accesses as a (node_id, access_count, last_accessed)
-select id, times, now() - ago_ms * interval '1 millisecond' from node order by id
+insert into htm.node_accesses as a (namespace, node_id, access_count, last_accessed)
+select namespace, id, times, now() - ago_ms * interval '1 millisecond' from node order by id
 on conflict on constraint node_accesses_pk do update
    set access_count = a.access_count + excluded.access_count,
        last_accessed = greatest(a.last_accessed, excluded.last_accessed)

@@ -4,12 +4,12 @@
 -- $3 bigint[] nodes to add   $4 bigint[] nodes to remove
 -- $5 bigint[] nodes that were used, with $6 bigint[] how often and $7 bigint[] milliseconds since the last time
 --
--- Index: robot_groups_pk, group_memory_pk
+-- Index: robot_groups_pk, group_memory_pk, nodes_pk
 with next as (
     update htm.robot_groups set version = version + 1 where id = $1 returning version
 ), added as (
-    insert into htm.group_memory as m (group_id, node_id, version, robot_id)
-    select $1, u.node_id, next.version, $2 from unnest($3::bigint[]) as u(node_id) cross join next
+    insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id)
+    select $1, n.namespace, n.id, next.version, $2 from htm.nodes n cross join next where n.id = any ($3)
     on conflict on constraint group_memory_pk do update
        set version = excluded.version,
            removed_at = null,

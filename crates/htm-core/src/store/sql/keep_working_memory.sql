@@ -14,8 +14,8 @@ with gone as (
      where robot_id = $1
        and case when $6::bigint[] is null then node_id <> all ($2::bigint[]) else node_id = any ($6::bigint[]) end
 )
-insert into htm.working_memory (robot_id, node_id, added_at, accessed_at, accesses)
-select $1, n.id, u.added_at, u.accessed_at, u.accesses
+insert into htm.working_memory (robot_id, namespace, node_id, added_at, accessed_at, accesses)
+select $1, n.namespace, n.id, u.added_at, u.accessed_at, u.accesses
   from unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::bigint[])
            as u(node_id, added_at, accessed_at, accesses)
   join htm.nodes n on n.id = u.node_id and n.deleted_at is null

@@ -7,9 +7,9 @@
 --
 -- Index: robots_pk, working_memory_pk, group_members_robot_idx, merged_robots_into_idx; repeats and group_memory are read whole
 with said_again as (
-    insert into htm.repeats as r (node_id, robot_id, count, first_at, last_at)
-    select node_id, $2::bigint, sum(count), min(first_at), max(last_at)
-      from htm.repeats where robot_id = any ($1) group by node_id
+    insert into htm.repeats as r (namespace, node_id, robot_id, count, first_at, last_at)
+    select namespace, node_id, $2::bigint, sum(count), min(first_at), max(last_at)
+      from htm.repeats where robot_id = any ($1) group by namespace, node_id
     on conflict on constraint repeats_pk do update
        set (count, first_at, last_at) = (r.count + excluded.count, least(r.first_at, excluded.first_at),
                                          greatest(r.last_at, excluded.last_at))
@@ -18,9 +18,9 @@ with said_again as (
     -- Those of the robot's own that were raised above are other rows.
     delete from htm.repeats where robot_id = any ($1)
 ), in_mind as (
-    insert into htm.working_memory as m (robot_id, node_id, added_at, accessed_at, accesses)
-    select $2::bigint, node_id, min(added_at), max(accessed_at), sum(accesses)
-      from htm.working_memory where robot_id = any ($1) group by node_id
+    insert into htm.working_memory as m (robot_id, namespace, node_id, added_at, accessed_at, accesses)
+    select $2::bigint, namespace, node_id, min(added_at), max(accessed_at), sum(accesses)
+      from htm.working_memory where robot_id = any ($1) group by namespace, node_id
     on conflict on constraint working_memory_pk do nothing
     returning node_id
 ), member as (

@@ -25,26 +25,26 @@ with move as (
       from best b
       join htm.node_tags a on a.node_id = b.node_id and a.tag_id = b.to_id
 ), put as (
-    insert into htm.node_tags as nt (node_id, tag_id, origin, model, prompt_version, confidence, created_at)
-    select node_id, to_id, origin, model, prompt_version, confidence, created_at from best
+    insert into htm.node_tags as nt (namespace, node_id, tag_id, origin, model, prompt_version, confidence, created_at)
+    select namespace, node_id, to_id, origin, model, prompt_version, confidence, created_at from best
      order by node_id, to_id
-    on conflict (node_id, tag_id) do update
+    on conflict (node_id, tag_id, namespace) do update
        set (origin, model, prompt_version, confidence, created_at)
          = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence, excluded.created_at)
      where nt.origin <> 'manual' and excluded.origin = 'manual'
     returning nt.*
 ), logged as (
-    insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
-    select $1, g.node_id, g.from_path, false,
+    insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
+    select $1, g.namespace, g.node_id, g.from_path, false,
            jsonb_build_object('origin', g.origin, 'model', g.model, 'prompt_version', g.prompt_version,
                               'confidence', g.confidence, 'created_at', g.created_at)
       from gone g
     union all
-    select $1, p.node_id, b.to_path, true, to_jsonb(p) - '{node_id,tag_id}'::text[]
+    select $1, p.namespace, p.node_id, b.to_path, true, to_jsonb(p) - '{namespace,node_id,tag_id}'::text[]
       from put p
       join best b on b.node_id = p.node_id and b.to_id = p.tag_id
     union all
-    select $1, p.node_id, b.to_path, false, to_jsonb(t) - '{node_id,tag_id}'::text[]
+    select $1, p.namespace, p.node_id, b.to_path, false, to_jsonb(t) - '{namespace,node_id,tag_id}'::text[]
       from put p
       join best b on b.node_id = p.node_id and b.to_id = p.tag_id
       join there t on t.node_id = p.node_id and t.tag_id = p.tag_id

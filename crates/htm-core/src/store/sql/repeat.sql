@@ -20,15 +20,15 @@ with item as materialized (
                             and m.content_hash = i.content_hash and m.deleted_at is null
                           limit 1) n
 ), node as materialized (
-    select f.ord, f.robot_id, n.id
+    select f.ord, f.robot_id, n.namespace, n.id
       from found f
       join htm.nodes n on n.id = f.id and n.content_hash = f.content_hash and n.deleted_at is null
      order by n.id
        for share of n
 ), counted as (
-    insert into htm.repeats as r (node_id, robot_id, count)
-    select id, robot_id, count(*) from node group by id, robot_id order by id, robot_id
-    on conflict (node_id, robot_id) do update
+    insert into htm.repeats as r (namespace, node_id, robot_id, count)
+    select namespace, id, robot_id, count(*) from node group by namespace, id, robot_id order by id, robot_id
+    on conflict (node_id, robot_id, namespace) do update
        set count = r.count + excluded.count, last_at = greatest(r.last_at, excluded.last_at)
 )
 select ord, id from node

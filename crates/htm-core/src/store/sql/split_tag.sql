@@ -5,15 +5,15 @@
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with tagged as materialized (
-    select a.*, n.namespace, n.revision, n.deleted_at
+    select a.*, n.revision, n.deleted_at
       from htm.tags t
       join htm.node_tags a on a.tag_id = t.id
       join htm.nodes n on n.id = a.node_id
      where t.namespace = $2 and t.path = $3
 ), logged as (
-    insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
-    select $1, t.node_id, $3, false,
-           to_jsonb(t) - '{node_id,tag_id,namespace,revision,deleted_at}'::text[]
+    insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
+    select $1, t.namespace, t.node_id, $3, false,
+           to_jsonb(t) - '{namespace,node_id,tag_id,revision,deleted_at}'::text[]
       from tagged t
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,

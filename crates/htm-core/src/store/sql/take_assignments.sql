@@ -9,7 +9,7 @@ with gone as (
      where a.tag_id = t.id and t.namespace = $2 and t.path = any ($3)
     returning a.*, t.path
 ), logged as (
-    insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
-    select $1, node_id, path, false, to_jsonb(g) - '{node_id,tag_id,path}'::text[] from gone g
+    insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
+    select $1, namespace, node_id, path, false, to_jsonb(g) - '{namespace,node_id,tag_id,path}'::text[] from gone g
 )
 select count(distinct node_id) from gone

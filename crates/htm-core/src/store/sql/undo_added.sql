@@ -10,12 +10,12 @@ with gone as (
      using htm.tag_change_nodes c
       join htm.tags t on t.namespace = $2 and t.path = c.path
      where c.change_id = $3 and c.added and a.node_id = c.node_id and a.tag_id = t.id
-       and to_jsonb(a) - '{node_id,tag_id}'::text[] = c.assignment
+       and to_jsonb(a) - '{namespace,node_id,tag_id}'::text[] = c.assignment
        and (a.origin = 'manual'
             or not exists (select from htm.completions d
                              join htm.tag_changes made on made.id = $3
                             where d.node_id = a.node_id and d.stage = 'tag' and d.done_at > made.made_at))
     returning a.*, t.path
 )
-insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
-select $1, node_id, path, false, to_jsonb(g) - '{node_id,tag_id,path}'::text[] from gone g
+insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
+select $1, namespace, node_id, path, false, to_jsonb(g) - '{namespace,node_id,tag_id,path}'::text[] from gone g

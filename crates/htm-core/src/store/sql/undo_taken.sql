@@ -6,8 +6,8 @@
 --
 -- Index: tag_change_nodes_pk, tags_namespace_path_key, node_tags_pk, completions_pk
 with back as (
-    insert into htm.node_tags (node_id, tag_id, origin, model, prompt_version, confidence, created_at)
-    select c.node_id, t.id, a.origin, a.model, a.prompt_version, a.confidence, a.created_at
+    insert into htm.node_tags (namespace, node_id, tag_id, origin, model, prompt_version, confidence, created_at)
+    select c.namespace, c.node_id, t.id, a.origin, a.model, a.prompt_version, a.confidence, a.created_at
       from htm.tag_change_nodes c
       join htm.tags t on t.namespace = $2 and t.path = c.path
      cross join lateral jsonb_populate_record(null::htm.node_tags, c.assignment) a
@@ -16,12 +16,12 @@ with back as (
             or not exists (select from htm.completions d
                              join htm.tag_changes made on made.id = $3
                             where d.node_id = c.node_id and d.stage = 'tag' and d.done_at > made.made_at))
-     order by 1, 2
-    on conflict (node_id, tag_id) do nothing
+     order by 2, 3
+    on conflict (node_id, tag_id, namespace) do nothing
     returning *
 ), logged as (
-    insert into htm.tag_change_nodes (change_id, node_id, path, added, assignment)
-    select $1, b.node_id, t.path, true, to_jsonb(b) - '{node_id,tag_id}'::text[]
+    insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
+    select $1, b.namespace, b.node_id, t.path, true, to_jsonb(b) - '{namespace,node_id,tag_id}'::text[]
       from back b
       join htm.tags t on t.id = b.tag_id
 )

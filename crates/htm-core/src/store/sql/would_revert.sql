@@ -23,7 +23,7 @@ with called as (
       from logged c
       join htm.tags t on t.namespace = $1 and t.path = c.path
       join htm.node_tags a on a.node_id = c.node_id and a.tag_id = t.id
-     where c.added and c.stands and to_jsonb(a) - '{node_id,tag_id}'::text[] = c.assignment
+     where c.added and c.stands and to_jsonb(a) - '{namespace,node_id,tag_id}'::text[] = c.assignment
 ), back as (
     -- By the name before the change; of a tag that is called so only now, nothing is there.
     select c.node_id

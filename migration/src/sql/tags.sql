@@ -1,38 +1,57 @@
--- Metadata and robots as filters, and how often a memory was recalled. Programs of schema version 5 that still run work on beside it.
-
--- ── metadata ────────────────────────────────────────────────────────────────────────────────────────────
--- Answers `metadata @> '{"project": "apollo"}'`. What has none stays out: most writes do not touch it.
-create index nodes_metadata_idx on htm.nodes using gin (metadata jsonb_path_ops)
-    where deleted_at is null and metadata <> '{}';
-
--- ── robots ──────────────────────────────────────────────────────────────────────────────────────────────
--- What one robot of many remembered is found without walking through what the others did.
-create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
-
--- A program that has a robot open goes on as the one that it was merged into.
-create table htm.merged_robots (
-    robot_id bigint not null constraint merged_robots_pk primary key,
-    into_id  bigint not null constraint merged_robots_into_fk references htm.robots on delete cascade
+-- Collation C: a prefix query is a range of the unique index.
+create table htm.tags (
+    id          bigint generated always as identity constraint tags_pk primary key,
+    namespace   text collate "C" not null,
+    path        text collate "C" not null constraint tags_path_valid
+                check (path ~ '^[a-z0-9-]+(:[a-z0-9-]+){0,4}$' and octet_length(path) <= 255),
+    created_at  timestamptz not null default now(),
+    description text,
+    split_into  text[],
+    split_rest  text not null default 'keep' constraint tags_split_rest_known check (split_rest in ('keep', 'first')),
+    constraint tags_namespace_path_key unique (namespace, path)
 );
-create index merged_robots_into_idx on htm.merged_robots (into_id);
-comment on table htm.merged_robots is 'Robots that are no more, and the robots that have what was theirs.';
+comment on column htm.tags.description is 'What it is about; from a template, an import or a person.';
+comment on column htm.tags.split_into is 'The tags that take its place: a tagger is shown these, and not it.';
+comment on column htm.tags.split_rest is 'What nodes get that fit none of those: this tag still, or the first of them.';
+-- A fuzzy search by trigram, of the whole name and of its last level.
+create index tags_path_trigram_idx on htm.tags using gin (path gin_trgm_ops);
+create index tags_leaf_trigram_idx on htm.tags using gin (substring(path from '[^:]*$') gin_trgm_ops);
 
--- ── accesses ────────────────────────────────────────────────────────────────────────────────────────────
--- Beside the nodes, and without an index on what changes: a count is a HOT update, and no index of a node is touched.
-create table htm.node_accesses (
-    node_id       bigint not null constraint node_accesses_pk primary key
-                  constraint node_accesses_node_fk references htm.nodes on delete cascade,
-    access_count  bigint not null constraint node_accesses_count_positive check (access_count > 0),
-    last_accessed timestamptz not null
-) with (fillfactor = 70);
-comment on table htm.node_accesses is 'How often a node was among the hits of a recall, and when last. Written behind the recalls, in batches.';
-
--- ── assignments of tags ─────────────────────────────────────────────────────────────────────────────────
+create table htm.node_tags (
+    namespace      text collate "C" not null,
+    node_id        bigint not null,
+    tag_id         bigint not null constraint node_tags_tag_fk references htm.tags,
+    origin         text not null
+                   constraint node_tags_origin_known check (origin in ('manual', 'llm', 'local', 'rule')),
+    model          text,
+    prompt_version text,
+    confidence     real constraint node_tags_confidence_range check (confidence between 0 and 1),
+    created_at     timestamptz not null default now(),
+    constraint node_tags_pk primary key (node_id, tag_id, namespace),
+    constraint node_tags_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
+);
 -- With the time, so that how many nodes have a tag, and since when, is read from the index alone.
-drop index htm.node_tags_tag_idx;
 create index node_tags_tag_idx on htm.node_tags (tag_id, node_id) include (created_at);
 
--- ── names of tags ───────────────────────────────────────────────────────────────────────────────────────
+create table htm.tag_synonyms (
+    namespace  text collate "C" not null,
+    path       text collate "C" not null constraint tag_synonyms_path_valid
+               check (path ~ '^[a-z0-9-]+(:[a-z0-9-]+){0,4}$' and octet_length(path) <= 255),
+    tag_id     bigint not null constraint tag_synonyms_tag_fk references htm.tags on delete cascade,
+    created_at timestamptz not null default now(),
+    constraint tag_synonyms_pk primary key (namespace, path)
+);
+create index tag_synonyms_tag_idx on htm.tag_synonyms (tag_id);
+comment on table htm.tag_synonyms is
+    'Former and other names: a text or a question that names one, or a tag below it, means the tag.';
+
+-- ── names ───────────────────────────────────────────────────────────────────────────────────────────────
+-- The path and those above it, `a:b` for one: a, a:b.
+create function htm.tag_lineage(in_path text) returns setof text language sql immutable strict parallel safe as $$
+    select array_to_string(levels[1:n], ':')
+      from (select string_to_array(in_path, ':') as levels) l, generate_series(1, cardinality(levels)) n
+$$;
+
 -- What a path means, for who asks: the longest part of it that is a synonym gives way to its tag, again and again; a
 -- level that only repeats the one above it is left out. The name may be none that a tag can have.
 create function htm.tag_meant(in_namespace text, in_path text) returns text
@@ -81,11 +100,9 @@ begin
     end loop;
     return name;
 end $$;
-create or replace function htm.canonical_tag(in_namespace text, in_path text) returns text
-    language sql stable strict parallel safe as $$ select htm.canonical_tag(in_namespace, in_path, 5) $$;
 
 -- Who changes the names of a namespace's tags, and who takes assignments from any nodes: one of the first, or many of
--- the second. `htm.tag_names_lock` is shared by all of this version: those of schema version 5 who change names hold it alone.
+-- the second.
 create function htm.tag_changes_lock(in_namespace text) returns bigint language sql immutable strict as $$
     select hashtextextended('htm.tag_changes ' || in_namespace, 0)
 $$;
@@ -109,8 +126,6 @@ declare
     named jsonb;
     locks bigint[];
 begin
-    perform pg_advisory_xact_lock_shared(htm.tag_names_lock(n.name))
-       from (select distinct u.name from unnest(in_namespaces) u(name) order by 1) n;
     perform pg_advisory_xact_lock_shared(htm.tag_changes_lock(n.name))
        from (select distinct u.name from unnest(in_namespaces, in_paths) u(name, path) where u.path is null order by 1) n;
     loop
@@ -145,28 +160,63 @@ begin
                  cross join lateral htm.tag_lineage(c.tag) l(path)
                  where not exists (select from htm.tags k where k.namespace = c.namespace and k.path = l.path)) n
     ), room as materialized (
-        -- Counted only for who brings a new tag.
+        -- Counted only where there is a new tag.
         select n.namespace,
                in_most - (select count(*) from (select from htm.tags k where k.namespace = n.namespace limit in_most) k) as free
-          from (select distinct namespace from fresh) n
+          from (select distinct f.namespace from fresh f) n
     ), made as (
         insert into htm.tags as t (namespace, path)
-        select n.namespace, n.path from fresh n join room r on r.namespace = n.namespace and n.place <= r.free
+        select f.namespace, f.path from fresh f join room r on r.namespace = f.namespace and f.place <= r.free
          order by 1, 2
         on conflict on constraint tags_namespace_path_key do nothing
     )
     select c.namespace, c.path,
-           case when not exists (select from fresh n
-                                   join room r on r.namespace = n.namespace and n.place > r.free
-                                  where n.namespace = c.namespace and (n.path = c.tag or starts_with(c.tag, n.path || ':')))
+           case when not exists (select from fresh f
+                                   join room r on r.namespace = f.namespace and f.place > r.free
+                                  where f.namespace = c.namespace and (f.path = c.tag or starts_with(c.tag, f.path || ':')))
                 then c.tag end
       from called c;
 end $$;
-create or replace function htm.register_tags(in_namespaces text[], in_paths text[])
-    returns table (namespace text, path text, tag text) language sql volatile as $$
-    select * from htm.register_tags(in_namespaces, in_paths, 5, 50000)
-$$;
 
--- ── languages ───────────────────────────────────────────────────────────────────────────────────────────
--- Which languages a namespace has: recall reads its query in each of them. A handful of values: a step in the index each.
-create index nodes_language_idx on htm.nodes (namespace, language);
+-- ── changes ─────────────────────────────────────────────────────────────────────────────────────────────
+create table htm.tag_changes (
+    id          bigint generated always as identity constraint tag_changes_pk primary key,
+    namespace   text collate "C" not null,
+    kind        text not null,
+    details     jsonb not null constraint tag_changes_details_object check (jsonb_typeof(details) = 'object'),
+    made_by     text,
+    made_at     timestamptz not null default now(),
+    nodes       bigint not null default 0,
+    reverted_by bigint constraint tag_changes_reverted_by_fk references htm.tag_changes
+);
+create index tag_changes_namespace_idx on htm.tag_changes (namespace, id);
+comment on table htm.tag_changes is 'Every change of the ontology by people, the first first; details say what was asked for.';
+comment on column htm.tag_changes.nodes is 'How many have other tags by it, or tags that are called otherwise.';
+comment on column htm.tag_changes.reverted_by is 'The change that undid this one.';
+
+-- What a change took away and what it added, by path: rows of the tags may go and come.
+create table htm.tag_change_nodes (
+    change_id  bigint not null constraint tag_change_nodes_change_fk references htm.tag_changes on delete cascade,
+    namespace  text collate "C" not null,
+    node_id    bigint not null,
+    path       text collate "C" not null,
+    added      boolean not null,
+    assignment jsonb not null,
+    constraint tag_change_nodes_pk primary key (change_id, node_id, path, added, namespace),
+    constraint tag_change_nodes_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
+);
+create index tag_change_nodes_node_idx on htm.tag_change_nodes (node_id);
+comment on column htm.tag_change_nodes.assignment is
+    'What was taken away, overwritten or added: origin, model, prompt_version, confidence, created_at.';
+create table htm.tag_change_names (
+    change_id  bigint not null constraint tag_change_names_change_fk references htm.tag_changes on delete cascade,
+    path       text collate "C" not null,
+    before     jsonb,
+    after      jsonb,
+    moved_from text collate "C",
+    constraint tag_change_names_pk primary key (change_id, path)
+);
+comment on table htm.tag_change_names is
+    'What each name was before a change and after it: null nothing, {"tag": {description, split_into}}, {"synonym": path}.';
+comment on column htm.tag_change_names.moved_from is
+    'What the tag was called: its row got this name, and kept its assignments, which are not in the log.';

@@ -1,0 +1,25 @@
+//! The first schema: a file of SQL a topic, in the order in which they need one another.
+
+use sea_orm_migration::prelude::*;
+
+#[derive(DeriveMigrationName)]
+pub(crate) struct Migration;
+
+pub(crate) const TOPICS: [&str; 9] = [
+    include_str!("sql/extensions.sql"),
+    include_str!("sql/robots.sql"),
+    include_str!("sql/nodes.sql"),
+    include_str!("sql/tags.sql"),
+    include_str!("sql/embeddings.sql"),
+    include_str!("sql/jobs.sql"),
+    include_str!("sql/providers.sql"),
+    include_str!("sql/statistics.sql"),
+    include_str!("sql/working_memory.sql"),
+];
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.get_connection().execute_unprepared(&TOPICS.concat()).await.map(drop)
+    }
+}

@@ -1,0 +1,14 @@
+-- The schema of HTM. Apalis' own schema (`apalis`) is migrated before this one.
+-- Every constraint has a name that says what it holds.
+create extension if not exists vector with schema public;
+create extension if not exists pg_trgm with schema public;
+
+-- The oldest program, by the schema version that it was built for, that may work on this schema. A rolling upgrade
+-- migrates the database first; programs of the version before go on, and restart, until they are replaced.
+create table htm.compatibility (
+    only_row       boolean not null default true
+                   constraint compatibility_pk primary key
+                   constraint compatibility_one_row check (only_row),
+    oldest_program integer not null
+);
+insert into htm.compatibility (oldest_program) values (1);

@@ -1,0 +1,87 @@
+-- What a job can be; ARCHITECTURE.md draws it. A statement that would leave another state behind is refused.
+alter table apalis.jobs
+    add constraint jobs_htm_state_possible check (job_type not like 'htm.%' or case status
+        when 'Pending' then lock_by is null and lock_at is null and done_at is null
+        when 'Running' then lock_by is not null and lock_at is not null and done_at is null
+        when 'Done'    then lock_by is null and lock_at is null and done_at is not null
+        when 'Killed'  then lock_by is null and lock_at is null and done_at is not null
+        else false end),
+    add constraint jobs_htm_attempts_possible
+        check (job_type not like 'htm.%' or attempts between 0 and max_attempts);
+create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
+-- Any number of workers is scraped every few seconds: no count may walk over the jobs that are done or simply wait.
+create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status in ('Killed', 'Failed');
+create index jobs_htm_parked_idx on apalis.jobs (job_type) where status = 'Pending' and metadata ? 'parked';
+-- The jobs of a node that are not done: for status, and for the count of nodes that recall cannot see yet.
+create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'))
+    where status <> 'Done' and job_type like 'htm.%';
+-- Claims and acks rewrite rows all day: vacuum early, or the claim's index walks over the dead.
+alter table apalis.jobs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+-- How long each worker may go unseen: its own setting, so that no other worker judges it by another.
+create table htm.worker_leases (
+    worker   text not null constraint worker_leases_pk primary key
+             constraint worker_leases_worker_fk references apalis.workers on delete cascade,
+    lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0)
+);
+
+-- A queue that stands in this table is not claimed from.
+create table htm.paused_queues (
+    queue     text not null constraint paused_queues_pk primary key,
+    reason    text not null,
+    paused_at timestamptz not null default now()
+);
+
+-- What is done, for ever: also where the outcome is zero tags, and after the job's row was pruned.
+create table htm.completions (
+    namespace text collate "C" not null,
+    node_id   bigint not null,
+    revision  integer not null,
+    stage     text not null constraint completions_stage_known check (stage in ('embed', 'tag')),
+    model     text not null,
+    version   text not null default '',
+    outcome   text not null,
+    worker    text not null,
+    attempt   integer not null,
+    done_at   timestamptz not null default now(),
+    constraint completions_pk primary key (node_id, revision, stage, model, namespace),
+    constraint completions_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
+);
+create index completions_model_idx on htm.completions (stage, model, node_id);
+
+-- Live nodes that have neither their artefact nor a job that will make it nor a dead letter that says why: for the
+-- model that recall asks, and for tags. The pipeline's promise is that this view is empty.
+create view htm.stranded as
+select n.id as node_id, n.namespace, n.revision, s.stage
+  from htm.nodes n
+ cross join (select 'embed' as stage, label as model, queue from htm.embedding_models where state = 'active'
+             union all
+             select 'embed', null, 'htm.embed' where not exists (select from htm.embedding_models where state = 'active')
+             union all
+             select 'tag', null, 'htm.tag') s
+ where n.deleted_at is null
+   and not exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
+                      and (s.model is null or c.model = s.model))
+   and not exists (select from apalis.jobs j
+                    where j.job_type like 'htm.%' and j.job_type = s.queue and j.status <> 'Done'
+                      and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                      and j.metadata -> 'node' = n.id::text
+                      and j.metadata -> 'revision' = n.revision::text);
+
+-- A run of `htm backfill`: where it is, so that running it again goes on from there.
+create table htm.backfills (
+    id          bigint generated always as identity constraint backfills_pk primary key,
+    queue       text not null,
+    model       text not null,
+    namespace   text,
+    since       timestamptz,
+    forced      boolean not null,
+    cursor_node bigint not null default 0,
+    last_node   bigint not null,
+    enqueued    bigint not null default 0,
+    started_at  timestamptz not null default now(),
+    finished_at timestamptz
+);
+create unique index backfills_one_open on htm.backfills
+    (queue, model, coalesce(namespace, ''), coalesce(since, '-infinity'), forced) where finished_at is null;

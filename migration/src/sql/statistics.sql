@@ -1,0 +1,56 @@
+-- What BM25 weighs words by. A fresh write is findable at once: a word without statistics is counted live.
+create table htm.namespace_statistics (
+    namespace       text collate "C" not null constraint namespace_statistics_pk primary key,
+    node_count      bigint not null default 0,
+    average_lexemes real not null default 1,
+    unseen_count    bigint not null default 0,
+    refreshed_at    timestamptz
+);
+comment on column htm.namespace_statistics.average_lexemes is
+    'Distinct lexemes a node: a tsvector knows that number, and must be unpacked for the number of words.';
+comment on column htm.namespace_statistics.unseen_count is
+    'Nodes written, edited, forgotten or restored since the last refresh.';
+
+create table htm.lexeme_statistics (
+    namespace  text collate "C" not null,
+    lexeme     text collate "C" not null,
+    node_count integer not null,
+    constraint lexeme_statistics_pk primary key (namespace, lexeme)
+);
+-- A word that no node has, by those that are most like it.
+create index lexeme_statistics_trigram_idx on htm.lexeme_statistics using gin (lexeme gin_trgm_ops);
+
+-- How far the refresher has looked: it reads only newer nodes to learn which namespaces changed.
+create table htm.statistics_watermark (
+    only_row boolean not null default true
+             constraint statistics_watermark_pk primary key
+             constraint statistics_watermark_one_row check (only_row),
+    node_id  bigint not null
+);
+insert into htm.statistics_watermark (node_id) values (0);
+
+-- Counts the words of a namespace. Nodes that change meanwhile stay noted for the next time.
+create function htm.refresh_statistics(in_namespace text) returns void language plpgsql as $$
+declare
+    seen bigint := coalesce((select unseen_count from htm.namespace_statistics where namespace = in_namespace), 0);
+begin
+    -- Only what differs is written: an index of trigrams is dear to write to.
+    with found as materialized (
+        select word collate "C" as lexeme, ndoc
+          from ts_stat(format('select tsv from htm.nodes where namespace = %L and deleted_at is null', in_namespace))
+    ), gone as (
+        delete from htm.lexeme_statistics s
+         where s.namespace = in_namespace and not exists (select from found f where f.lexeme = s.lexeme)
+    )
+    insert into htm.lexeme_statistics as s (namespace, lexeme, node_count)
+    select in_namespace, lexeme, ndoc from found
+    on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count
+     where s.node_count <> excluded.node_count;
+    insert into htm.namespace_statistics as s
+           (namespace, node_count, average_lexemes, unseen_count, refreshed_at)
+    select in_namespace, count(*), greatest(coalesce(avg(length(tsv)), 1), 1), 0, now()
+      from htm.nodes where namespace = in_namespace and deleted_at is null
+    on conflict (namespace) do update
+       set (node_count, average_lexemes, unseen_count, refreshed_at)
+         = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - seen, 0), excluded.refreshed_at);
+end $$;
