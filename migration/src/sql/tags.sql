@@ -164,18 +164,23 @@ begin
         select n.namespace,
                in_most - (select count(*) from (select from htm.tags k where k.namespace = n.namespace limit in_most) k) as free
           from (select distinct f.namespace from fresh f) n
+    ), fitting as materialized (
+        select c.namespace, c.path,
+               case when not exists (select from fresh f
+                                       join room r on r.namespace = f.namespace and f.place > r.free
+                                      where f.namespace = c.namespace and (f.path = c.tag or starts_with(c.tag, f.path || ':')))
+                    then c.tag end as tag
+          from called c
     ), made as (
         insert into htm.tags as t (namespace, path)
-        select f.namespace, f.path from fresh f join room r on r.namespace = f.namespace and f.place <= r.free
+        select distinct f.namespace, l.path
+          from fitting f
+         cross join lateral htm.tag_lineage(f.tag) l(path)
+         where not exists (select from htm.tags k where k.namespace = f.namespace and k.path = l.path)
          order by 1, 2
         on conflict on constraint tags_namespace_path_key do nothing
     )
-    select c.namespace, c.path,
-           case when not exists (select from fresh f
-                                   join room r on r.namespace = f.namespace and f.place > r.free
-                                  where f.namespace = c.namespace and (f.path = c.tag or starts_with(c.tag, f.path || ':')))
-                then c.tag end
-      from called c;
+    select f.namespace, f.path, f.tag from fitting f;
 end $$;
 
 -- ── changes ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -164,7 +164,11 @@ async fn a_split_of_the_readme_loses_no_memory_and_says_where_all_are() {
     let had = "select count(*) from htm.node_tags a join htm.tags t on t.id = a.tag_id where t.path = 'database'";
     let before = db.count(had).await;
     assert!(before >= 4, "{before} have the tag");
-    let mut worker = sandbox.start("tag-worker", &["--poll-ms", "50"]);
+    let mut worker = sandbox.start("tag-worker", &[]);
+    htm_tests::wait_until(async || {
+        htm_core::store::workers::list(&db.pool).await.unwrap().iter().any(|worker| worker.alive)
+    })
+    .await;
     let answer = sandbox
         .htm(&["tags", "split", "database", "database:design", "database:operation", "--yes", "--json"])
         .await;

@@ -276,10 +276,14 @@ impl Ontology<'_> {
     /// # Errors
     /// `synonym_unknown`, `tag_invalid`, or a database error.
     pub async fn remove_synonym(&self, name: &str) -> Result<Changed> {
-        let stored = self.htm.tag_rules().normalise(name)?.to_string();
+        let rules = self.htm.tag_rules();
+        let stored = rules.normalise(name)?;
         let plan = |draft: &mut Draft| {
             let synonyms = &mut draft.after.synonyms;
-            let name = if synonyms.contains_key(name) { name.to_owned() } else { stored.clone() };
+            let name = match synonyms.contains_key(name) {
+                true => name.to_owned(),
+                false => rules.as_in_use(stored.as_str(), |name| synonyms.contains_key(name)),
+            };
             match synonyms.remove(&name) {
                 Some(tag) => Ok((name, tag)),
                 None => Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into()),
