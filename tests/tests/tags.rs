@@ -43,7 +43,12 @@ impl Says {
 
     fn llm(version: &'static str) -> Self {
         // The model of the handles, so that completions are theirs.
-        Self { model: ModelName::new("fake", "tags"), version, origin: TagOrigin::Llm, rules: TagRules::default() }
+        Self {
+            model: ModelName::new("fake", "tags"),
+            version,
+            origin: TagOrigin::Llm,
+            rules: TagRules::default(),
+        }
     }
 
     /// Claims what is due, and says of each node what `tags` gives; returns how many jobs ended.

@@ -208,7 +208,8 @@ impl Htm {
         let stored: Vec<_> = stored.iter().map(|tag| (after.namespace.as_str(), tag.as_str())).collect();
         let in_use = tags::as_in_use(&mut *tx, self.tag_rules(), &stored).await?;
         remove_tags.extend(in_use.iter().map(|tag| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
-        remove_tags.extend(stored.iter().map(|(_, tag)| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
+        remove_tags
+            .extend(stored.iter().map(|(_, tag)| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
         if change_tags_in_tx(&mut tx, node, &after.namespace, (&add_tags, &remove_tags)).await? {
             changed.push("tags");
         }

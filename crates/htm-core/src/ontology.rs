@@ -33,9 +33,9 @@ pub use look::{
 };
 pub use suggest::{Orphan, Suggestion};
 
-pub use crate::tag::Leftover;
 use crate::error::Result;
 use crate::htm::Htm;
+pub use crate::tag::Leftover;
 
 /// The tags of a namespace. Tags may be named as people write them, and by any of their names.
 #[derive(Clone, Debug)]

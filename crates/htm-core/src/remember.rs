@@ -293,8 +293,9 @@ impl Htm {
             .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
             .collect();
         let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules()).await?;
-        let full = (nodes.iter().zip(&stored_tags))
-            .find_map(|(node, tags)| tags.iter().find_map(|tag| names.of(node.namespace, tag.as_str()).err()));
+        let full = (nodes.iter().zip(&stored_tags)).find_map(|(node, tags)| {
+            tags.iter().find_map(|tag| names.of(node.namespace, tag.as_str()).err())
+        });
         if let Some(full) = full {
             tx.rollback().await?;
             if nodes.len() == 1 {

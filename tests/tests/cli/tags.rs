@@ -157,11 +157,13 @@ async fn a_split_of_the_readme_loses_no_memory_and_says_where_all_are() {
         "The rows of the events table are kept for a year.",
         "The database server got another disk.",
     ];
-    let lines: Vec<String> = texts.iter().map(|text| serde_json::json!({ "text": text }).to_string()).collect();
+    let lines: Vec<String> =
+        texts.iter().map(|text| serde_json::json!({ "text": text }).to_string()).collect();
     let file = sandbox.write("memories.jsonl", lines.join("\n"));
     sandbox.htm(&["import", &file]).await.succeeds();
     sandbox.run("tag-worker", &["--drain"], b"").await.succeeds();
-    let had = "select count(*) from htm.node_tags a join htm.tags t on t.id = a.tag_id where t.path = 'database'";
+    let had =
+        "select count(*) from htm.node_tags a join htm.tags t on t.id = a.tag_id where t.path = 'database'";
     let before = db.count(had).await;
     assert!(before >= 4, "{before} have the tag");
     let mut worker = sandbox.start("tag-worker", &[]);
@@ -175,7 +177,8 @@ async fn a_split_of_the_readme_loses_no_memory_and_says_where_all_are() {
     worker.signal(nix::sys::signal::Signal::SIGTERM);
     worker.end().await;
     let split = answer.json();
-    let into: i64 = split["outcome"]["into"].as_array().unwrap().iter().map(|it| it["nodes"].as_i64().unwrap()).sum();
+    let into: i64 =
+        split["outcome"]["into"].as_array().unwrap().iter().map(|it| it["nodes"].as_i64().unwrap()).sum();
     let kept = split["outcome"]["kept"].as_i64().unwrap();
     assert_eq!((&split["outcome"]["waiting"], &split["nodes"]), (&0.into(), &before.into()), "{split}");
     assert!(into >= 1 && into + kept >= before, "{split}");

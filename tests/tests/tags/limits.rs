@@ -40,7 +40,8 @@ async fn a_full_namespace_takes_no_new_tag_and_everything_else() {
     let ontology = htm.ontology(None).unwrap();
     let batch = [with(&["a:b"]), with(&["a:c:x:y"]), with(&["a:d"]), with(&[]), with(&["a:b", "a"])];
     let results = htm.remember_many(&batch).await.unwrap();
-    let codes: Vec<Option<&str>> = results.iter().map(|it| it.as_ref().err().map(|error| error.code())).collect();
+    let codes: Vec<Option<&str>> =
+        results.iter().map(|it| it.as_ref().err().map(|error| error.code())).collect();
     assert_eq!(codes, [None, Some("namespace_full"), None, None, None], "who fits is written");
     assert_eq!(names(&db).await, ["a", "a:b", "a:d"]);
     assert_eq!(db.count("select count(*) from htm.nodes").await, 4);
@@ -59,7 +60,10 @@ async fn a_full_namespace_takes_no_new_tag_and_everything_else() {
     // A change makes none, and may make fewer.
     let refused = ontology.define(ChangeKind::Add, &[term("one:more", "")]).await.unwrap_err();
     assert_eq!(refused.code(), "namespace_full");
-    assert_eq!(ontology.clone().dry_run().define(ChangeKind::Add, &[term("x", "")]).await.unwrap_err().code(), "namespace_full");
+    assert_eq!(
+        ontology.clone().dry_run().define(ChangeKind::Add, &[term("x", "")]).await.unwrap_err().code(),
+        "namespace_full"
+    );
     ontology.merge(&["new"], "a:b").await.unwrap();
     ontology.rename("a:d", "a:e").await.unwrap();
     // Another namespace has room of its own.

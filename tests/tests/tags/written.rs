@@ -31,7 +31,9 @@ async fn a_plural_means_the_singular_that_is_in_use_for_who_tags_and_for_who_ask
     htm.ontology(None).unwrap().add_synonym("frotz", "zork:gizmo").await.unwrap();
     let nodes = remember(&htm, 1, "three", &["frotzes:old"]).await;
     assert_eq!(tags_of(&db, nodes[0]).await, ["zork:gizmo:old manual"]);
-    Says::llm("1").of(&db, "w", |it| if it == node { vec![("zorks:gizmos".into(), 0.5)] } else { vec![] }).await;
+    Says::llm("1")
+        .of(&db, "w", |it| if it == node { vec![("zorks:gizmos".into(), 0.5)] } else { vec![] })
+        .await;
     assert_eq!(tags_of(&db, node).await, ["zork:gizmo manual"]);
     let memory = Memory::new("elsewhere").namespace("elsewhere").tag("zorks".parse().unwrap());
     let elsewhere = htm.remember(memory).await.unwrap().node;

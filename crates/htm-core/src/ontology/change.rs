@@ -388,8 +388,9 @@ impl Ontology<'_> {
     /// An error, which names the nearest when it is about a tag that there is not.
     async fn with_nearest(&self, connection: &mut PgConnection, error: Error) -> Result<Error> {
         let mut error = error;
-        if let Error::Tag(TagError::Unknown { tag, nearest, .. } | TagError::IntoUnknown { tag, nearest, .. }) =
-            &mut error
+        if let Error::Tag(
+            TagError::Unknown { tag, nearest, .. } | TagError::IntoUnknown { tag, nearest, .. },
+        ) = &mut error
         {
             let found = reads::similar(connection, self.namespace, tag, 3).await?;
             *nearest = found.into_iter().map(|it| it.tag).collect();

@@ -212,7 +212,9 @@ impl TagError {
                     namespace => format!(" --namespace {namespace}"),
                 };
                 let (first, others) = from.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
-                let mut hint = format!("to give a tag this name, rename it: `htm tags rename {first} {tag}{whose} --yes`");
+                let mut hint = format!(
+                    "to give a tag this name, rename it: `htm tags rename {first} {tag}{whose} --yes`"
+                );
                 if !others.is_empty() {
                     hint += &format!(", then `htm tags merge {} {tag}{whose} --yes`", others.join(" "));
                 }

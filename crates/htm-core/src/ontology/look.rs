@@ -312,7 +312,9 @@ impl Ontology<'_> {
         let mut rows = store::split_outcome(self.htm.pool(), self.namespace, change).await?;
         match (rows.pop(), rows.first()) {
             (Some((Some(_), kept)), Some((None, waiting))) => {
-                let count = |(tag, nodes): &(Option<String>, i64)| Some(TagCount { tag: tag.clone()?, nodes: *nodes });
+                let count = |(tag, nodes): &(Option<String>, i64)| {
+                    Some(TagCount { tag: tag.clone()?, nodes: *nodes })
+                };
                 Ok(SplitOutcome { waiting: *waiting, into: rows.iter().filter_map(count).collect(), kept })
             }
             _ => Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into()),

@@ -8,7 +8,7 @@ use super::nodes::read_tag;
 use crate::error::{Error, Result};
 use crate::id::NodeId;
 use crate::ontology::TagError;
-use crate::tag::{FormerNames, Leftover, KnownTag, KnownTags, SplitTag, TagRules};
+use crate::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
 /// What tags are called now, by the namespace and the path that were given.
 pub(crate) struct Names {
@@ -21,7 +21,8 @@ impl Names {
     /// The present name of one that was registered; [`TagError::NamespaceFull`] of one that was not.
     pub(crate) fn of(&self, namespace: &str, path: &str) -> Result<&str> {
         let tag = self.tags.get(&(namespace.to_owned(), path.to_owned())).and_then(Option::as_deref);
-        let full = || TagError::NamespaceFull { namespace: namespace.into(), tag: path.into(), limit: self.limit };
+        let full =
+            || TagError::NamespaceFull { namespace: namespace.into(), tag: path.into(), limit: self.limit };
         Ok(tag.ok_or_else(full)?)
     }
 }

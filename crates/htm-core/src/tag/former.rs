@@ -143,7 +143,11 @@ mod tests {
         assert_eq!(called("software:db:index").as_deref(), Some("database:index"));
         assert_eq!(called("food:Meals").as_deref(), Some("food:meal"));
         assert_eq!((called("pet"), called("pet:cat"), called("pets")), (None, None, None));
-        assert_eq!((called("widgets"), called("widgets:new")), (None, None), "the plural of what was removed");
+        assert_eq!(
+            (called("widgets"), called("widgets:new")),
+            (None, None),
+            "the plural of what was removed"
+        );
         assert_eq!(called("petrol").as_deref(), Some("petrol"));
     }
 

@@ -15,7 +15,8 @@ impl TagRules {
         for level in path.split(':') {
             let written = std::iter::once(level.to_owned()).chain(self.guesses(level));
             let written: Vec<String> = written.collect();
-            above = above.iter().flat_map(|above| written.iter().map(move |level| below(above, level))).collect();
+            above =
+                above.iter().flat_map(|above| written.iter().map(move |level| below(above, level))).collect();
             names.extend_from_slice(&above);
         }
         names
@@ -82,7 +83,10 @@ mod tests {
 
     #[test]
     fn a_word_of_ones_own_is_no_plural_of_another() {
-        let rules = TagRules { singular: [("widgets".to_owned(), "widgets".to_owned())].into(), ..TagRules::default() };
+        let rules = TagRules {
+            singular: [("widgets".to_owned(), "widgets".to_owned())].into(),
+            ..TagRules::default()
+        };
         assert!(rules.names_in_question("widgets").is_empty());
     }
 }

@@ -137,8 +137,29 @@ mod tests {
     #[test]
     fn what_is_no_plural_stays() {
         for word in [
-            "kubernetes", "postgres", "redis", "aws", "css", "status", "business", "analysis", "physics", "news",
-            "ios", "devops", "windows", "data", "media", "k8s", "nextjs", "dns", "series", "pandas", "sales", "s", "",
+            "kubernetes",
+            "postgres",
+            "redis",
+            "aws",
+            "css",
+            "status",
+            "business",
+            "analysis",
+            "physics",
+            "news",
+            "ios",
+            "devops",
+            "windows",
+            "data",
+            "media",
+            "k8s",
+            "nextjs",
+            "dns",
+            "series",
+            "pandas",
+            "sales",
+            "s",
+            "",
         ] {
             assert_eq!(of(word), word);
         }

@@ -208,7 +208,8 @@ impl Nearness {
         let mut chosen: Vec<TagSuggestion> = Vec::new();
         let split = |path: &TagPath| self.naming.former.split.get(path.as_str());
         let is_close = |similarity: f32| similarity >= best - MARGIN;
-        let (mut close, far): (Vec<_>, Vec<_>) = near.iter().partition(|(similarity, _, _)| is_close(*similarity));
+        let (mut close, far): (Vec<_>, Vec<_>) =
+            near.iter().partition(|(similarity, _, _)| is_close(*similarity));
         let given_way: Vec<_> = close.iter().filter_map(|(_, _, path)| split(path)).collect();
         close.extend(far.into_iter().filter(|(_, _, path)| given_way.iter().any(|split| split.has(path))));
         for (similarity, _, path) in close {
@@ -334,13 +335,20 @@ mod tests {
 
     #[test]
     fn a_split_tag_gives_way_to_what_is_in_its_place_and_is_the_rest() {
-        let all = [("work", &[[0.9, 0.0]][..]), ("task", &[[0.5, 0.0]]), ("talk:small", &[[0.1, 0.0]]), ("x", &[[0.5, 0.0]])];
+        let all = [
+            ("work", &[[0.9, 0.0]][..]),
+            ("task", &[[0.5, 0.0]]),
+            ("talk:small", &[[0.1, 0.0]]),
+            ("x", &[[0.5, 0.0]]),
+        ];
         let mut near = nearness(terms(&[]), terms(&all), &[]);
         let split = |into: &[&str], leftover| {
             let into = into.iter().map(|path| path.parse().unwrap()).collect();
             [("work".to_owned(), SplitTag { into, leftover })].into()
         };
-        let tags = |near: &Nearness| near.tags(&[vec![1.0, 0.0]], 5)[0].iter().map(|it| it.path.to_string()).collect::<Vec<_>>();
+        let tags = |near: &Nearness| {
+            near.tags(&[vec![1.0, 0.0]], 5)[0].iter().map(|it| it.path.to_string()).collect::<Vec<_>>()
+        };
         assert_eq!(tags(&near), ["work"]);
         near.naming.former.split = split(&["task", "talk"], Leftover::Keep);
         assert_eq!(tags(&near), ["task"], "what is not in its place is no nearer for that");

@@ -74,7 +74,7 @@ pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Res
             let from: Vec<&str> = it.from.iter().map(String::as_str).collect();
             to_change(htm, &it.whose, it.consent.dry_run)?.merge(&from, &it.into).await?
         }
-        TagsCommand::Split(it) => return split::run(htm, &it, output).await,
+        TagsCommand::Split(it) => return super::split::run(htm, &it, output).await,
         TagsCommand::Revert(it) => to_change(htm, &it.whose, it.consent.dry_run)?.revert(it.change).await?,
         TagsCommand::Synonyms(SynonymsCommand::Add { name, tag, whose, rehearsal }) => {
             to_change(htm, &whose, rehearsal.dry_run)?.add_synonym(&name, &tag).await?
