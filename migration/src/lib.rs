@@ -51,9 +51,10 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
 /// A database error; then nothing is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
-    let dropped = sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
-        .execute(&mut lock.connection)
-        .await;
+    let dropped =
+        sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
+            .execute(&mut lock.connection)
+            .await;
     let released = lock.release().await;
     dropped?;
     Ok(released?)
