@@ -151,19 +151,16 @@ async fn others_are_neither_named_nor_measured() {
     for n in 0..20 {
         all.remember(Memory::new(format!("another {n}")).namespace("secret")).await.unwrap();
     }
-    // A robot and a group of another namespace have the memory in mind.
+    // A robot of another namespace has the memory in mind.
     let spy = all.robot_in("secret", "spy").await.unwrap();
     spy.add(&[node]).await.unwrap();
     spy.close().await.unwrap();
-    let agent = all.group("agency").namespace("secret").join("agent", JoinOptions::default()).await.unwrap();
-    agent.add(node).await.unwrap();
     assert_eq!(all.keepers(node).await.unwrap().robots.len(), 2);
-    assert_eq!(all.keepers(node).await.unwrap().groups, ["agency"]);
 
     let atlas = all.within(["atlas"]).unwrap();
     let keepers = atlas.keepers(node).await.unwrap();
     let robots: Vec<&str> = keepers.robots.iter().map(|it| it.namespace.as_str()).collect();
-    assert_eq!((robots, keepers.groups), (vec!["atlas"], vec![]));
+    assert_eq!(robots, ["atlas"]);
     assert!(all.memory_stats(&StatsQuery::default()).await.unwrap().storage.is_some());
     assert_eq!(atlas.memory_stats(&StatsQuery::default()).await.unwrap().storage, None);
     let request = BackfillRequest { namespace: Some("atlas".into()), ..BackfillRequest::new(Stage::Tag) };

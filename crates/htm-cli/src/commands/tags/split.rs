@@ -75,24 +75,22 @@ async fn is_served(htm: &Htm) -> Result<bool, CliError> {
 
 fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
     let nodes = |n: i64| format!("{n} node{}", if n == 1 { "" } else { "s" });
-    let mut lines: Vec<String> =
-        outcome.into.iter().map(|it| format!("{}: {}", it.tag, nodes(it.nodes))).collect();
-    match leftover {
-        Leftover::Keep => lines.push(format!("{tag}: {} fit none of them and keep it", nodes(outcome.kept))),
-        Leftover::First => {
-            if let Some(first) = lines.first_mut() {
-                first.push_str(", those that fit none of them included");
+    let is_begun = outcome.kept > 0 || outcome.into.iter().any(|it| it.nodes > 0);
+    let mut lines: Vec<String> = Vec::new();
+    if is_begun || outcome.waiting == 0 {
+        lines.extend(outcome.into.iter().map(|it| format!("{}: {}", it.tag, nodes(it.nodes))));
+        match leftover {
+            Leftover::Keep => lines.push(format!("{tag}: {} fit none of them and keep it", nodes(outcome.kept))),
+            Leftover::First => {
+                if let Some(first) = lines.first_mut() {
+                    first.push_str(", those that fit none of them included");
+                }
             }
         }
     }
     if outcome.waiting > 0 {
-        lines.push(format!(
-            "{} not tagged again yet: a tag-worker does it (`htm tags list` shows the counts)",
-            match outcome.waiting {
-                1 => "1 node is".to_owned(),
-                n => format!("{n} nodes are"),
-            }
-        ));
+        let are = if outcome.waiting == 1 { "is" } else { "are" };
+        lines.push(format!("{} {are} yet to be tagged again, by a tag-worker", nodes(outcome.waiting)));
     }
     lines.iter().map(|line| plain(line)).collect()
 }
