@@ -4,6 +4,9 @@
 //! [`version`] says what a database has, [`LATEST`] what this binary wants.
 
 mod m20261122_000001_schema;
+mod roles;
+
+pub use roles::grant;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
@@ -51,10 +54,9 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
 /// A database error; then nothing is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
-    let dropped =
-        sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
-            .execute(&mut lock.connection)
-            .await;
+    let dropped = sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
+        .execute(&mut lock.connection)
+        .await;
     let released = lock.release().await;
     dropped?;
     Ok(released?)
@@ -98,6 +100,12 @@ pub enum MigrationError {
         /// The version found, when it is there but too old.
         found: Option<String>,
     },
+    /// No role of this name is on the server.
+    #[error("the server has no role `{name}`")]
+    RoleMissing {
+        /// As it was asked for.
+        name: String,
+    },
     /// PostgreSQL is older than 15.
     #[error("this PostgreSQL is version {found}; HTM needs 15 or later")]
     ServerTooOld {
@@ -120,6 +128,7 @@ impl MigrationError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::ExtensionMissing { .. } => "extension_missing",
+            Self::RoleMissing { .. } => "role_missing",
             Self::ServerTooOld { .. } => "server_too_old",
             Self::Apalis(_) | Self::Htm(_) | Self::Database(_) => "migration_failed",
         }
@@ -136,6 +145,10 @@ impl MigrationError {
             Self::ExtensionMissing { name, .. } => format!(
                 "install PostgreSQL's contrib package, which holds `{name}` (for example `apt-get install \
                  postgresql-contrib`), then run `htm db migrate`"
+            ),
+            Self::RoleMissing { name } => format!(
+                "make it, as a role that may (`create role {name} login password '…'`), then run `htm db migrate \
+                 --application-role {name}` again"
             ),
             Self::ServerTooOld { .. } => {
                 "point database.url at PostgreSQL 15 or later, or unset it to use HTM's private PostgreSQL".into()

@@ -331,7 +331,8 @@ async fn former_texts_stay_with_their_authors_and_times_until_the_purge() {
     htm.update(node, &Edit::new().content("third").caller(ada())).await.unwrap();
     let texts = htm.revisions(node).await.unwrap();
     let own = htm.settings().robot.as_str();
-    let told: Vec<_> = texts.iter().map(|it| (it.revision, it.content.as_str(), it.author.as_str())).collect();
+    let told: Vec<_> =
+        texts.iter().map(|it| (it.revision, it.content.as_str(), it.author.as_str())).collect();
     assert_eq!(told, [(1, "first", "ada"), (2, "second", own), (3, "third", "ada")]);
     assert!(texts.is_sorted_by(|one, next| one.written_at < next.written_at), "{texts:?}");
     assert_eq!(texts[2].written_at, htm.get(node).await.unwrap().updated_at);

@@ -439,7 +439,7 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
     assert_eq!(db.count(TRACES).await, rows, "a plan removes nothing");
     let purged = htm.purge(&here, Confirmed).await.unwrap();
     assert_eq!(purged, plan);
-    assert_eq!((purged.removed.nodes, purged.removed.embeddings, purged.removed.jobs), (1, 2, 4));
+    assert_eq!((purged.removed.nodes, purged.removed.embeddings, purged.removed.jobs), (1, 2, 5));
     assert!(purged.removed.tags > 1, "{purged:?}");
     assert_eq!((purged.completions, purged.repeats, purged.revisions, purged.working_memory), (2, 1, 1, 1));
     assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap_err().code(), "node_not_found");

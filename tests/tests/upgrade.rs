@@ -10,7 +10,8 @@ use htm_tests::{Sandbox, TestDatabase, wait_until};
 async fn the_fleet_goes_on_while_the_database_is_migrated() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db).set("HTM_JOBS__POLL_MS", "50");
-    let _workers = [sandbox.start("embed-worker", &["--batch", "4"]), sandbox.start("tag-worker", &["--batch", "4"])];
+    let _workers =
+        [sandbox.start("embed-worker", &["--batch", "4"]), sandbox.start("tag-worker", &["--batch", "4"])];
     let htm = db.htm();
     for n in 0..100 {
         if n == 50 {

@@ -330,7 +330,19 @@ pub(crate) enum DbCommand {
     /// Print the database's URL
     Url,
     /// Bring the schema up to this program's version
-    Migrate,
+    #[command(
+        after_help = "The role that migrates owns the tables. Applications and workers can do with less: a role that \
+reads and writes rows, and owns nothing.
+
+Examples:
+  htm db migrate
+  HTM_DATABASE__URL=postgres://owner@db.example.com/htm htm db migrate --application-role htm_app"
+    )]
+    Migrate {
+        /// Let this role read and write, too: for applications and workers
+        #[arg(long, value_name = "ROLE")]
+        application_role: Option<String>,
+    },
     /// Delete every memory: drop HTM's schema and apalis' (with every job in it)
     Reset {
         /// Yes, delete every memory

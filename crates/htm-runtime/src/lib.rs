@@ -19,4 +19,4 @@ pub use error::{RuntimeError, chain};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-pub use session::{DatabaseServer, Session, drop_schemas, migrate, schema_version};
+pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};

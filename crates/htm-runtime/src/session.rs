@@ -199,6 +199,14 @@ pub async fn migrate(config: &Config) -> Result<(), RuntimeError> {
     on_database(config, async |options| Ok(htm_migration::up(&options).await?)).await
 }
 
+/// Lets a role of the database of the configuration do what applications and workers do ([`htm_migration::grant`]).
+///
+/// # Errors
+/// As [`migrate`], and `role_missing`.
+pub async fn grant(config: &Config, role: &str) -> Result<(), RuntimeError> {
+    on_database(config, async |options| Ok(htm_migration::grant(&options, role).await?)).await
+}
+
 /// Drops HTM's and apalis' schemas from the database of the configuration. The caller has asked.
 ///
 /// # Errors

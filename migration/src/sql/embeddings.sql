@@ -45,8 +45,9 @@ begin
 end $$;
 
 -- Only the first model, which is active at once, has its index from the start: to fill a store that has one is slow.
+-- It runs as the role that owns the schema: workers register their model, and have no right to make tables.
 create function htm.register_embedding_model(provider text, name text, dimensions integer) returns integer
-    language plpgsql as $$
+    language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
     model    htm.embedding_models;
     new_id   integer;
@@ -99,5 +100,8 @@ begin
     -- Last: it locks htm.nodes as well.
     execute format('drop table if exists htm.embeddings_%s', model_id);
 end $$;
+-- For the roles that `htm db migrate --application-role` names, and for the owner.
+revoke execute on function htm.register_embedding_model, htm.make_embedding_store, htm.revive_embedding_model,
+    htm.drop_embedding_store from public;
 comment on function htm.register_embedding_model is
     'Returns the id of a model and makes its store htm.embeddings_<id>; the first model becomes the active one.';

@@ -22,8 +22,11 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             let url = url(config)?;
             output.value(&serde_json::json!({ "url": url }), || url.clone());
         }
-        DbCommand::Migrate => {
+        DbCommand::Migrate { application_role } => {
             htm_runtime::migrate(config).await?;
+            if let Some(role) = &application_role {
+                htm_runtime::grant(config, role).await?;
+            }
             let version = htm_migration::LATEST;
             output.value(&serde_json::json!({ "schema_version": version }), || {
                 format!("schema version {version}")

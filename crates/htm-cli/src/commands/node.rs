@@ -100,7 +100,8 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
         None => text.push_str(&plain(&node.content)),
         Some(revisions) => {
             let texts = revisions.iter().map(|it| {
-                let head = format!("revision {} by {}, {}", it.revision, it.author, it.written_at.to_rfc3339());
+                let head =
+                    format!("revision {} by {}, {}", it.revision, it.author, it.written_at.to_rfc3339());
                 format!("{}\n{}", plain(&head), plain(&it.content))
             });
             text.push_str(&texts.collect::<Vec<_>>().join("\n\n"));

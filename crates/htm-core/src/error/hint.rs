@@ -103,6 +103,11 @@ impl Error {
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
             }
+            Self::DatabaseDenied(error) if is_privilege(error) => {
+                "the role in database.url may not do this: run commands that change the schema (`htm db migrate`, `htm models`) \
+                 as the role that owns it; for the rest, `htm db migrate --application-role ROLE` as the owner"
+                    .into()
+            }
             Self::DatabaseDenied(_) => {
                 "check user, password and database in database.url (`htm config show`), and the role's privileges".into()
             }
@@ -112,4 +117,8 @@ impl Error {
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
         }
     }
+}
+
+fn is_privilege(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("42501") // insufficient_privilege
 }

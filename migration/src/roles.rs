@@ -1,0 +1,24 @@
+//! What the role of the applications and workers may do. The role that migrates owns the schemas.
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+use crate::MigrationError;
+
+/// Lets a role do what applications and workers do: read and write rows, and call the functions that they need. It owns
+/// nothing, and cannot change the schema. The tables of embedding models that are registered later are granted too.
+///
+/// # Errors
+/// [`MigrationError::RoleMissing`], or a database error; then nothing is granted.
+pub async fn grant(options: &PgConnectOptions, role: &str) -> Result<(), MigrationError> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    let quoted: Option<String> =
+        sqlx::query_scalar("select quote_ident(rolname) from pg_roles where rolname = $1")
+            .bind(role)
+            .fetch_optional(&mut connection)
+            .await?;
+    let quoted = quoted.ok_or_else(|| MigrationError::RoleMissing { name: role.into() })?;
+    let grants = include_str!("sql/grants.sql").replace("{{role}}", &quoted);
+    sqlx::raw_sql(AssertSqlSafe(format!("begin; {grants} commit"))).execute(&mut connection).await?;
+    Ok(connection.close().await?)
+}

@@ -1,0 +1,111 @@
+//! The role of applications and workers: it reads and writes, owns nothing, and cannot change the schema.
+
+use htm_tests::{Sandbox, TestDatabase};
+
+/// One role for all tests of a server; what it may do is granted a database.
+const ROLE: &str = "htm_tests_application";
+
+/// Programs that are the role from the first statement on.
+async fn application(db: &TestDatabase) -> Sandbox {
+    sqlx::raw_sql(
+        "do $$ begin create role htm_tests_application; exception when duplicate_object or unique_violation then null; end $$",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let url = db.url();
+    let and = if url.contains('?') { '&' } else { '?' };
+    Sandbox::on(&format!("{url}{and}options[role]={ROLE}"))
+}
+
+#[tokio::test]
+async fn applications_and_workers_own_nothing_and_do_all_their_work() {
+    let db = TestDatabase::empty().await;
+    let application = application(&db).await;
+    let owner = Sandbox::new(&db);
+    owner.htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+    // Again, as with each new version.
+    owner.htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+
+    let node = application
+        .remember(&["--robot", "ada", "--tag", "database:postgresql", "PostgreSQL is chosen"])
+        .await;
+    // It registers the model, whose table the owner makes.
+    application.run("embed-worker", &["--drain"], b"").await.succeeds();
+    application.run("tag-worker", &["--drain"], b"").await.succeeds();
+    let other = application.remember(&["a second memory"]).await;
+    application.run("embed-worker", &["--drain"], b"").await.succeeds();
+    application.run("tag-worker", &["--drain"], b"").await.succeeds();
+    for arguments in [
+        &["recall", "which database?"][..],
+        &["edit", &node, "--robot", "ada", "PostgreSQL 18 is chosen"],
+        &["context", "--robot", "ada", "database"],
+        &["tags", "rename", "database", "db", "--yes"],
+        &["backfill", "embed", "--force", "--no-wait"],
+        &["jobs", "stats"],
+        &["jobs", "pause", "htm.embed", "--reason", "a test"],
+        &["jobs", "resume", "htm.embed"],
+        &["providers", "set", "fake/fake-64", "--requests-per-minute", "1000"],
+        &["providers", "budget", "default", "--tokens-per-day", "1000000"],
+        &["stats"],
+        &["robots", "list"],
+        &["forget", &other, "--yes"],
+    ] {
+        application.htm(arguments).await.succeeds();
+    }
+    application.run("embed-worker", &["--drain"], b"").await.succeeds();
+    application.htm(&["purge", "--before", "2020-01-01", "--yes"]).await.succeeds();
+    assert!(application.htm(&["jobs", "audit"]).await.exits(0).stdout.starts_with("0 stranded"));
+
+    assert_eq!(
+        db.count("select count(*) from pg_class where relowner = 'htm_tests_application'::regrole").await,
+        0
+    );
+    assert_eq!(
+        db.count("select count(*) from pg_proc where proowner = 'htm_tests_application'::regrole").await,
+        0
+    );
+}
+
+#[tokio::test]
+async fn applications_and_workers_cannot_change_the_schema() {
+    let db = TestDatabase::new().await;
+    let application = application(&db).await;
+    let refused = application.htm(&["remember", "before the grant"]).await;
+    let said = refused.fails(1, "database_denied");
+    assert!(said.contains("--application-role"), "{said}");
+    Sandbox::new(&db).htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+    application.run("embed-worker", &["--drain"], b"").await.succeeds();
+
+    let mut role = db.pool.acquire().await.unwrap();
+    sqlx::raw_sql("set role htm_tests_application").execute(&mut *role).await.unwrap();
+    for statement in [
+        "drop table htm.nodes",
+        "alter table htm.nodes disable trigger all",
+        "create table htm.mine ()",
+        "create function htm.mine() returns int language sql as 'select 1'",
+        "truncate htm.nodes",
+        "update htm.compatibility set oldest_program = 9",
+        "insert into htm.seaql_migrations (version, applied_at) values ('m29991231_next', 0)",
+        "select htm.make_embedding_store(9, 8)",
+        "select htm.drop_embedding_store(1)",
+    ] {
+        let error = sqlx::raw_sql(statement).execute(&mut *role).await.unwrap_err();
+        let code = error.as_database_error().and_then(|error| error.code().map(|code| code.into_owned()));
+        assert_eq!(code.as_deref(), Some("42501"), "{statement}: {error}");
+    }
+    sqlx::raw_sql("reset role").execute(&mut *role).await.unwrap();
+    let refused = application.htm(&["db", "reset", "--yes"]).await;
+    assert!(
+        format!("{refused:?}").contains("database_denied") || format!("{refused:?}").contains("owner"),
+        "{refused:?}"
+    );
+    assert_eq!(db.count("select count(*) from htm.embedding_models").await, 1);
+}
+
+#[tokio::test]
+async fn a_role_that_is_not_there_is_named() {
+    let db = TestDatabase::new().await;
+    let answer = Sandbox::new(&db).htm(&["db", "migrate", "--application-role", "no'such\"role"]).await;
+    assert!(answer.fails(1, "role_missing").contains("create role"), "{answer:?}");
+}
