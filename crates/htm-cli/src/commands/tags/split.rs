@@ -77,7 +77,7 @@ fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
     let nodes = |n: i64| format!("{n} node{}", if n == 1 { "" } else { "s" });
     let is_begun = outcome.kept > 0 || outcome.into.iter().any(|it| it.nodes > 0);
     let mut lines: Vec<String> = Vec::new();
-    if is_begun || outcome.waiting == 0 {
+    if is_begun {
         lines.extend(outcome.into.iter().map(|it| format!("{}: {}", it.tag, nodes(it.nodes))));
         match leftover {
             Leftover::Keep => lines.push(format!("{tag}: {} fit none of them and keep it", nodes(outcome.kept))),
