@@ -222,6 +222,6 @@ create table htm.tag_change_names (
     constraint tag_change_names_pk primary key (change_id, path)
 );
 comment on table htm.tag_change_names is
-    'What each name was before a change and after it: null nothing, {"tag": {description, split_into}}, {"synonym": path}.';
+    'What each name was before a change and after it: null nothing, {"tag": {description, split_into, leftover}}, {"synonym": path}.';
 comment on column htm.tag_change_names.moved_from is
     'What the tag was called: its row got this name, and kept its assignments, which are not in the log.';
