@@ -157,7 +157,9 @@ async fn a_split_of_the_readme_loses_no_memory_and_says_where_all_are() {
         "The rows of the events table are kept for a year.",
         "The database server got another disk.",
     ];
-    let line = |(id, text): (usize, &&str)| serde_json::json!({ "id": id.to_string(), "text": text }).to_string();
+    let line = |(id, text): (usize, &&str)| {
+        serde_json::json!({ "id": id.to_string(), "ns": "default", "text": text }).to_string()
+    };
     let lines: Vec<String> = texts.iter().enumerate().map(line).collect();
     let file = sandbox.write("memories.jsonl", lines.join("\n"));
     sandbox.htm(&["import", &file]).await.succeeds();

@@ -80,7 +80,9 @@ fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
     if is_begun {
         lines.extend(outcome.into.iter().map(|it| format!("{}: {}", it.tag, nodes(it.nodes))));
         match leftover {
-            Leftover::Keep => lines.push(format!("{tag}: {} fit none of them and keep it", nodes(outcome.kept))),
+            Leftover::Keep => {
+                lines.push(format!("{tag}: {} fit none of them and keep it", nodes(outcome.kept)))
+            }
             Leftover::First => {
                 if let Some(first) = lines.first_mut() {
                     first.push_str(", those that fit none of them included");
