@@ -80,9 +80,10 @@ fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
     if is_begun {
         lines.extend(outcome.into.iter().map(|it| format!("{}: {}", it.tag, nodes(it.nodes))));
         match leftover {
-            Leftover::Keep => {
-                lines.push(format!("{tag}: {} fit none of them and keep it", nodes(outcome.kept)))
-            }
+            Leftover::Keep => lines.push(match outcome.kept {
+                1 => format!("{tag}: 1 node fits none of them and keeps it"),
+                n => format!("{tag}: {n} nodes fit none of them and keep it"),
+            }),
             Leftover::First => {
                 if let Some(first) = lines.first_mut() {
                     first.push_str(", those that fit none of them included");
