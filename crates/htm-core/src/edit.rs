@@ -179,7 +179,8 @@ impl Htm {
     ///
     /// # Errors
     /// What [`Edit::validate`] says, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`, `content_taken`
-    /// (another node has this content where it may stand once), or a database error. Nothing has changed then.
+    /// (another node has this content where it may stand once), `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing has changed then.
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         self.admit_nodes(&[node]).await?;

@@ -78,7 +78,8 @@ impl Htm {
     /// Recall finds the node by its text at once.
     ///
     /// # Errors
-    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, or a database error. Nothing is written then.
+    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
     /// that is there already: [`Outcome::Repeated`].

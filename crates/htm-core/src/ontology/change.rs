@@ -144,7 +144,8 @@ impl Ontology<'_> {
     /// says where they come from.
     ///
     /// # Errors
-    /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, or a database error.
+    /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, `namespace_full`, or a
+    /// database error.
     pub async fn define(&self, kind: ChangeKind, terms: &[Term]) -> Result<Changed> {
         for term in terms {
             check_description(&term.tag, term.description.as_deref())?;
@@ -222,8 +223,8 @@ impl Ontology<'_> {
     /// of them has what `leftover` says. An assignment by hand stays for ever. How far it is: [`split_outcome`](Self::split_outcome).
     ///
     /// # Errors
-    /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`, or a
-    /// database error.
+    /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`,
+    /// `namespace_full`, or a database error.
     pub async fn split(&self, tag: &str, into: &[Term], leftover: Leftover) -> Result<Changed> {
         for term in into {
             check_description(&term.tag, term.description.as_deref())?;
