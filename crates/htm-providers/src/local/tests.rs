@@ -313,7 +313,7 @@ fn the_generous_count_is_never_short_of_word_pieces() {
     tokenizer.with_truncation(None).unwrap().with_padding(None);
     let sources = [
         include_str!("kernels.rs"),
-        include_str!("../../../../migration/src/sql/schema_up.sql"),
+        include_str!("../../../../migration/src/sql/jobs.sql"),
         include_str!("../../../../demo/memories.jsonl"),
     ];
     for text in sources.into_iter().chain(MANY_SCRIPTS).chain(sources[2].lines()) {
