@@ -4,12 +4,14 @@ mod database;
 pub mod measure;
 mod own_server;
 mod process;
+mod proxy;
 mod server;
 mod slow_provider;
 
 pub use database::TestDatabase;
 pub use own_server::OwnServer;
 pub use process::{Answer, Running, Sandbox};
+pub use proxy::Proxy;
 pub use slow_provider::SlowProvider;
 
 use std::time::Duration;
@@ -31,6 +33,7 @@ pub fn worker_options(drain: bool) -> Options {
         lease: Duration::from_secs(30),
         poll: Duration::from_millis(50),
         sweep: Duration::from_millis(200),
+        statement_timeout: Duration::from_secs(30),
         keep_done: Duration::from_secs(3600),
         backoff: Backoff { base: Duration::from_millis(10), cap: Duration::from_millis(100) },
         patience: Duration::from_secs(3600),

@@ -9,9 +9,13 @@ mod database;
 mod fleet;
 #[path = "faults/leases.rs"]
 mod leases;
+#[path = "faults/outage.rs"]
+mod outage;
 #[path = "faults/poison.rs"]
 mod poison;
 #[path = "faults/provider.rs"]
 mod provider;
+#[path = "faults/silence.rs"]
+mod silence;
 #[path = "faults/stage.rs"]
 mod stage;

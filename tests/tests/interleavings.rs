@@ -7,9 +7,10 @@ use htm_core::provider::ModelName;
 use htm_core::store::embeddings::{self, RegisteredModel};
 use htm_core::store::job_control::{cancel, retry};
 use htm_core::store::job_list::Selection;
-use htm_core::store::jobs::{self, Embedded, Failed, Lease, Verdict};
-use htm_core::store::{queues, workers};
-use htm_core::{Caller, Confirmation, Htm, Memory, NodeId};
+use htm_core::store::jobs::{self, Embedded, Failed, Lease, Superseded, SupersededAck, Verdict};
+use htm_core::store::queues;
+use htm_core::store::workers::{self, Unseen};
+use htm_core::{Caller, Confirmation, Edit, Htm, Memory, NodeId};
 use htm_tests::TestDatabase;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -22,7 +23,9 @@ const MAX_ATTEMPTS: i32 = 3;
 #[derive(Clone, Debug)]
 enum Step {
     Remember,
+    Edit(usize),
     Forget(usize),
+    Restore(usize),
     Claim {
         worker: usize,
         limit: usize,
@@ -30,9 +33,16 @@ enum Step {
     Renew(usize),
     /// The worker is not seen for longer than its lease.
     Vanish(usize),
+    /// Somebody takes down who has not been seen.
+    Look,
+    /// Of those taken down at the last look.
     Rescue,
     /// By a claim of long ago as well as of just now.
     Ack {
+        claim: usize,
+    },
+    /// By who found no text, which was true when it was read.
+    AckSuperseded {
         claim: usize,
     },
     Fail {
@@ -56,6 +66,7 @@ enum State {
 #[derive(Clone, Debug)]
 struct Job {
     node: NodeId,
+    revision: i32,
     state: State,
     attempts: i32,
 }
@@ -66,9 +77,16 @@ struct Model {
     jobs: BTreeMap<String, Job>,
     /// Every claim ever made: its lease and its jobs.
     claims: Vec<(Lease, Vec<String>)>,
-    written: BTreeMap<NodeId, usize>,
+    /// The revision that each node has.
+    nodes: BTreeMap<NodeId, i32>,
     forgotten: Vec<NodeId>,
+    /// How often the text of a revision was written.
+    written: BTreeMap<(NodeId, i32), usize>,
     seen: [bool; WORKERS],
+    /// Counts the changes of when each worker was last seen.
+    epochs: [usize; WORKERS],
+    /// The last look: what the database said, and which workers it means.
+    looked: (Vec<Unseen>, Vec<(usize, usize)>),
 }
 
 struct World {
@@ -122,12 +140,16 @@ fn step() -> impl Strategy<Value = Step> {
     let any = 0..1_000_usize;
     prop_oneof![
         3 => Just(Step::Remember),
-        1 => any.clone().prop_map(Step::Forget),
+        2 => any.clone().prop_map(Step::Edit),
+        2 => any.clone().prop_map(Step::Forget),
+        2 => any.clone().prop_map(Step::Restore),
         5 => (worker.clone(), 1..4_usize).prop_map(|(worker, limit)| Step::Claim { worker, limit }),
         1 => worker.clone().prop_map(Step::Renew),
         2 => worker.clone().prop_map(Step::Vanish),
+        3 => Just(Step::Look),
         3 => Just(Step::Rescue),
         5 => any.clone().prop_map(|claim| Step::Ack { claim }),
+        2 => any.clone().prop_map(|claim| Step::AckSuperseded { claim }),
         3 => (any.clone(), 0..4_u8).prop_map(|(claim, how)| Step::Fail { claim, how }),
         1 => worker.prop_map(Step::Release),
         1 => any.clone().prop_map(Step::Cancel),
@@ -158,21 +180,31 @@ impl World {
                     .await
                     .unwrap()
                     .node;
-                let id: String = sqlx::query_scalar(
-                    "select id from apalis.jobs where job_type = $1 and metadata -> 'node' = $2::text",
-                )
-                .bind(QUEUE)
-                .bind(node.to_string())
-                .fetch_one(pool)
-                .await
-                .unwrap();
-                self.model.jobs.insert(id, Job { node, state: State::Pending, attempts: 0 });
+                self.model.nodes.insert(node, 1);
+                self.enqueued(node).await;
+            }
+            Step::Edit(choice) => {
+                let Some(node) = pick(self.model.live(), *choice) else { return };
+                let text = format!("edited, {}", ulid::Ulid::new());
+                let edited = self.htm.update(node, &Edit::new().content(text)).await.unwrap();
+                for job in self.model.jobs.values_mut().filter(|job| job.node == node) {
+                    if matches!(job.state, State::Pending | State::Dead) {
+                        job.state = State::Done;
+                    }
+                }
+                self.model.nodes.insert(node, edited.revision);
+                self.enqueued(node).await;
+            }
+            Step::Restore(choice) => {
+                let Some(node) = pick(self.model.forgotten.iter().copied(), *choice) else { return };
+                self.htm.restore(node, &Caller::Handle).await.unwrap();
+                self.model.forgotten.retain(|forgotten| *forgotten != node);
+                if self.model.lacks_a_job(node) {
+                    self.enqueued(node).await;
+                }
             }
             Step::Forget(choice) => {
-                let Some(node) = pick(self.model.jobs.values().map(|job| job.node), *choice) else { return };
-                if self.model.forgotten.contains(&node) {
-                    return;
-                }
+                let Some(node) = pick(self.model.live(), *choice) else { return };
                 self.htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
                 self.model.forgotten.push(node);
                 self.model.jobs.retain(|_, job| {
@@ -198,8 +230,9 @@ impl World {
                 self.model.claims.push((lease, ids));
             }
             Step::Renew(worker) => {
-                assert!(workers::heartbeat(pool, &name(*worker)).await.unwrap());
+                assert!(workers::heartbeat(pool, &name(*worker), None).await.unwrap());
                 self.model.seen[*worker] = true;
+                self.model.epochs[*worker] += 1;
             }
             Step::Vanish(worker) => {
                 sqlx::query("update apalis.workers set last_seen = now() - interval '1 hour' where id = $1")
@@ -208,13 +241,26 @@ impl World {
                     .await
                     .unwrap();
                 self.model.seen[*worker] = false;
+                self.model.epochs[*worker] += 1;
+            }
+            Step::Look => {
+                let unseen = workers::unseen(pool).await.unwrap();
+                let meant = (0..WORKERS)
+                    .filter(|worker| unseen.iter().any(|unseen| unseen.worker == name(*worker)))
+                    .map(|worker| (worker, self.model.epochs[worker]))
+                    .collect::<Vec<_>>();
+                assert!(meant.iter().all(|(worker, _)| !self.model.seen[*worker]));
+                assert_eq!(meant.len(), unseen.len());
+                self.model.looked = (unseen, meant);
             }
             Step::Rescue => {
-                jobs::rescue(pool).await.unwrap();
-                let seen = self.model.seen;
+                let (unseen, meant) = self.model.looked.clone();
+                jobs::rescue(pool, &unseen).await.unwrap();
                 for job in self.model.jobs.values_mut() {
                     if let State::Running(lease) = &job.state
-                        && (0..WORKERS).any(|worker| !seen[worker] && lease.worker == name(worker))
+                        && meant.iter().any(|(worker, epoch)| {
+                            lease.worker == name(*worker) && *epoch == self.model.epochs[*worker]
+                        })
                     {
                         job.state = if job.attempts >= MAX_ATTEMPTS { State::Dead } else { State::Pending };
                     }
@@ -225,25 +271,42 @@ impl World {
                 let results: Vec<Embedded> = ids
                     .iter()
                     .filter_map(|id| {
-                        let node = self.model.jobs.get(id)?.node;
-                        Some(Embedded {
-                            job: id.clone(),
-                            node,
-                            revision: 1,
-                            embedding: vec![0.5; 4],
-                            parts: 1,
-                        })
+                        let Job { node, revision, .. } = *self.model.jobs.get(id)?;
+                        Some(Embedded { job: id.clone(), node, revision, embedding: vec![0.5; 4], parts: 1 })
                     })
                     .collect();
                 let held = jobs::ack_embedded(pool, &lease, &self.embedding, &results).await.unwrap();
                 let ours = self.model.held_by(&lease);
                 assert_eq!(held, ours.len(), "only the holder's are acked");
                 for id in ours {
+                    let lives = self.model.lives(&id);
                     let job = self.model.jobs.get_mut(&id).expect("it is held");
                     job.state = State::Done;
-                    if !self.model.forgotten.contains(&job.node) {
-                        *self.model.written.entry(job.node).or_default() += 1;
+                    if lives {
+                        *self.model.written.entry((job.node, job.revision)).or_default() += 1;
                     }
+                }
+            }
+            Step::AckSuperseded { claim } => {
+                let Some((lease, ids)) = pick(self.model.claims.iter().cloned(), *claim) else { return };
+                let superseded: Vec<Superseded> = ids
+                    .iter()
+                    .filter_map(|id| {
+                        let Job { node, revision, .. } = *self.model.jobs.get(id)?;
+                        Some(Superseded { job: id.clone(), node, revision })
+                    })
+                    .collect();
+                let acked = jobs::ack_superseded(pool, &lease, &superseded).await.unwrap();
+                let (released, ended): (Vec<_>, Vec<_>) =
+                    self.model.held_by(&lease).into_iter().partition(|id| self.model.lives(id));
+                assert_eq!(acked, SupersededAck { ended: ended.len(), released: released.len() });
+                for id in ended {
+                    self.model.jobs.get_mut(&id).expect("it is held").state = State::Done;
+                }
+                for id in released {
+                    let job = self.model.jobs.get_mut(&id).expect("it is held");
+                    job.state = State::Pending;
+                    job.attempts -= 1;
                 }
             }
             Step::Fail { claim, how } => {
@@ -297,12 +360,13 @@ impl World {
             }
             Step::Retry(choice) => {
                 let Some(id) = pick(self.model.jobs.keys().cloned(), *choice) else { return };
+                let lives = self.model.lives(&id);
                 let job = self.model.jobs.get_mut(&id).expect("it was picked");
                 let fit = matches!(job.state, State::Pending | State::Dead);
                 let done = retry(pool, &Selection::Ids(vec![id])).await;
                 assert_eq!(done.is_ok(), fit, "{done:?}");
-                // One whose node was forgotten while it ran stays dead: there is nothing to do for it.
-                if fit && !self.model.forgotten.contains(&job.node) {
+                // One whose node was forgotten or edited stays dead: there is nothing to do for it.
+                if fit && lives {
                     job.state = State::Pending;
                     job.attempts = 0;
                 }
@@ -312,6 +376,24 @@ impl World {
                 self.model.jobs.retain(|_, job| job.state != State::Done);
             }
         }
+    }
+
+    /// Takes the job that was enqueued for a node's revision into the model.
+    async fn enqueued(&mut self, node: NodeId) {
+        let revision = self.model.nodes[&node];
+        let ids: Vec<String> = sqlx::query_scalar(
+            "select id from apalis.jobs
+              where job_type = $1 and metadata -> 'node' = $2::text and metadata -> 'revision' = $3::text",
+        )
+        .bind(QUEUE)
+        .bind(node.to_string())
+        .bind(revision.to_string())
+        .fetch_all(&self.db.pool)
+        .await
+        .unwrap();
+        let new: Vec<String> = ids.into_iter().filter(|id| !self.model.jobs.contains_key(id)).collect();
+        let [id] = <[String; 1]>::try_from(new).expect("one job");
+        self.model.jobs.insert(id, Job { node, revision, state: State::Pending, attempts: 0 });
     }
 
     /// Both worlds are the same, and what must hold does.
@@ -340,15 +422,14 @@ impl World {
             .collect();
         prop_assert_eq!(rows, model, "after {:?}", step);
         prop_assert!(self.model.written.values().all(|times| *times == 1), "nothing has its effect twice");
-        let written: Vec<(NodeId,)> =
-            sqlx::query_as("select node_id from htm.embeddings_1 order by 1").fetch_all(pool).await.unwrap();
-        let written: Vec<NodeId> = written.into_iter().map(|(node,)| node).collect();
-        prop_assert_eq!(
-            &written,
-            &self.model.written.keys().copied().collect::<Vec<_>>(),
-            "after {:?}",
-            step
-        );
+        let written: Vec<(NodeId, i32)> =
+            sqlx::query_as("select node_id, revision from htm.embeddings_1 order by 1")
+                .fetch_all(pool)
+                .await
+                .unwrap();
+        // The last revision that was written, of each node.
+        let expected: BTreeMap<NodeId, i32> = self.model.written.keys().copied().collect();
+        prop_assert_eq!(written, expected.into_iter().collect::<Vec<_>>(), "after {:?}", step);
         let stranded: i64 = sqlx::query_scalar("select count(*) from htm.stranded where stage = 'embed'")
             .fetch_one(pool)
             .await
@@ -359,6 +440,23 @@ impl World {
 }
 
 impl Model {
+    fn live(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes.keys().copied().filter(|node| !self.forgotten.contains(node))
+    }
+
+    /// Whether the node of a job lives, at the job's revision.
+    fn lives(&self, job: &str) -> bool {
+        let Job { node, revision, .. } = self.jobs[job];
+        self.nodes[&node] == revision && !self.forgotten.contains(&node)
+    }
+
+    /// Whether nothing says or will say what a node's text is.
+    fn lacks_a_job(&self, node: NodeId) -> bool {
+        let now = (node, self.nodes[&node]);
+        !self.written.contains_key(&now)
+            && !self.jobs.values().any(|job| (job.node, job.revision) == now && job.state != State::Done)
+    }
+
     /// The jobs that are held under exactly this claim now.
     fn held_by(&self, lease: &Lease) -> Vec<String> {
         let ours = |job: &Job| matches!(&job.state, State::Running(holder) if holder == lease);

@@ -16,6 +16,8 @@ use sqlx::{PgPool, Row};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+#[path = "jobs/restored.rs"]
+mod restored;
 #[path = "jobs/together.rs"]
 mod together;
 
@@ -169,7 +171,8 @@ async fn a_stale_holder_changes_nothing() {
         .execute(&db.pool)
         .await
         .unwrap();
-    assert_eq!(jobs::rescue(&db.pool).await.unwrap(), 1);
+    let lost = workers::unseen(&db.pool).await.unwrap();
+    assert_eq!(jobs::rescue(&db.pool, &lost).await.unwrap(), 1);
     let (lease, claimed) = claim_as(&db, "second").await;
     assert_eq!(claimed[0].attempt, 2);
     // Also under its own name again: the instant of the claim differs.
@@ -351,7 +354,8 @@ async fn a_worker_is_judged_by_its_own_lease() {
             .execute(&db.pool)
             .await
             .unwrap();
-        assert_eq!(jobs::rescue(&db.pool).await.unwrap(), rescued, "{text}");
+        let lost = workers::unseen(&db.pool).await.unwrap();
+        assert_eq!(jobs::rescue(&db.pool, &lost).await.unwrap(), rescued, "{text}");
     }
 }
 

@@ -17,6 +17,18 @@ use crate::private_pg::{PrivatePg, ServerUse};
 use crate::providers;
 use crate::refiners::{self, Refiners};
 
+/// How long the connections may take to end: one whose other end is gone without a word never does.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// What the server is to find out by itself: a client that is gone without a word keeps its locks for so long. After
+/// 30 s of silence it is asked, and has 30 s to answer. On a Unix socket these have no effect.
+const KEEPALIVE: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "30"),
+    ("tcp_keepalives_interval", "10"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "30000"),
+];
+
 /// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: the private
 /// PostgreSQL stops with its last user.
 pub struct Session {
@@ -157,7 +169,9 @@ impl Session {
     /// Closes the pool and lets go of the private PostgreSQL. A server that does not stop is logged: it is no
     /// failure of what the session was opened for.
     pub async fn close(self) {
-        self.pool.close().await;
+        if tokio::time::timeout(CLOSE, self.pool.close()).await.is_err() {
+            tracing::warn!("a connection to the database did not end in time; it ends with the process");
+        }
         release(self.server).await;
     }
 }
@@ -292,7 +306,8 @@ fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions, Runti
     let options: PgConnectOptions = url.parse()?;
     let timeout = config.database.statement_timeout_ms.to_string();
     // No statement of ours runs for so long that compiling its plan would pay, whatever the planner expects.
-    Ok(options.application_name("htm").options([("statement_timeout", timeout.as_str()), ("jit", "off")]))
+    let options = options.application_name("htm").options(KEEPALIVE);
+    Ok(options.options([("statement_timeout", timeout.as_str()), ("jit", "off")]))
 }
 
 fn settings(config: &Config) -> Settings {

@@ -1,9 +1,10 @@
 //! A batch of claimed jobs on its way through the worker.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, Utc};
 use htm_core::store::jobs::{Claimed, LIVE, Lease};
 use prometheus_client::metrics::gauge::Gauge;
 
@@ -25,7 +26,7 @@ impl LeasedBatch {
         if jobs.iter().any(|job| job.priority < LIVE) {
             place.is_backfill();
         }
-        held.ids().extend(jobs.iter().map(|job| job.id.clone()));
+        held.ids().extend(jobs.iter().map(|job| (job.id.clone(), lease.claimed_at)));
         held.gauge.inc_by(jobs.len() as i64);
         Self { lease, jobs, held, settled: AtomicBool::new(false), place: Mutex::new(place) }
     }
@@ -66,7 +67,8 @@ impl Drop for LeasedBatch {
 /// What the worker holds, and whether something may stand in its name that it does not hold.
 #[derive(Debug)]
 pub(crate) struct Held {
-    ids: Mutex<HashSet<String>>,
+    /// Each job with the instant of its claim.
+    ids: Mutex<HashMap<String, DateTime<Utc>>>,
     gauge: Gauge,
     left_behind: AtomicBool,
 }
@@ -77,12 +79,17 @@ impl Held {
         Self { ids: Mutex::default(), gauge, left_behind: AtomicBool::new(false) }
     }
 
-    fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn ids(&self) -> std::sync::MutexGuard<'_, HashMap<String, DateTime<Utc>>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn snapshot(&self) -> Vec<String> {
-        self.ids().iter().cloned().collect()
+        self.ids().keys().cloned().collect()
+    }
+
+    /// The instant of the first claim that is still in hand.
+    pub(crate) fn since(&self) -> Option<DateTime<Utc>> {
+        self.ids().values().min().copied()
     }
 
     pub(crate) fn leave_behind(&self) {

@@ -12,6 +12,7 @@ use sqlx::PgPool;
 use tokio::sync::Mutex;
 
 use crate::call_size::CallSize;
+use crate::deadline::Deadline;
 use crate::handler::{Handler, Item};
 use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
@@ -34,6 +35,8 @@ pub(crate) struct Caller<H> {
     pub(crate) tokens: u32,
     /// By when a call has ended.
     pub(crate) deadline: Duration,
+    /// By when a statement has its answer.
+    pub(crate) answer: Deadline,
     pub(crate) breaker: Breaker,
     /// How long to wait after a rate limit that does not say.
     pub(crate) backoff: Backoff,
@@ -125,7 +128,7 @@ impl<H: Handler> Caller<H> {
         let model = self.handler.model();
         loop {
             let ask = || governor::acquire(&self.pool, &model, &self.worker, tokens, self.deadline);
-            match persist(ask).await? {
+            match persist(self.answer, ask).await? {
                 Leave::Granted(grant) => return Ok(Ok(grant)),
                 Leave::Wait { wait, why } => {
                     if why == "breaker" || (why == "retry_after" && wait > SHORT_WAIT) {
@@ -159,8 +162,8 @@ impl<H: Handler> Caller<H> {
             tracing::warn!(code = error.code(), %error, hint = error.hint(), "the provider failed");
         }
         let model = self.handler.model();
-        if let Err(error) = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker).await
-        {
+        let finish = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker);
+        if let Err(error) = self.answer.of(finish).await {
             tracing::warn!(code = error.code(), %error, "the end of a call could not be noted");
         }
     }

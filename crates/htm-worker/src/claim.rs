@@ -10,10 +10,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::batch::{Held, LeasedBatch};
+use crate::deadline::Deadline;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::pings::Pings;
 use crate::places::{Place, Places};
+use crate::registration::Registration;
 use crate::verdict::Backoff;
 
 /// How long the claimer waits after database errors, at most.
@@ -24,7 +26,8 @@ pub(crate) struct Claimer {
     pub(crate) pool: PgPool,
     pub(crate) queue: String,
     pub(crate) model: String,
-    pub(crate) worker: String,
+    pub(crate) registration: Arc<Registration>,
+    pub(crate) deadline: Deadline,
     pub(crate) batch: usize,
     pub(crate) poll: Duration,
     pub(crate) drain: bool,
@@ -93,22 +96,33 @@ impl Claimer {
     }
 
     async fn claim(&self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
+        let worker = &self.registration.worker;
         if self.held.take_left_behind() {
-            let released = jobs::release_unheld(&self.pool, &self.worker, &self.held.snapshot()).await?;
+            // The database was away, it seems: the lease comes first, since others will soon look at it.
+            self.registration.renew().await?;
+            let held = self.held.snapshot();
+            let released = self.in_time(jobs::release_unheld(&self.pool, worker, &held)).await?;
             self.monitor.metrics.ended(Outcome::Released, released);
             if released > 0 {
                 tracing::info!(released, "gave back jobs that stood in this worker's name");
             }
         }
-        let (pool, queue, model, worker) = (&self.pool, &self.queue, &self.model, &self.worker);
+        let (pool, queue, model) = (&self.pool, &self.queue, &self.model);
         match place.is_ahead() {
-            true => jobs::claim_live(pool, queue, model, worker, self.batch).await,
-            false => jobs::claim(pool, queue, model, worker, self.batch).await,
+            true => self.in_time(jobs::claim_live(pool, queue, model, worker, self.batch)).await,
+            false => self.in_time(jobs::claim(pool, queue, model, worker, self.batch)).await,
         }
+    }
+
+    /// Runs a statement, each of which is a turn of the claimer's.
+    async fn in_time<T>(&self, statement: impl Future<Output = htm_core::Result<T>>) -> htm_core::Result<T> {
+        self.monitor.vitals.claimer_turned();
+        self.deadline.of(statement).await
     }
 
     /// Nothing is due: neither here nor elsewhere, neither now nor later.
     async fn is_drained(&self) -> bool {
-        self.places.are_free() && queues::is_drained(&self.pool, &self.queue).await.unwrap_or(false)
+        self.places.are_free()
+            && self.in_time(queues::is_drained(&self.pool, &self.queue)).await.unwrap_or(false)
     }
 }

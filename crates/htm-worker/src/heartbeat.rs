@@ -1,13 +1,21 @@
 //! Staying alive, and looking after those who did not: a task of its own, so that work never delays it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use htm_core::store::{jobs, queues, statistics, workers};
+use chrono::{DateTime, Utc};
+use htm_core::store::workers::{self, Unseen};
+use htm_core::store::{jobs, queues, statistics};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::batch::Held;
+use crate::deadline::Deadline;
+use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::registration::Registration;
+use crate::sightings::Sightings;
 
 /// How often the statistics of full text are looked after.
 const STATISTICS: Duration = Duration::from_secs(10);
@@ -15,54 +23,111 @@ const STATISTICS: Duration = Duration::from_secs(10);
 /// Rows of done jobs deleted in one statement.
 const PRUNE: usize = 5_000;
 
+/// How soon a renewal that failed is tried again: after an outage, before others have looked twice.
+const RENEW_AGAIN: Duration = Duration::from_secs(1);
+
 /// What the heartbeat needs.
 pub(crate) struct Heartbeat {
     pub(crate) pool: PgPool,
-    pub(crate) queue: String,
-    pub(crate) worker: String,
-    pub(crate) detail: String,
-    pub(crate) lease: Duration,
+    pub(crate) registration: Arc<Registration>,
+    pub(crate) deadline: Deadline,
     pub(crate) sweep: Duration,
     /// How long the rows of done jobs are kept.
     pub(crate) keep_done: Duration,
+    pub(crate) held: Arc<Held>,
     pub(crate) monitor: Arc<Monitor>,
+    /// Workers that hold jobs beyond their lease.
+    pub(crate) unseen: Sightings<Unseen>,
+    /// Claims that stand in this worker's name and are not in its hands.
+    pub(crate) unheld: Sightings<(String, DateTime<Utc>)>,
 }
 
 impl Heartbeat {
-    /// Renews the lease three times in its length, rescues lost jobs, prunes done ones, refreshes statistics; until it
-    /// is dropped. All run side by side: a slow sweep does not hold up the renewal.
+    /// Renews the lease, takes back lost jobs, prunes done ones, refreshes statistics; until it is dropped. All run side
+    /// by side: a slow sweep does not hold up the renewal.
     pub(crate) async fn run(self) {
         tokio::join!(
-            every(self.lease / 3, || async {
-                let result = self.renew().await;
-                self.monitor.vitals.heartbeat(&result);
-                result
-            }),
-            every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.rescue()),
+            self.keep_renewing(),
+            every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
             // Done jobs are in nobody's way for a while.
             every(self.sweep * 10, || self.prune()),
-            every(STATISTICS, || async { statistics::refresh_due(&self.pool).await.map(drop) }),
+            every(STATISTICS, || Deadline::LONGEST
+                .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );
     }
 
-    async fn renew(&self) -> htm_core::Result<()> {
-        if !workers::heartbeat(&self.pool, &self.worker).await? {
-            let lease_ms = self.lease.as_millis() as u64;
-            workers::register(&self.pool, &self.queue, &self.worker, &self.detail, lease_ms).await?;
+    async fn keep_renewing(&self) {
+        loop {
+            let result = self.registration.renew().await;
+            self.monitor.vitals.heartbeat(&result);
+            let pause = match result {
+                Ok(()) => self.registration.period(),
+                Err(error) => {
+                    tracing::warn!(code = error.code(), %error, "the lease could not be renewed");
+                    // The others cannot renew either: what was seen before says nothing.
+                    self.unseen.forget();
+                    self.registration.period().min(RENEW_AGAIN)
+                }
+            };
+            tokio::time::sleep(pause).await;
         }
-        Ok(())
     }
 
+    async fn sweep(&self) -> htm_core::Result<()> {
+        let rescued = self.rescue().await;
+        if rescued.is_err() {
+            self.unseen.forget();
+        }
+        self.give_back().await.and(rescued)
+    }
+
+    /// Takes back the jobs of workers that did not renew between two looks a third of their lease apart. After an outage
+    /// or a jump of the database's clock every worker is beyond its lease at the first look, and those alive renew
+    /// before the second.
     async fn rescue(&self) -> htm_core::Result<()> {
-        let rescued = jobs::rescue(&self.pool).await?;
+        let unseen = self.deadline.of(workers::unseen(&self.pool)).await?;
+        let lost: Vec<Unseen> = self
+            .unseen
+            .look(Instant::now(), unseen)
+            .into_iter()
+            .filter(|(worker, age)| 3 * age.as_millis() >= worker.lease_ms as u128)
+            .map(|(worker, _)| worker)
+            .collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let rescued = self.deadline.of(jobs::rescue(&self.pool, &lost)).await?;
         if rescued > 0 {
             tracing::warn!(rescued, "took back the jobs of lost workers");
         }
         Ok(())
     }
 
+    /// Gives back what stands in this worker's name and is not in its hands: the claim was committed after the worker had
+    /// given it up. A claim that is still under way is younger than the deadline of a statement.
+    async fn give_back(&self) -> htm_core::Result<()> {
+        let worker = &self.registration.worker;
+        let standing = self.deadline.of(jobs::standing(&self.pool, worker)).await?;
+        // Looked at after the answer: what was claimed before it is in hand by now.
+        let held: HashSet<String> = self.held.snapshot().into_iter().collect();
+        let unheld: Vec<_> = self
+            .unheld
+            .look(Instant::now(), standing.into_iter().filter(|(job, _)| !held.contains(job)))
+            .into_iter()
+            .filter(|(_, age)| *age >= self.deadline.duration())
+            .map(|(claim, _)| claim)
+            .collect();
+        if unheld.is_empty() {
+            return Ok(());
+        }
+        let released = self.deadline.of(jobs::release(&self.pool, worker, &unheld)).await?;
+        self.monitor.metrics.ended(Outcome::Released, released);
+        tracing::warn!(released, "gave back jobs that stood in this worker's name and were not in its hands");
+        Ok(())
+    }
+
     async fn prune(&self) -> htm_core::Result<()> {
-        while queues::prune(&self.pool, self.keep_done, PRUNE).await? == PRUNE {}
+        while self.deadline.of(queues::prune(&self.pool, self.keep_done, PRUNE)).await? == PRUNE {}
         Ok(())
     }
 }
@@ -77,7 +142,7 @@ where
     loop {
         ticks.tick().await;
         if let Err(error) = work().await {
-            tracing::warn!(code = error.code(), %error, "a heartbeat or a sweep failed");
+            tracing::warn!(code = error.code(), %error, "a sweep failed");
         }
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! What it promises:
 //! - a result is written once: by whoever holds the lease, in the transaction that ends the job;
-//! - a lease lasts as long as its worker is seen; the jobs of one that is lost come back within lease + sweep;
+//! - a lease lasts as long as its worker is seen; the jobs of one that is lost come back within four thirds of the lease
+//!   and two sweeps; one that lives keeps its jobs through an outage of the database;
+//! - a statement that nobody answers is given up;
 //! - a job that fails waits in the database (`run_at`), not in memory; one that cannot succeed is a dead letter
 //!   that says why;
 //! - one bad text fails alone: a batch that is refused is halved until the text is found;
@@ -20,6 +22,8 @@ mod batch;
 mod call_size;
 mod calls;
 mod claim;
+mod connections;
+mod deadline;
 mod handler;
 pub mod health;
 mod heartbeat;
@@ -30,7 +34,10 @@ mod persist;
 mod pings;
 mod places;
 mod process;
+mod registration;
 pub mod service;
+mod sightings;
+mod supervise;
 mod turns;
 mod verdict;
 mod vitals;

@@ -8,6 +8,9 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::Notify;
 
+/// How long nothing may come before the connection is opened anew.
+const QUIET: Duration = Duration::from_secs(60);
+
 /// Listens for as long as it lives. A ping that comes while nobody waits is kept; many are one.
 pub(crate) struct Pings {
     came: Arc<Notify>,
@@ -44,8 +47,8 @@ async fn pass_on(pool: PgPool, poll: Duration, came: Arc<Notify>) {
         };
         // What was written before the LISTEN has sent its ping already: look once more at once.
         came.notify_one();
-        // None: the connection was lost.
-        while let Ok(Some(_)) = listener.try_recv().await {
+        // None: the connection was lost. Or nothing comes: it is opened anew, in case its other end is gone without a word.
+        while let Ok(Ok(Some(_))) = tokio::time::timeout(QUIET, listener.try_recv()).await {
             came.notify_one();
         }
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
 use htm_core::provider::ProviderError;
-use htm_core::store::jobs::{self, Failed, Lease, Verdict};
+use htm_core::store::jobs::{self, Failed, Lease, Superseded, SupersededAck, Verdict};
 use htm_core::store::{governor, nodes};
 use sqlx::PgPool;
 
 use crate::batch::LeasedBatch;
 use crate::calls::{Caller, Setback};
+use crate::deadline::Deadline;
 use crate::handler::{Handler, Item};
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
@@ -27,6 +28,8 @@ pub(crate) struct Processor<H> {
     pub(crate) backoff: Backoff,
     /// How long a job may be put off without charge.
     pub(crate) patience: Duration,
+    /// By when a statement has its answer.
+    pub(crate) answer: Deadline,
     pub(crate) counts: Arc<Counts>,
     pub(crate) monitor: Arc<Monitor>,
 }
@@ -73,7 +76,7 @@ impl<H: Handler> Processor<H> {
                 Failed { job: job.id.clone(), reason: reason.into(), verdict }
             })
             .collect();
-        match persist(|| jobs::fail(&self.pool, &batch.lease, &failures, self.patience)).await {
+        match persist(self.answer, || jobs::fail(&self.pool, &batch.lease, &failures, self.patience)).await {
             Ok(failed) => {
                 self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
                 self.monitor.metrics.failed(&batch.jobs, &failures);
@@ -89,13 +92,13 @@ impl<H: Handler> Processor<H> {
     async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
         let (payloads, mut failures) = decode(batch, self.backoff);
         let wanted: Vec<_> = payloads.iter().map(|(_, payload)| (payload.node, payload.revision)).collect();
-        let texts = persist(|| nodes::contents(&self.pool, &wanted)).await?;
+        let texts = persist(self.answer, || nodes::contents(&self.pool, &wanted)).await?;
         let mut items = Vec::with_capacity(payloads.len());
         let mut superseded = Vec::new();
         let mut budgeted = HashSet::new();
         for (job, payload) in payloads {
             let Some(text) = texts.get(&(payload.node, payload.revision)) else {
-                superseded.push(job);
+                superseded.push(Superseded { job, node: payload.node, revision: payload.revision });
                 continue;
             };
             if text.has_budget {
@@ -138,8 +141,10 @@ impl<H: Handler> Processor<H> {
         done += self.ack(lease, then, &mut failures).await?;
         self.monitor.metrics.ended(Outcome::Done, done);
         if !superseded.is_empty() {
-            let ended = persist(|| jobs::ack_superseded(&self.pool, lease, &superseded)).await?;
+            let ack = || jobs::ack_superseded(&self.pool, lease, &superseded);
+            let SupersededAck { ended, released } = persist(self.answer, ack).await?;
             self.monitor.metrics.ended(Outcome::Superseded, ended);
+            self.monitor.metrics.ended(Outcome::Released, released);
             done += ended;
         }
         if !failures.is_empty() {
@@ -147,7 +152,7 @@ impl<H: Handler> Processor<H> {
                 let reason = failure.reason.lines().next();
                 tracing::warn!(job = failure.job, reason, verdict = ?failure.verdict, "a job failed");
             }
-            persist(|| jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
+            persist(self.answer, || jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
             self.monitor.metrics.failed(&batch.jobs, &failures);
         }
         Ok(Some((done as u64, failures.len() as u64)))
@@ -163,7 +168,7 @@ impl<H: Handler> Processor<H> {
         if results.is_empty() {
             return Ok(0);
         }
-        match persist(|| self.caller.handler.ack(&self.pool, lease, &results)).await {
+        match persist(self.answer, || self.caller.handler.ack(&self.pool, lease, &results)).await {
             Err(error) if was_answered(&error) && results.len() > 1 => {}
             Err(error) if was_answered(&error) => {
                 failures.push(self.unwritten(results[0].0.job.clone(), &error));
@@ -173,7 +178,10 @@ impl<H: Handler> Processor<H> {
         }
         let mut done = 0;
         for result in results {
-            match persist(|| self.caller.handler.ack(&self.pool, lease, std::slice::from_ref(&result))).await
+            match persist(self.answer, || {
+                self.caller.handler.ack(&self.pool, lease, std::slice::from_ref(&result))
+            })
+            .await
             {
                 Ok(acked) => done += acked,
                 Err(error) if was_answered(&error) => {
@@ -207,7 +215,7 @@ impl<H: Handler> Processor<H> {
             items.into_iter().partition(|item| budgeted.contains(&item.namespace));
         let amounts: Vec<_> =
             costly.iter().map(|item| (item.namespace.as_str(), i64::from(item.tokens))).collect();
-        let spent = governor::spend(&self.pool, &amounts).await?;
+        let spent = self.answer.of(governor::spend(&self.pool, &amounts)).await?;
         let mut parked = Vec::new();
         for (item, spent) in costly.into_iter().zip(spent) {
             match spent {
@@ -223,7 +231,7 @@ impl<H: Handler> Processor<H> {
             }
         }
         if !parked.is_empty() {
-            persist(|| jobs::fail(&self.pool, lease, &parked, self.patience)).await?;
+            persist(self.answer, || jobs::fail(&self.pool, lease, &parked, self.patience)).await?;
             self.monitor.metrics.ended(Outcome::Parked, parked.len());
         }
         Ok(affordable)
@@ -239,7 +247,7 @@ impl<H: Handler> Processor<H> {
         if amounts.is_empty() {
             return;
         }
-        if let Err(error) = governor::spend(&self.pool, &amounts).await {
+        if let Err(error) = self.answer.of(governor::spend(&self.pool, &amounts)).await {
             tracing::warn!(code = error.code(), %error, "a budget did not get back what failed calls had taken");
         }
     }

@@ -156,6 +156,7 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         lease: jobs.lease(),
         poll: jobs.poll(),
         sweep: jobs.sweep(),
+        statement_timeout: Duration::from_millis(config.database.statement_timeout_ms),
         keep_done: Duration::from_millis(jobs.keep_done_ms),
         backoff: Backoff {
             base: Duration::from_millis(jobs.backoff_base_ms),

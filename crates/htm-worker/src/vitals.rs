@@ -81,9 +81,18 @@ impl Vitals {
         self.signs().as_ref().map_or_else(|| Err("starting".into()), |signs| signs.ready(Instant::now()))
     }
 
-    fn claimer_turned(&self) {
+    /// The claimer is not stuck.
+    pub(crate) fn claimer_turned(&self) {
         if let Some(signs) = self.signs().as_mut() {
             signs.claimer_turned = Instant::now();
+        }
+    }
+
+    /// As if the claimer had made its last turn so long ago.
+    #[cfg(test)]
+    pub(crate) fn backdate(&self, by: Duration) {
+        if let Some(signs) = self.signs().as_mut() {
+            signs.claimer_turned -= by;
         }
     }
 

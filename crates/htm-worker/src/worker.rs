@@ -10,6 +10,7 @@ use htm_core::store::governor::Breaker;
 use htm_core::store::{jobs, statistics, workers};
 use sqlx::PgPool;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
@@ -18,13 +19,24 @@ use crate::batch::{Held, LeasedBatch};
 use crate::call_size::CallSize;
 use crate::calls::Caller;
 use crate::claim::Claimer;
+use crate::connections;
+use crate::deadline::Deadline;
 use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::places::Places;
 use crate::process::{Counts, Processor};
+use crate::registration::Registration;
+use crate::sightings::Sightings;
+use crate::supervise;
 use crate::verdict::Backoff;
+
+/// Connections for the lease alone: while one that does not answer is given up, there is another.
+const LEASE_CONNECTIONS: u32 = 2;
+
+/// How long a worker that stops may take to give back what it holds, and to sign off: others do it when its lease is over.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -49,6 +61,8 @@ pub struct Options {
     pub poll: Duration,
     /// How often lost jobs are looked for.
     pub sweep: Duration,
+    /// After how long PostgreSQL ends a statement; a little later the worker gives up the wait for its answer. Zero: never.
+    pub statement_timeout: Duration,
     /// How long the rows of done jobs are kept; their completions stay for ever.
     pub keep_done: Duration,
     /// Between the attempts of a job.
@@ -86,9 +100,16 @@ pub enum WorkerError {
     /// A task of the worker's own panicked.
     #[error("a task of the worker ended: {0}")]
     Task(#[from] tokio::task::JoinError),
+    /// A task of the worker's own does not go on.
+    #[error("{what}")]
+    Stuck {
+        /// Which, and for how long.
+        what: String,
+    },
 }
 
-/// Works until `stop` is cancelled (or, draining, until nothing is left), then gives back what it holds.
+/// Works until `stop` is cancelled (or, draining, until nothing is left), then gives back what it holds. It has
+/// connections of its own, as many as `pool` may have and two for its lease.
 ///
 /// # Errors
 /// [`WorkerError`]. Errors of a provider and passing errors of the database do not end a worker.
@@ -98,37 +119,61 @@ pub async fn run<H: Handler>(
     options: Options,
     stop: CancellationToken,
 ) -> Result<Report, WorkerError> {
+    let work_pool = connections::own_pool(&pool, pool.options().get_max_connections());
+    let lease_pool = connections::own_pool(&pool, LEASE_CONNECTIONS);
+    let result = run_on(work_pool.clone(), lease_pool.clone(), handler, options, stop).await;
+    tokio::join!(connections::close(&work_pool), connections::close(&lease_pool));
+    result
+}
+
+async fn run_on<H: Handler>(
+    pool: PgPool,
+    lease_pool: PgPool,
+    handler: H,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<Report, WorkerError> {
     let (queue, model) = (handler.queue(), handler.model());
-    let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
-    let detail = format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), model);
     let monitor = options.monitor.unwrap_or_else(|| Arc::new(Monitor::new(&queue)));
-    workers::register(&pool, &queue, &worker, &detail, options.lease.as_millis() as u64).await?;
+    let held = Arc::new(Held::new(monitor.metrics.in_flight()));
+    let worker = format!("{}-{}-{}", options.program, std::process::id(), Ulid::new());
+    let registration = Arc::new(Registration {
+        pool: lease_pool,
+        queue: queue.clone(),
+        worker: worker.clone(),
+        detail: format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), model),
+        lease: options.lease,
+        held: held.clone(),
+    });
+    let deadline = Deadline::after(options.statement_timeout);
+    deadline.of(registration.register()).await?;
     monitor.metrics.started(&options.program, &model);
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
     let heartbeat = Heartbeat {
         pool: pool.clone(),
-        queue: queue.clone(),
-        worker: worker.clone(),
-        detail,
-        lease: options.lease,
+        registration: registration.clone(),
+        deadline,
         sweep: options.sweep,
         keep_done: options.keep_done,
+        held: held.clone(),
         monitor: monitor.clone(),
+        unseen: Sightings::default(),
+        unheld: Sightings::default(),
     };
     // Whatever way this function ends, the tasks end with it.
-    let mut background = tokio::task::JoinSet::new();
-    background.spawn(heartbeat.run());
+    let mut background = JoinSet::new();
+    let heartbeat = background.spawn(heartbeat.run());
 
-    let held = Arc::new(Held::new(monitor.metrics.in_flight()));
     let counts = Arc::new(Counts::default());
     let (batches, receiver) = mpsc::channel(1);
     let claimer = Claimer {
         pool: pool.clone(),
         queue: queue.clone(),
         model,
-        worker: worker.clone(),
+        registration: registration.clone(),
+        deadline,
         batch: options.batch,
         poll: options.poll,
         drain: options.drain,
@@ -137,7 +182,7 @@ pub async fn run<H: Handler>(
         monitor: monitor.clone(),
         stop: stop.clone(),
     };
-    background.spawn(claimer.run(batches));
+    let claimer = background.spawn(claimer.run(batches));
 
     let processor = Arc::new(Processor {
         pool: pool.clone(),
@@ -148,12 +193,14 @@ pub async fn run<H: Handler>(
             size: CallSize::new(options.batch, options.call_deadline / 2),
             tokens: options.batch_tokens,
             deadline: options.call_deadline,
+            answer: deadline,
             breaker: options.breaker,
             backoff: options.backoff,
             monitor: monitor.clone(),
         },
         backoff: options.backoff,
         patience: options.patience,
+        answer: deadline,
         counts: counts.clone(),
         monitor: monitor.clone(),
     });
@@ -182,27 +229,47 @@ pub async fn run<H: Handler>(
     };
     let work = WorkerBuilder::new(worker.as_str()).backend(BatchBackend::new(receiver)).build(handle).run();
     tokio::pin!(work);
-    let result = tokio::select! {
-        result = &mut work => result,
+    let ended = tokio::select! {
+        result = &mut work => Ok(result),
         () = async { stop.cancelled().await; tokio::time::sleep(options.grace).await } => {
             tracing::warn!("batches in flight did not end within the grace time; they are given back");
-            abort.cancel();
-            work.await
+            Err(None)
+        }
+        failure = supervise::failure(&mut background, &monitor.vitals) => {
+            tracing::error!(error = %failure, "the worker cannot go on");
+            Err(Some(failure))
         }
     };
+    // A claim that is under way is given up as well. It may be committed all the same: then others take its jobs back
+    // when the lease is over.
+    abort.cancel();
+    claimer.abort();
+    let (result, mut failure) = match ended {
+        Ok(result) => (result, None),
+        Err(failure) => (work.await, failure),
+    };
     // Still registered until everything is given back: the heartbeat goes on to keep others from the jobs.
-    let released = jobs::release_unheld(&pool, &worker, &[]).await?;
-    monitor.metrics.ended(Outcome::Released, released);
-    // The claimer has ended; if it did so by a panic, this is no clean stop.
-    let ended = std::iter::from_fn(|| background.try_join_next()).collect::<Result<(), _>>();
+    let farewell = deadline.at_most(FAREWELL);
+    let released = farewell.of(jobs::release_unheld(&pool, &worker, &[])).await;
     // Before the row goes: a heartbeat that finds it gone would put it back.
-    background.shutdown().await;
-    workers::deregister(&pool, &worker).await?;
+    heartbeat.abort();
+    while let Some(ended) = background.join_next().await {
+        if let Err(panic) = ended
+            && panic.is_panic()
+        {
+            failure.get_or_insert(panic.into());
+        }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let released = released?;
+    monitor.metrics.ended(Outcome::Released, released);
+    farewell.of(workers::deregister(&pool, &worker)).await?;
     result?;
-    ended?;
     if options.drain {
         // Nobody may be left to do it later.
-        statistics::refresh_due(&pool).await?;
+        Deadline::LONGEST.of(statistics::refresh_due(&pool)).await?;
     }
     let report = Report {
         done: counts.done.load(Ordering::Relaxed),

@@ -22,7 +22,9 @@ alter table apalis.jobs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_v
 create table htm.worker_leases (
     worker   text not null constraint worker_leases_pk primary key
              constraint worker_leases_worker_fk references apalis.workers on delete cascade,
-    lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0)
+    lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0),
+    -- When the first claim was made that the worker has in hand; null: it has none.
+    held_since timestamptz
 );
 
 -- A queue that stands in this table is not claimed from.

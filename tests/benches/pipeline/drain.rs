@@ -57,7 +57,7 @@ async fn raw(effort: Effort, concurrency: usize) -> f64 {
                 jobs::claim(&pool, queue, "bench/noop", worker, BATCH).await.expect("claimed")
             {
                 let ids: Vec<String> = claimed.into_iter().map(|job| job.id).collect();
-                jobs::ack_superseded(&pool, &lease, &ids).await.expect("ended");
+                end(&pool, &lease, &ids).await.expect("ended");
             }
         });
     }

@@ -78,6 +78,25 @@ async fn a_vector_of_an_older_revision_is_none() {
 }
 
 #[tokio::test]
+async fn jobs_that_their_worker_does_not_hold_are_told() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let unheld = async || sandbox.htm(&["jobs", "audit", "--json"]).await.json()["unheld"].clone();
+    workers::register(&db.pool, "htm.embed", "w", "embed-worker 0.1.0 fake/fake-64", 60_000).await.unwrap();
+    sandbox.remember(&["claimed, and the answer was lost"]).await;
+    jobs::claim(&db.pool, "htm.embed", "fake/fake-64", "w", 10).await.unwrap().unwrap();
+    assert_eq!(unheld().await, 0, "the answer may be on its way");
+    sandbox.remember(&["claimed after it, and in hand"]).await;
+    let (lease, _) = jobs::claim(&db.pool, "htm.embed", "fake/fake-64", "w", 10).await.unwrap().unwrap();
+    assert!(workers::heartbeat(&db.pool, "w", Some(lease.claimed_at)).await.unwrap());
+    assert_eq!(unheld().await, 1);
+    let answer = sandbox.htm(&["jobs", "audit"]).await;
+    assert!(answer.succeeds().contains("does not hold them, for it to give back: 1 job\n"), "{answer:?}");
+    assert_eq!(jobs::release_unheld(&db.pool, "w", &[]).await.unwrap(), 2);
+    assert_eq!(unheld().await, 0);
+}
+
+#[tokio::test]
 async fn dead_letters_and_lost_workers_are_told_and_are_no_failure() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
@@ -94,7 +113,7 @@ async fn dead_letters_and_lost_workers_are_told_and_are_no_failure() {
     insta::assert_snapshot!(answer.succeeds());
     let answer = sandbox.htm(&["jobs", "audit", "--json"]).await.json();
     let expected = json!({
-        "stranded": [], "awaiting_rescue": 1, "dead_letters": 1, "states_guarded": true, "repaired": 0,
+        "stranded": [], "awaiting_rescue": 1, "unheld": 0, "dead_letters": 1, "states_guarded": true, "repaired": 0,
     });
     assert_eq!(answer, expected);
     run(&db, "alter table apalis.jobs drop constraint jobs_htm_state_possible").await;

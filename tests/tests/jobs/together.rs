@@ -3,26 +3,24 @@
 use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
 use htm_core::store::jobs::{self, Embedded, Tagged, Tagger};
 use htm_core::store::{queues, workers};
-use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, Stage};
+use htm_core::{Edit, Memory, NodeId, Stage};
 use htm_tests::TestDatabase;
 
 use crate::{claim_as, embedded, register};
 
-/// A node that was forgotten and restored while its jobs ran, whose worker then gave them back: two jobs a stage are due.
+/// A node with two jobs a stage, as a forced backfill beside an open job may leave them.
 async fn with_two_jobs_a_stage(db: &TestDatabase) -> NodeId {
-    let htm = db.htm();
-    let node = htm.remember(Memory::new("back and forth")).await.unwrap().node;
-    let set = |sql: &'static str| sqlx::query(sql).execute(&db.pool);
-    for stage in Stage::ALL {
-        workers::register(&db.pool, stage.queue(), "slow", "test", 30_000).await.unwrap();
-        jobs::claim(&db.pool, stage.queue(), "fake/scripted", "slow", 1)
-            .await
-            .unwrap()
-            .expect("a job is due");
-    }
-    htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
-    assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap().jobs, 2);
-    set("update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null").await.unwrap();
+    let node = db.htm().remember(Memory::new("twice")).await.unwrap().node;
+    sqlx::query(
+        "insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata,
+                                  idempotency_key)
+         select apalis.generate_ulid(), job_type, job, status, attempts, max_attempts, run_at, priority, metadata,
+                idempotency_key || '/again'
+           from apalis.jobs",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
     node
 }
 

@@ -25,6 +25,9 @@ pub use relevant::Relevance;
 /// How many of a namespace's tags an extractor is shown that chooses for itself.
 const ONTOLOGY_SHOWN: u32 = 200;
 
+/// How long it may take to choose what an extractor is shown: a database that is gone without a word never answers.
+const CHOICE: Duration = Duration::from_secs(60);
+
 /// Proposes tags for texts, knowing the tags that their namespace has.
 pub struct TagHandler {
     pool: PgPool,
@@ -125,7 +128,11 @@ impl Handler for TagHandler {
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
         let Some(first) = items.first() else { return Ok(Vec::new()) };
         let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
-        let ontology = self.ontology(&first.namespace, &texts).await;
+        let choice = tokio::time::timeout(CHOICE, self.ontology(&first.namespace, &texts)).await;
+        let ontology = choice.unwrap_or_else(|_elapsed| {
+            tracing::warn!("tagging without the tags in use: nothing answers");
+            KnownTags::default()
+        });
         let suggestions = self.extractor.extract_within(&texts, &ontology, calls).await?;
         if suggestions.len() != texts.len() {
             return Err(ProviderError::new(

@@ -18,6 +18,9 @@ pub struct Audit {
     pub stranded: Vec<Stranded>,
     /// Jobs of workers that have not been seen for their lease; any worker takes them back.
     pub awaiting_rescue: i64,
+    /// Jobs that stand in the name of a worker that lives and does not hold them: it gives them back. More than a moment
+    /// after an error of the database, there are none.
+    pub unheld: i64,
     /// Dead letters: they say why a node lacks its result, so it is not stranded.
     pub dead_letters: i64,
     /// Whether the table refuses jobs in a state that cannot be.
@@ -71,12 +74,19 @@ pub async fn run(pool: &PgPool) -> Result<Audit> {
             .await?;
         stranded.extend(missing);
     }
-    let (awaiting_rescue, dead_letters, states_guarded) = sqlx::query_as(
+    let (awaiting_rescue, unheld, dead_letters, states_guarded) = sqlx::query_as(
         "select (select count(*) from apalis.jobs j
                    join apalis.workers w on w.id = j.lock_by
                    join htm.worker_leases l on l.worker = w.id
                   where j.status = 'Running' and j.job_type like 'htm.%'
                     and w.last_seen < now() - l.lease_ms * interval '1 millisecond'),
+                -- A worker without a job in hand may be about to read the answer to a claim.
+                (select count(*) from apalis.jobs j
+                   join apalis.workers w on w.id = j.lock_by
+                   join htm.worker_leases l on l.worker = w.id
+                  where j.status = 'Running' and j.job_type like 'htm.%'
+                    and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'
+                    and j.lock_at < coalesce(l.held_since, w.last_seen - interval '1 minute')),
                 (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed'),
                 exists (select from pg_constraint
                          where conrelid = 'apalis.jobs'::regclass and conname = 'jobs_htm_state_possible'
@@ -85,7 +95,7 @@ pub async fn run(pool: &PgPool) -> Result<Audit> {
     .fetch_one(&mut *tx)
     .await?;
     tx.commit().await?;
-    Ok(Audit { stranded, awaiting_rescue, dead_letters, states_guarded })
+    Ok(Audit { stranded, awaiting_rescue, unheld, dead_letters, states_guarded })
 }
 
 /// Enqueues the jobs that stranded nodes lack, and wakes the workers; returns how many. A node that was forgotten or

@@ -19,6 +19,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::embeddings::RegisteredModel;
 use super::tags;
+use super::workers::Unseen;
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
@@ -278,13 +279,49 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
     Ok(rows.len())
 }
 
-/// Takes back the jobs of workers that were not seen for their lease; returns how many.
+/// Takes back the jobs of workers that are lost; returns how many. Of those that were seen again since, none.
 ///
 /// # Errors
 /// A database error.
-pub async fn rescue(pool: &PgPool) -> Result<usize> {
-    let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/rescue_jobs.sql")).fetch_all(pool).await?;
+pub async fn rescue(pool: &PgPool, lost: &[Unseen]) -> Result<usize> {
+    let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/rescue_jobs.sql"))
+        .bind(lost.iter().map(|unseen| unseen.worker.as_str()).collect::<Vec<_>>())
+        .bind(lost.iter().map(|unseen| unseen.last_seen).collect::<Vec<_>>())
+        .fetch_all(pool)
+        .await?;
     Ok(ids.len())
+}
+
+/// The jobs that stand in a worker's name, each with the instant of its claim.
+///
+/// # Errors
+/// A database error.
+pub async fn standing(pool: &PgPool, worker: &str) -> Result<Vec<(String, DateTime<Utc>)>> {
+    Ok(sqlx::query_as("select id, lock_at from apalis.jobs where lock_by = $1 and status = 'Running'")
+        .bind(worker)
+        .fetch_all(pool)
+        .await?)
+}
+
+/// Gives back jobs under exactly these claims, which their worker does not hold; returns how many.
+///
+/// # Errors
+/// A database error.
+pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Utc>)]) -> Result<usize> {
+    let (ids, claimed_at): (Vec<&str>, Vec<DateTime<Utc>>) =
+        claims.iter().map(|(id, at)| (id.as_str(), *at)).unzip();
+    let released = sqlx::query(
+        "update apalis.jobs j
+            set status = 'Pending', attempts = greatest(attempts - 1, 0), lock_by = null, lock_at = null
+           from unnest($2::text[], $3::timestamptz[]) as c(id, lock_at)
+          where j.id = c.id and j.lock_by = $1 and j.lock_at = c.lock_at and j.status = 'Running'",
+    )
+    .bind(worker)
+    .bind(ids)
+    .bind(claimed_at)
+    .execute(pool)
+    .await?;
+    Ok(released.rows_affected() as usize)
 }
 
 /// Gives back the jobs that stand in a worker's name although it does not hold them; returns how many.
@@ -330,20 +367,40 @@ pub(crate) async fn ping(pool: &PgPool) {
 /// The channel of the pings that wake idle workers.
 pub const PING_CHANNEL: &str = "htm_jobs";
 
-/// Ends jobs whose node was edited or forgotten meanwhile: there is nothing to write.
+/// A job whose text was not there any more when it was read.
+#[derive(Clone, Debug)]
+pub struct Superseded {
+    /// The job.
+    pub job: String,
+    /// The node.
+    pub node: NodeId,
+    /// The revision that the job is for.
+    pub revision: i32,
+}
+
+/// What became of superseded jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SupersededAck {
+    /// Jobs that ended: their node was edited or forgotten.
+    pub ended: usize,
+    /// Jobs that wait again, without charge: their node was restored while they were read.
+    pub released: usize,
+}
+
+/// Ends jobs whose node was edited or forgotten meanwhile: there is nothing to write. A node that lives after all, since
+/// it was being restored, keeps its job.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
-pub async fn ack_superseded(pool: &PgPool, lease: &Lease, jobs: &[String]) -> Result<usize> {
-    let result = sqlx::query(
-        "update apalis.jobs set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
-                last_result = '{\"Ok\": \"superseded\"}'
-          where id = any ($3) and status = 'Running' and lock_by = $1 and lock_at = $2",
-    )
-    .bind(&lease.worker)
-    .bind(lease.claimed_at)
-    .bind(jobs)
-    .execute(pool)
-    .await?;
-    Ok(result.rows_affected() as usize)
+pub async fn ack_superseded(pool: &PgPool, lease: &Lease, jobs: &[Superseded]) -> Result<SupersededAck> {
+    let rows: Vec<(bool,)> = sqlx::query_as(include_str!("sql/ack_superseded.sql"))
+        .bind(&lease.worker)
+        .bind(lease.claimed_at)
+        .bind(jobs.iter().map(|it| it.job.as_str()).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|it| it.node).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|it| it.revision).collect::<Vec<_>>())
+        .fetch_all(pool)
+        .await?;
+    let released = rows.iter().filter(|(lives,)| *lives).count();
+    Ok(SupersededAck { ended: rows.len() - released, released })
 }

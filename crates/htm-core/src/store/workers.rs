@@ -45,16 +45,51 @@ pub async fn prune(pool: &PgPool) -> Result<usize> {
     Ok(deleted.rows_affected() as usize)
 }
 
-/// Says that the worker lives, which renews the lease of every job that it holds; false if its row is gone.
+/// Says that the worker lives, which renews the lease of every job that it holds; false if its row is gone. `held_since`
+/// is the instant of the first claim that it has in hand: what stands in its name from before is nobody's.
 ///
 /// # Errors
 /// A database error.
-pub async fn heartbeat(pool: &PgPool, worker: &str) -> Result<bool> {
-    let result = sqlx::query("update apalis.workers set last_seen = now() where id = $1")
-        .bind(worker)
-        .execute(pool)
-        .await?;
-    Ok(result.rows_affected() == 1)
+pub async fn heartbeat(pool: &PgPool, worker: &str, held_since: Option<DateTime<Utc>>) -> Result<bool> {
+    Ok(sqlx::query_scalar(
+        "with seen as (update apalis.workers set last_seen = now() where id = $1 returning id),
+              held as (update htm.worker_leases set held_since = $2
+                        where worker = $1 and held_since is distinct from $2)
+         select exists (select from seen)",
+    )
+    .bind(worker)
+    .bind(held_since)
+    .fetch_one(pool)
+    .await?)
+}
+
+/// A worker that holds jobs and has not been seen for its lease, by the database's clock.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, sqlx::FromRow)]
+pub struct Unseen {
+    /// Its identity.
+    pub worker: String,
+    /// Its last heartbeat.
+    pub last_seen: DateTime<Utc>,
+    /// Its lease, milliseconds.
+    pub lease_ms: i64,
+}
+
+/// The workers that hold jobs and have not been seen for their lease. Whether they are lost, a second look says: after
+/// an outage, or a jump of the database's clock, all of them are in this list until they renew. One that was last seen
+/// in the future is in it too: the clock was set back, and would take long to say that the lease is over.
+///
+/// # Errors
+/// A database error.
+pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
+    Ok(sqlx::query_as(
+        "select w.id as worker, w.last_seen, l.lease_ms
+           from apalis.workers w join htm.worker_leases l on l.worker = w.id
+          where w.last_seen not between now() - l.lease_ms * interval '1 millisecond' and now()
+            and exists (select from apalis.jobs j
+                         where j.lock_by = w.id and j.status = 'Running' and j.job_type like 'htm.%')",
+    )
+    .fetch_all(pool)
+    .await?)
 }
 
 /// Takes a worker that has stopped cleanly off the list.

@@ -64,6 +64,12 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
             jobs(found.awaiting_rescue)
         ));
     }
+    if found.unheld > 0 {
+        lines.push(format!(
+            "in the name of a worker that does not hold them, for it to give back: {}",
+            jobs(found.unheld)
+        ));
+    }
     if found.dead_letters > 0 {
         lines.push(format!(
             "dead letters, which say why: {} (`htm jobs list --state dead`)",

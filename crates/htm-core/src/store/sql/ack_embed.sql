@@ -1,6 +1,7 @@
 -- Writes embeddings, completions and the jobs' end in one statement, for the jobs that the worker still holds.
 --
--- A node that was edited or forgotten meanwhile gets nothing: its job ends as superseded.
+-- A node that was edited or forgotten meanwhile gets nothing: its job ends as superseded. Whether it was is read from
+-- the locked row: a condition on deleted_at would pass over a node whose restore is about to commit.
 -- {{store}} is the model's table, htm.embeddings_<id>.
 --
 -- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids
@@ -19,15 +20,15 @@ with held as (
         as r(job, node, revision, embedding, parts)
       join held h on h.id = r.job
 ), node as (
-    select r.job, n.id, n.namespace, n.created_at, r.revision, r.embedding, r.parts, r.attempts
+    select r.job, n.id, n.namespace, n.created_at, r.revision, r.embedding, r.parts, r.attempts,
+           n.deleted_at is null and n.revision = r.revision as lives
       from htm.nodes n
-      join result r on r.node = n.id and r.revision = n.revision
-     where n.deleted_at is null
+      join result r on r.node = n.id
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), once as (
     -- Two jobs of a node may have been open, and claimed together.
-    select distinct on (id) * from node order by id, job
+    select distinct on (id) * from node where lives order by id, job
 ), stored as (
     insert into {{store}} as e (node_id, namespace, created_at, revision, embedding)
     select id, namespace, created_at, revision, embedding from once
@@ -46,6 +47,6 @@ update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
        last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'embedded' end)
   from result r
-  left join node n on n.job = r.job
+  left join node n on n.job = r.job and n.lives
  where j.id = r.job
 returning j.id, n.id is not null as written

@@ -1,8 +1,8 @@
 -- Writes tag assignments, completions and the jobs' end in one statement, for the jobs that the worker still holds.
 --
--- A node that was edited or forgotten meanwhile gets nothing. What a model said before, this one or another, is
--- replaced; a manual tag never is, nor a tag that was split while none of those in its place fits. The tags' rows are
--- registered before.
+-- A node that was edited or forgotten meanwhile gets nothing; as in ack_embed.sql, the locked row says whether it was.
+-- What a model said before, this one or another, is replaced; a manual tag never is, nor a tag that was split while none
+-- of those in its place fits. The tags' rows are registered before.
 --
 -- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
 -- $6 text model    $7 text prompt version   $8 text origin
@@ -19,15 +19,15 @@ with held as (
       from unnest($3::text[], $4::bigint[], $5::int[]) as r(job, node, revision)
       join held h on h.id = r.job
 ), node as (
-    select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts
+    select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts,
+           n.deleted_at is null and n.revision = r.revision as lives
       from htm.nodes n
-      join result r on r.node = n.id and r.revision = n.revision
-     where n.deleted_at is null
+      join result r on r.node = n.id
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), once as (
     -- Two jobs of a node may have been open, and claimed together.
-    select distinct on (id) * from node order by id, job
+    select distinct on (id) * from node where lives order by id, job
 ), proposed as (
     select distinct on (n.id, t.id) n.namespace, n.id as node_id, t.id as tag_id, g.confidence
       from unnest($9::text[], $10::text[], $11::real[]) as g(job, path, confidence)
@@ -81,6 +81,6 @@ update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
        last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'tagged' end)
   from result r
-  left join node n on n.job = r.job
+  left join node n on n.job = r.job and n.lives
  where j.id = r.job
 returning j.id, n.id is not null as written

@@ -1,7 +1,8 @@
 -- Enqueues the jobs that a live node lacks, for every model in use and for tags, as remember.sql does.
 --
--- A job that runs does not count: it may have read the node while that was forgotten, and end without a result. A dead
--- letter does: it says why there is none. Where a job of that key is still there, the generation in the key is raised.
+-- A job that is not done counts. One that runs may have read the node while that was forgotten, but its ack locks the
+-- node and finds it alive. A dead letter says why there is no result. Where a done job of that key is still there, the
+-- generation in the key is raised. A job that somebody else enqueues at the same moment is as good.
 --
 -- $1 bigint node   $2 text embedding model, as long as none is registered   $3 text tag model   $4 int max attempts
 --
@@ -35,7 +36,6 @@ select apalis.generate_ulid(), t.queue,
                       and (t.done_by is null or c.model = t.done_by))
    and not exists (select from apalis.jobs j
                     where j.job_type like 'htm.%' and j.job_type = t.queue and j.status <> 'Done'
-                      and j.status <> 'Running'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text
                       and j.metadata -> 'revision' = n.revision::text)

@@ -1,14 +1,20 @@
--- Takes back the jobs of workers that have not been seen for their lease; the attempt stays charged.
+-- Takes back the jobs of workers that are lost: those still last seen when the caller saw them last. The attempt stays
+-- charged.
 --
--- Index: idx_apalis_jobs_lock_by
-with lost as (
+-- $1 text[] workers   $2 timestamptz[] when each was last seen
+--
+-- Index: workers_pkey, idx_apalis_jobs_lock_by
+with lost_worker as (
+    select w.id
+      from unnest($1::text[], $2::timestamptz[]) as u(id, last_seen)
+      join apalis.workers w on w.id = u.id and w.last_seen = u.last_seen
+       for share of w skip locked -- one that renews its lease at this moment is not lost
+), lost as (
     select j.id
       from apalis.jobs j
-      join apalis.workers w on w.id = j.lock_by
-      join htm.worker_leases l on l.worker = w.id
+      join lost_worker w on w.id = j.lock_by
      where j.status = 'Running' and j.job_type like 'htm.%'
-       and w.last_seen < now() - l.lease_ms * interval '1 millisecond'
-     for update of j skip locked
+       for update of j skip locked
 )
 update apalis.jobs j
    set status      = case when j.attempts >= j.max_attempts then 'Killed' else 'Pending' end,

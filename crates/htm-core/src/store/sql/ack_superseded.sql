@@ -1,0 +1,30 @@
+-- Ends jobs whose text was not there any more when the worker read it: the node was edited or forgotten. A node that
+-- lives at the job's revision after all was being restored at that moment: its job waits again, and the attempt is not
+-- charged.
+--
+-- The node is locked first, whatever state it seems to be in: a restore that has not committed yet is waited for.
+--
+-- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
+--
+-- Index: nodes_pk, jobs_pkey
+with node as (
+    select id, revision, deleted_at
+      from htm.nodes
+     where id = any ($4::bigint[])
+     order by id -- as all who lock several
+       for share
+), looked_at as (
+    select r.job, exists (select from node n
+                           where n.id = r.node and n.revision = r.revision and n.deleted_at is null) as lives
+      from unnest($3::text[], $4::bigint[], $5::int[]) as r(job, node, revision)
+)
+update apalis.jobs j
+   set status      = case when l.lives then 'Pending' else 'Done' end,
+       done_at     = case when not l.lives then now() end,
+       attempts    = case when l.lives then greatest(j.attempts - 1, 0) else j.attempts end,
+       last_result = case when l.lives then j.last_result else '{"Ok": "superseded"}' end,
+       lock_by     = null,
+       lock_at     = null
+  from looked_at l
+ where j.id = l.job and j.status = 'Running' and j.lock_by = $1 and j.lock_at = $2
+returning l.lives
