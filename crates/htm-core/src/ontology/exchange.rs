@@ -323,7 +323,7 @@ mod tests {
             (&[tag("--x", "", &[])], "it is written `x`"),
             (&[tag("-", "", &[])], "a level is empty"),
             (&[tag("a:b:a", "", &[])], "comes twice"),
-            (&[tag("fine", "", &["others"])], "it is written `other`"),
+            (&[tag("fine", "", &["indexes"])], "it is written `index`"),
         ] {
             let error = laid(Names::default(), tags, Descriptions::Keep).unwrap_err();
             assert_eq!((error.code(), error.to_string().contains(rule)), ("tag_invalid", true), "{error}");
