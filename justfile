@@ -55,6 +55,14 @@ lint:
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
+# Check the dependencies' licences, sources and bans (deny.toml), and known vulnerabilities where their list can be fetched
+deny:
+    @scripts/deny.sh
+
+# Add to each image of config/deploy the digest that its tag names now: for a release, needs docker
+pin-images:
+    @python3 scripts/pin_images.py
+
 # Build, then run the private PostgreSQL and both workers until Ctrl-C
 up *args: setup
     cargo build --workspace --bins

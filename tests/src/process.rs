@@ -231,6 +231,13 @@ impl Running {
         self.child.stdin.take().expect("a pipe that nobody took")
     }
 
+    /// How many sockets it has open.
+    pub fn sockets(&self) -> usize {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("it runs");
+        let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        links.filter(|link| link.to_string_lossy().starts_with("socket:")).count()
+    }
+
     /// What it has said so far, on standard output and standard error.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).expect("its log")

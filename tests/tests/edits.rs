@@ -321,6 +321,22 @@ async fn statistics_learn_of_edited_forgotten_and_restored_texts() {
 }
 
 #[tokio::test]
+async fn metadata_that_grows_edit_by_edit_has_the_limit_of_a_memory() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("a note").metadata("a", "x".repeat(40_000))).await.unwrap().node;
+    let part = |name: &str| {
+        let metadata = [(name.to_owned(), json!("x".repeat(30_000)))];
+        Edit { metadata: metadata.into_iter().collect(), ..Edit::new() }
+    };
+    let error = htm.update(node, &part("b")).await.unwrap_err();
+    assert_eq!(error.code(), "field_too_long");
+    assert!(htm.get(node).await.unwrap().metadata.get("b").is_none());
+    // In the place of what was there it fits.
+    htm.update(node, &part("a")).await.unwrap();
+}
+
+#[tokio::test]
 async fn former_texts_stay_with_their_authors_and_times_until_the_purge() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -1,6 +1,9 @@
 //! Writing: what commits, what is refused, and that nothing is half written.
 
-use htm_core::{Caller, Confirmation, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
+use htm_core::{
+    Caller, Confirmation, MAX_METADATA_BYTES, Memory, NodeId, Outcome, RecallQuery, Stage, StageState,
+    Strategy,
+};
 use htm_tests::TestDatabase;
 
 /// The rows that a write may leave.
@@ -271,4 +274,34 @@ async fn a_write_sends_no_notification_inside_its_transaction() {
     let db = TestDatabase::new().await;
     let triggers = db.count("select count(*) from pg_trigger where tgname = 'notify_workers'").await;
     assert_eq!(triggers, 0);
+}
+
+/// Who writes past the library: the database has the limits that the library explains.
+#[tokio::test]
+async fn the_schema_refuses_larger_fields_than_the_library_takes() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    // Small numbers are what JSON writes shortest, compared with jsonb.
+    let numbers = vec![1; MAX_METADATA_BYTES / 2 - 8];
+    let largest = Memory {
+        source: Some("x".repeat(4_096)),
+        kind: Some("x".repeat(128)),
+        speaker: Some("x".repeat(512)),
+        session: Some("x".repeat(512)),
+        ..Memory::new("the largest of each").metadata("k", numbers)
+    };
+    let node = htm.remember(largest).await.unwrap().node;
+    for (change, constraint) in [
+        ("type = type || 'x'", "nodes_texts_size"),
+        ("speaker = speaker || 'x'", "nodes_texts_size"),
+        ("session = session || 'x'", "nodes_texts_size"),
+        ("source = source || 'x'", "nodes_texts_size"),
+        ("metadata = jsonb_build_object('k', repeat('x', 1048576))", "nodes_metadata_size"),
+    ] {
+        let update = format!("update htm.nodes set {change} where id = $1");
+        let refused =
+            sqlx::query(sqlx::AssertSqlSafe(update)).bind(node).execute(&db.pool).await.unwrap_err();
+        let refused = refused.into_database_error().unwrap();
+        assert_eq!(refused.constraint(), Some(constraint), "{change}: {refused}");
+    }
 }

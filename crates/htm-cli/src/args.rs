@@ -15,7 +15,7 @@ mod time;
 use std::path::PathBuf;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::service::{ServiceArgs, parse_override};
 
@@ -307,9 +307,9 @@ Example:
 pub(crate) struct ImportArgs {
     /// The file; `-` reads standard input
     pub(crate) file: PathBuf,
-    /// Lines a transaction
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    pub(crate) chunk: usize,
+    /// Lines a transaction; fewer when their texts are long
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = value_parser!(u16).range(1..=10_000))]
+    pub(crate) chunk: u16,
 }
 
 #[derive(Args)]

@@ -6,6 +6,7 @@ mod commands;
 mod drawing;
 mod duration;
 mod error;
+mod lines;
 mod output;
 
 use std::collections::BTreeMap;

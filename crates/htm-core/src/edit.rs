@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
 use crate::memory::{
-    MAX_KEY_BYTES, MAX_TAGS, content_hash, refuse_nul, refuse_nul_in_json, validate_content,
-    validate_importance, validate_name,
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
+    validate_importance, validate_metadata, validate_name, validate_text,
 };
 use crate::store::edit::{self as store, Current};
 use crate::store::{jobs, nodes, statistics, tags};
@@ -148,12 +148,12 @@ impl Edit {
         self.content.as_deref().map_or(Ok(()), validate_content)?;
         self.importance.map_or(Ok(()), validate_importance)?;
         self.key.set().map_or(Ok(()), |key| validate_name("key", key, MAX_KEY_BYTES))?;
-        self.source.set().map_or(Ok(()), |source| refuse_nul("source", source))?;
-        self.kind.set().map_or(Ok(()), |kind| refuse_nul("kind", kind))?;
+        self.source.set().map_or(Ok(()), |source| validate_text("source", source, MAX_SOURCE_BYTES))?;
+        self.kind.set().map_or(Ok(()), |kind| validate_text("type", kind, MAX_NAME_BYTES))?;
         if self.add_tags.len() > MAX_TAGS {
             return Err(Error::TooManyTags { count: self.add_tags.len(), limit: MAX_TAGS });
         }
-        refuse_nul_in_json(&self.metadata)
+        validate_metadata(&self.metadata)
     }
 }
 
@@ -193,6 +193,7 @@ impl Htm {
         }
         let author = edit.caller.robot(self.settings());
         let (mut after, mut changed) = apply(&before, edit);
+        validate_metadata(&after.metadata)?;
         let hash = edit.content.as_deref().map(content_hash);
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
         if let (Some(_), Some(hash)) = (text, hash) {

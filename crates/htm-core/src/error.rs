@@ -80,6 +80,22 @@ pub enum Error {
         /// The most.
         limit: usize,
     },
+    /// A text, or the metadata as JSON, has more bytes than it may.
+    #[error("{field} has {bytes} bytes, more than the {limit} that it may have")]
+    FieldTooLong {
+        /// `source`, `session`, `metadata`, `query`, …
+        field: &'static str,
+        /// Its size.
+        bytes: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// Lists and objects of the metadata that are too deep within one another.
+    #[error("the metadata has more than {limit} levels of lists and objects")]
+    MetadataTooDeep {
+        /// The most.
+        limit: usize,
+    },
     /// Metadata is not a JSON object.
     #[error("metadata must be a JSON object, not {found}")]
     MetadataNotObject {
@@ -448,6 +464,8 @@ impl Error {
             Self::NameInvalid { field: "group", .. } => "group_invalid",
             Self::NameInvalid { .. } => "name_invalid",
             Self::TooManyTags { .. } => "too_many_tags",
+            Self::FieldTooLong { .. } => "field_too_long",
+            Self::MetadataTooDeep { .. } => "metadata_too_deep",
             Self::MetadataNotObject { .. } => "metadata_not_object",
             Self::KeyTaken { .. } => "key_taken",
             Self::ContentTaken { .. } => "content_taken",

@@ -62,13 +62,14 @@ pub use htm::{Htm, QueryCache, Settings};
 pub use id::{GroupId, NodeId, RobotId};
 pub use job::Stage;
 pub use keepers::{Keepers, KeptBy};
-pub use memory::{MAX_CONTENT_BYTES, Memory};
+pub use memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use node::{Node, Revision};
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MatchedBy, Plan, RecallError,
-    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter, VectorSearch,
+    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy,
+    Plan, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
+    TagFilter, VectorSearch,
 };
 pub use refine::{RefineError, RefineSettings};
 pub use relevance::{RelevanceError, RelevanceWeights, Signals};

@@ -11,8 +11,16 @@ use crate::tag::TagPath;
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 /// The most tags that may be given with a node.
 pub(crate) const MAX_TAGS: usize = 1_000;
+/// A namespace, a robot, a kind, a language.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
+/// A key, a speaker, a conversation.
 pub(crate) const MAX_KEY_BYTES: usize = 512;
+/// A file's path on Linux ends at 4,096 bytes; longer URLs are refused by many programs.
+pub(crate) const MAX_SOURCE_BYTES: usize = 4_096;
+/// As JSON without white space. `htm.nodes` has a CHECK for each of these limits.
+pub const MAX_METADATA_BYTES: usize = 64 * 1024;
+/// Objects and lists within one another. PostgreSQL's stack ends at some thousands.
+pub(crate) const MAX_METADATA_DEPTH: usize = 64;
 
 /// A text and what is known about it. Only the text is needed.
 ///
@@ -35,19 +43,19 @@ pub struct Memory {
     pub key: Option<String>,
     /// 1.0 to 10.0; 1–3 is transient, 7–10 a decision or a preference.
     pub importance: f32,
-    /// Where it comes from: a file, a chat, a URL.
+    /// Where it comes from: a file, a chat, a URL. At most 4,096 bytes.
     pub source: Option<String>,
-    /// What it is: `fact`, `decision`, `question`, …
+    /// What it is: `fact`, `decision`, `question`, … At most 128 bytes.
     pub kind: Option<String>,
-    /// Who said it.
+    /// Who said it. At most 512 bytes.
     pub speaker: Option<String>,
-    /// The conversation that it was said in.
+    /// The conversation that it was said in. At most 512 bytes.
     pub session: Option<String>,
     /// Its place in the conversation.
     pub seq: Option<i32>,
     /// Tags given by hand; the tag-worker adds its own.
     pub tags: Vec<TagPath>,
-    /// Anything else, as a JSON object.
+    /// Anything else, as a JSON object of at most [`MAX_METADATA_BYTES`], 64 levels deep.
     pub metadata: Map<String, Value>,
     /// When it happened; none is the database's now.
     pub at: Option<DateTime<Utc>>,
@@ -144,7 +152,7 @@ impl Memory {
     ///
     /// # Errors
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
-    /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`.
+    /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`, `field_too_long`, `metadata_too_deep`.
     pub fn validate(&self) -> Result<()> {
         validate_content(&self.content)?;
         validate_importance(self.importance)?;
@@ -163,18 +171,18 @@ impl Memory {
                 validate_name(field, name, limit)?;
             }
         }
-        for (field, text) in [
-            ("source", &self.source),
-            ("kind", &self.kind),
-            ("speaker", &self.speaker),
-            ("session", &self.session),
-            ("language", &self.language),
+        for (field, text, limit) in [
+            ("source", &self.source, MAX_SOURCE_BYTES),
+            ("type", &self.kind, MAX_NAME_BYTES),
+            ("speaker", &self.speaker, MAX_KEY_BYTES),
+            ("session", &self.session, MAX_KEY_BYTES),
+            ("language", &self.language, MAX_NAME_BYTES),
         ] {
             if let Some(text) = text {
-                refuse_nul(field, text)?;
+                validate_text(field, text, limit)?;
             }
         }
-        refuse_nul_in_json(&self.metadata)
+        validate_metadata(&self.metadata)
     }
 }
 
@@ -214,9 +222,16 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
     Ok(())
 }
 
-/// A session is any text that PostgreSQL can hold.
+/// Any text that PostgreSQL can hold, up to `limit` bytes.
+pub(crate) fn validate_text(field: &'static str, text: &str, limit: usize) -> Result<()> {
+    if text.len() > limit {
+        return Err(Error::FieldTooLong { field, bytes: text.len(), limit });
+    }
+    refuse_nul(field, text)
+}
+
 pub(crate) fn validate_session(session: Option<&str>) -> Result<()> {
-    session.map_or(Ok(()), |session| refuse_nul("session", session))
+    session.map_or(Ok(()), |session| validate_text("session", session, MAX_KEY_BYTES))
 }
 
 /// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
@@ -232,17 +247,55 @@ pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
     }
 }
 
-/// `\u0000` in JSON is what `jsonb` refuses.
-pub(crate) fn refuse_nul_in_json(object: &Map<String, Value>) -> Result<()> {
-    fn walk(value: &Value) -> Result<()> {
+/// Refuses what `jsonb` would refuse, and what is larger than a memory's metadata may be.
+pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
+    fn walk_object(object: &Map<String, Value>, levels: usize) -> Result<()> {
+        // Before the sizes: they are counted by going down as well, and the stack is not endless.
+        let Some(levels) = levels.checked_sub(1) else {
+            return Err(Error::MetadataTooDeep { limit: MAX_METADATA_DEPTH });
+        };
+        object
+            .iter()
+            .try_for_each(|(name, value)| refuse_nul("metadata", name).and_then(|()| walk(value, levels)))
+    }
+    fn walk(value: &Value, levels: usize) -> Result<()> {
         match value {
             Value::String(text) => refuse_nul("metadata", text),
-            Value::Array(values) => values.iter().try_for_each(walk),
-            Value::Object(object) => refuse_nul_in_json(object),
+            Value::Array(values) => match levels.checked_sub(1) {
+                Some(levels) => values.iter().try_for_each(|value| walk(value, levels)),
+                None => Err(Error::MetadataTooDeep { limit: MAX_METADATA_DEPTH }),
+            },
+            Value::Object(object) => walk_object(object, levels),
             _ => Ok(()),
         }
     }
-    object.iter().try_for_each(|(name, value)| refuse_nul("metadata", name).and_then(|()| walk(value)))
+    if object.is_empty() {
+        return Ok(());
+    }
+    walk_object(object, MAX_METADATA_DEPTH)?;
+    let mut written = Counter(0);
+    serde_json::to_writer(&mut written, object)
+        .map_err(|error| Error::Corrupt { what: error.to_string() })?;
+    match written.0 {
+        bytes if bytes > MAX_METADATA_BYTES => {
+            Err(Error::FieldTooLong { field: "metadata", bytes, limit: MAX_METADATA_BYTES })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Counts what is written to it.
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -268,10 +321,48 @@ mod tests {
         assert_eq!(code(Memory::new("a").robot("x".repeat(129))), "robot_invalid");
         assert_eq!(code(Memory::new("a").key("x".repeat(513))), "key_invalid");
         assert_eq!(code(Memory::new("a").key("a\nb")), "key_invalid");
+        let of = |bytes| Some("x".repeat(bytes));
+        for memory in [
+            Memory { source: of(4_097), ..Memory::new("a") },
+            Memory { kind: of(129), ..Memory::new("a") },
+            Memory { speaker: of(513), ..Memory::new("a") },
+            Memory { session: of(513), ..Memory::new("a") },
+            Memory { language: of(129), ..Memory::new("a") },
+            Memory::new("a").metadata("k", "x".repeat(MAX_METADATA_BYTES)),
+        ] {
+            assert_eq!(code(memory), "field_too_long");
+        }
+    }
+
+    fn nested(levels: usize) -> Memory {
+        let value = (0..levels).fold(Value::Null, |value, level| match level % 2 {
+            0 => Value::Array(vec![value]),
+            _ => Value::Object([("k".into(), value)].into_iter().collect()),
+        });
+        Memory::new("a").metadata("k", value)
+    }
+
+    #[test]
+    fn metadata_is_at_most_64_levels_deep() {
+        nested(63).validate().unwrap();
+        assert_eq!(code(nested(64)), "metadata_too_deep");
+        assert_eq!(code(nested(5_000)), "metadata_too_deep");
     }
 
     #[test]
     fn the_largest_is_accepted() {
-        Memory::new("x".repeat(MAX_CONTENT_BYTES)).importance(10.0).key("x".repeat(512)).validate().unwrap();
+        let of = |bytes| Some("x".repeat(bytes));
+        // {"k":"…"} without the text.
+        let metadata = "x".repeat(MAX_METADATA_BYTES - 8);
+        let memory = Memory {
+            source: of(4_096),
+            kind: of(128),
+            speaker: of(512),
+            session: of(512),
+            language: of(128),
+            key: of(512),
+            ..Memory::new("x".repeat(MAX_CONTENT_BYTES)).importance(10.0).metadata("k", metadata)
+        };
+        memory.validate().unwrap();
     }
 }

@@ -16,7 +16,7 @@ pub use answer::{Chosen, Correction, Degraded, Facet, Hit, MatchedBy, Recalled, 
 pub use error::RecallError;
 pub use explain::{Explanation, Plan, ScorePart};
 pub(crate) use query::validate_scope;
-pub use query::{MAX_LIMIT, RecallQuery, Strategy, TagFilter};
+pub use query::{MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter};
 pub use settings::{Fusion, RecallSettings};
 pub use snippet::Snippet;
 use words::Words;
@@ -33,7 +33,7 @@ impl Htm {
     /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
+    /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
     /// `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.

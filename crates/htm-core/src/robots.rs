@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::htm::Htm;
 use crate::id::RobotId;
-use crate::memory::{MAX_NAME_BYTES, refuse_nul_in_json, validate_name};
+use crate::memory::{MAX_NAME_BYTES, validate_metadata, validate_name};
 use crate::scope::Scope;
 use crate::store::robots;
 
@@ -171,7 +171,7 @@ impl Htm {
     /// Registers a robot before its first memory; without a name it is given one, as `quiet-heron-7`.
     ///
     /// # Errors
-    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, or a database error.
+    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, `field_too_long`, `metadata_too_deep`, or a database error.
     pub async fn register_robot(
         &self,
         namespace: Option<&str>,
@@ -179,7 +179,7 @@ impl Htm {
         metadata: Map<String, Value>,
     ) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
-        refuse_nul_in_json(&metadata)?;
+        validate_metadata(&metadata)?;
         let metadata = Value::Object(metadata);
         if let Some(name) = name {
             validate_name("robot", name, MAX_NAME_BYTES)?;
@@ -216,7 +216,7 @@ impl Htm {
     /// Sets a robot's metadata, all of it.
     ///
     /// # Errors
-    /// `robot_unknown`, `namespace_invalid`, `nul_byte`, or a database error.
+    /// `robot_unknown`, `namespace_invalid`, `nul_byte`, `field_too_long`, `metadata_too_deep`, or a database error.
     pub async fn set_robot_metadata(
         &self,
         namespace: Option<&str>,
@@ -224,7 +224,7 @@ impl Htm {
         metadata: Map<String, Value>,
     ) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
-        refuse_nul_in_json(&metadata)?;
+        validate_metadata(&metadata)?;
         let robot = robots::set_metadata(self.pool(), namespace, name, &Value::Object(metadata)).await?;
         robot.ok_or_else(|| unknown(namespace, name))
     }

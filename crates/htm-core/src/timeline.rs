@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::htm::Htm;
 use crate::id::NodeId;
-use crate::memory::refuse_nul_in_json;
+use crate::memory::{validate_metadata, validate_text};
 use crate::node::Node;
-use crate::recall::{Degraded, RecallQuery, Strategy, TagFilter, validate_scope};
+use crate::recall::{Degraded, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter, validate_scope};
 use crate::store::timeline;
 use crate::timeframe::{Applied, TimeFilter, TimePhrase, Timeframe, Zone};
 
@@ -212,6 +212,7 @@ impl Htm {
         // A topic that is a time phrase and no more asks for everything of that time.
         let only_time = match &query.topic {
             Some(topic) => {
+                validate_text("query", topic, MAX_QUERY_BYTES)?;
                 let applied = self.apply_time(&query.timeframe, topic).await?;
                 applied.is_only_time().then_some(applied)
             }
@@ -274,7 +275,7 @@ impl Htm {
     /// The latest that passes a query's filters within a time, the latest first.
     pub(crate) async fn latest(&self, query: &TimelineQuery, timeframe: &Timeframe) -> Result<Vec<Node>> {
         validate_scope(&query.namespaces, &query.robots, query.session.as_deref(), query.limit)?;
-        refuse_nul_in_json(&query.metadata)?;
+        validate_metadata(&query.metadata)?;
         let mut latest = Vec::new();
         // One by one: the index has the times of a namespace in order, not those of several.
         let namespaces = self.namespaces_or_own(&query.namespaces)?;

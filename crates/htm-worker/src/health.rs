@@ -1,8 +1,10 @@
 //! The port of a worker: `/livez`, `/readyz` and `/metrics`, for whatever looks after the process. It shows no text
-//! of a memory and no key, and asks for no password.
+//! of a memory and no key, and asks for no password. Clients that are slow or many cost it a bounded number of
+//! connections, each for a bounded time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -11,13 +13,28 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use htm_runtime::RuntimeError;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use sqlx::PgPool;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use crate::monitor::Monitor;
 
 /// <https://prometheus.io/docs/specs/om/open_metrics_spec/#overall-structure>
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Connections at once; who comes later waits for one to end. A probe and a few scrapers need one each.
+const MAX_CONNECTIONS: usize = 64;
+/// A client that has not sent its request by then is hung up on. Less than the timeout of a probe (5 s in
+/// `config/deploy`), so that a probe that waits behind silent clients is still answered.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection may last, with the time that the database takes for `/metrics`.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait when no connection can be accepted, as without free file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// A port that is taken, and does not answer yet.
 pub struct Port(TcpListener);
@@ -42,10 +59,31 @@ impl Port {
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics))
             .with_state(Served { monitor, pool });
-        if let Err(error) = axum::serve(self.0, routes).await {
-            tracing::error!(%error, "/livez, /readyz and /metrics are served no more");
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                Some(_) = connections.join_next() => continue,
+                accepted = self.0.accept(), if connections.len() < MAX_CONNECTIONS => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => drop(connections.spawn(talk(stream, routes.clone()))),
+                Err(error) => {
+                    tracing::warn!(%error, "no connection to /livez, /readyz and /metrics can be accepted");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
         }
     }
+}
+
+/// Answers one request. What goes wrong is the client's affair.
+async fn talk(stream: TcpStream, routes: Router) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIMEOUT)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes));
+    timeout(CONNECTION_TIMEOUT, connection).await.ok();
 }
 
 #[derive(Clone)]

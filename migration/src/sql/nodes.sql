@@ -45,14 +45,19 @@ create table htm.nodes (
     token_encoding  text not null,
     language        text not null default 'english',
     metadata        jsonb not null default '{}'
-                    constraint nodes_metadata_object check (jsonb_typeof(metadata) = 'object'),
+                    constraint nodes_metadata_object check (jsonb_typeof(metadata) = 'object')
+                    -- The library refuses more than 64 KiB of JSON; numbers are up to twelve times as large in jsonb.
+                    constraint nodes_metadata_size check (pg_column_size(metadata) <= 1048576),
     duplicate_scope bigint,
     created_at      timestamptz not null default now(),
     remembered_at   timestamptz not null default now(),
     updated_at      timestamptz not null default now(),
     deleted_at      timestamptz,
     tsv             tsvector not null generated always as (htm.text_vector(language, content)) stored,
-    constraint nodes_pk primary key (id, namespace)
+    constraint nodes_pk primary key (id, namespace),
+    constraint nodes_texts_size check (
+        octet_length(type) <= 128 and octet_length(language) <= 128 and octet_length(speaker) <= 512
+        and octet_length(session) <= 512 and octet_length(source) <= 4096)
 );
 comment on table htm.nodes is 'The memories. Long-term: a row goes only when somebody asks for it.';
 comment on column htm.nodes.created_at is 'When it happened.';

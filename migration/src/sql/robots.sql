@@ -5,7 +5,8 @@ create table htm.robots (
                 constraint robots_namespace_valid check (octet_length(namespace) between 1 and 128),
     name        text collate "C" not null
                 constraint robots_name_valid check (octet_length(name) between 1 and 128),
-    metadata    jsonb not null default '{}',
+    metadata    jsonb not null default '{}'
+                constraint robots_metadata_size check (pg_column_size(metadata) <= 1048576),
     created_at  timestamptz not null default now(),
     last_active timestamptz,
     constraint robots_namespace_name_key unique (namespace, name)

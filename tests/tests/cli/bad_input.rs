@@ -16,6 +16,9 @@ async fn a_bad_memory_is_refused_whole() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let long = "x".repeat(129);
+    let (longer, longest) = ("x".repeat(513), "x".repeat(4_097));
+    let metadata = format!(r#"{{"k": "{}"}}"#, "x".repeat(65_536));
+    let deep = format!(r#"{{"k": {}{}}}"#, "[".repeat(64), "]".repeat(64));
     for (arguments, code) in [
         (&[""][..], "content_empty"),
         (&[" \n\t\u{a0} "], "content_empty"),
@@ -29,6 +32,12 @@ async fn a_bad_memory_is_refused_whole() {
         (&["--namespace", "", "text"], "namespace_invalid"),
         (&["--namespace", &long, "text"], "namespace_invalid"),
         (&["--robot", " ", "text"], "robot_invalid"),
+        (&["--type", &long, "text"], "field_too_long"),
+        (&["--speaker", &longer, "text"], "field_too_long"),
+        (&["--session", &longer, "text"], "field_too_long"),
+        (&["--source", &longest, "text"], "field_too_long"),
+        (&["--metadata", &metadata, "text"], "field_too_long"),
+        (&["--metadata", &deep, "text"], "metadata_too_deep"),
         (&["--key", "a\u{1b}[2Jb", "text"], "key_invalid"),
         (&["--metadata", "{", "text"], "usage"),
         (&["--metadata", "[7]", "text"], "metadata_not_object"),
@@ -76,9 +85,14 @@ async fn bad_standard_input_is_refused_whole() {
 async fn a_bad_query_is_refused() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
+    let long = "backup ".repeat(32 * 1024 / 7 + 1);
+    let session = "x".repeat(513);
     for (arguments, code) in [
         (&[""][..], "content_empty"),
         (&["  "], "content_empty"),
+        (&[&long], "field_too_long"),
+        (&["--timeframe", "auto", &long], "field_too_long"),
+        (&["--session", &session, "q"], "field_too_long"),
         (&["--strategy", "magic", "q"], "strategy_unknown"),
         (&["--limit", "0", "q"], "limit_out_of_range"),
         (&["--limit", "10001", "q"], "limit_out_of_range"),
@@ -104,6 +118,8 @@ async fn a_bad_query_is_refused() {
     for limit in ["1", "10000"] {
         sandbox.htm(&["recall", "--limit", limit, "q"]).await.succeeds();
     }
+    sandbox.htm(&["timeline", &long]).await.fails(2, "field_too_long");
+    sandbox.htm(&["recall", "--timeframe", "auto", &long[..32 * 1024]]).await.succeeds();
 }
 
 #[tokio::test]
@@ -159,6 +175,8 @@ async fn arguments_that_make_no_sense_are_refused_with_a_way_on() {
         &["remember", "--importance", "high", "text"],
         &["remembr", "text"],
         &["--set", "recall.limit", "config", "show"],
+        &["import", "--chunk", "0", "-"],
+        &["import", "--chunk", "10001", "-"],
     ] {
         let answer = sandbox.htm(arguments).await;
         let said = &answer.exits(2).stderr;

@@ -76,6 +76,53 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_too_long_is_refused_and_the_next_goes_in() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let long = json!({"id": "long", "ns": "log", "text": "x".repeat(9 << 20)});
+    let file = sandbox.write("memories.jsonl", format!("{}{long}\n{}", line(1), line(2)));
+    let answer = sandbox.htm(&["import", &file, "--json"]).await;
+    let report: serde_json::Value = serde_json::from_str(&answer.exits(2).stdout).unwrap();
+    assert_eq!(report["written"], 2);
+    let refused = json!([{"line": 2, "code": "line_too_long", "reason": "it has more than 8388608 bytes"}]);
+    assert_eq!(report["refused"], refused);
+}
+
+#[tokio::test]
+async fn of_a_file_of_another_kind_the_first_refused_lines_are_listed() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let file = sandbox.write("memories.csv", format!("{}{}", "a,b,c\n".repeat(1_500), line(1)));
+    let answer = sandbox.htm(&["import", &file, "--json"]).await;
+    let report: serde_json::Value = serde_json::from_str(&answer.exits(2).stdout).unwrap();
+    assert_eq!((&report["written"], &report["refused_count"]), (&json!(1), &json!(1_500)));
+    let listed = report["refused"].as_array().unwrap();
+    assert_eq!((listed.len(), &listed[999]["line"]), (1_000, &json!(1_000)));
+    let answer = sandbox.htm(&["import", &file]).await;
+    let said = &answer.exits(2).stdout;
+    assert!(said.contains("… and 1480 more lines; --json lists the first 1000\n"), "{said}");
+    assert!(said.contains("0 written, 1 there already, 1500 refused"), "{said}");
+}
+
+#[tokio::test]
+async fn long_texts_are_a_transaction_of_fewer_lines() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let mut import = sandbox.start("htm", &["import", "-"]);
+    let mut stdin = import.stdin();
+    for n in 0..17 {
+        let text = format!("{n} {}", "long ".repeat(200_000));
+        let line = json!({"id": format!("m{n}"), "ns": "log", "text": text});
+        stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+    stdin.flush().await.unwrap();
+    // 16 MiB of text are written before the thousandth line, and before the end.
+    wait_until(|| async { db.count("select count(*) from htm.nodes").await == 17 }).await;
+    drop(stdin);
+    assert!(import.end().await.success());
+}
+
+#[tokio::test]
 async fn of_lines_with_one_key_the_first_goes_in() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -1,8 +1,9 @@
 //! Written, read, found, forgotten.
 
 use htm_core::Stage;
-use htm_tests::{Sandbox, TestDatabase, drain};
+use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 
 #[tokio::test]
 async fn a_memory_goes_round_for_programs() {
@@ -208,6 +209,32 @@ async fn tags_and_robots_narrow_a_recall() {
         let recalled = sandbox.htm(&arguments).await.json();
         assert_eq!(recalled["hits"].as_array().unwrap().len(), hits, "{filter:?}");
     }
+}
+
+#[tokio::test]
+async fn a_batch_answers_each_query_before_it_reads_the_next() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.remember(&["--key", "k", "the index was rebuilt"]).await;
+    let mut batch = sandbox.start("htm", &["recall", "--batch", "/dev/stdin", "--strategy", "fulltext"]);
+    let mut stdin = batch.stdin();
+    for n in 0..3 {
+        let query = format!("{{\"id\": \"q{n}\", \"text\": \"index\"}}\n");
+        stdin.write_all(query.as_bytes()).await.unwrap();
+        stdin.flush().await.unwrap();
+        let answer = format!("\"qid\":\"q{n}\"");
+        wait_until(|| async { batch.log().contains(&answer) }).await;
+    }
+    // A line that is no query ends it, however long it is.
+    let long = format!("{{\"id\": \"long\", \"text\": \"{}\"}}\n", "x".repeat(1 << 20));
+    stdin.write_all(long.as_bytes()).await.ok();
+    drop(stdin);
+    assert_eq!(batch.end().await.code(), Some(2));
+    assert!(
+        batch.log().contains("line 4 of /dev/stdin is not a query: it has more than "),
+        "{}",
+        batch.log()
+    );
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use htm_tests::{Sandbox, TestDatabase};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Served;
 use crate::exposition::Scrape;
@@ -127,24 +127,158 @@ async fn the_health_check_of_compose_asks_the_worker() {
     sandbox.shell(&check[3].replace("9464", port).replace("/readyz", "/nothing")).await.exits(1);
 }
 
-#[test]
-fn kubernetes_asks_the_port_that_the_worker_has() {
+#[tokio::test]
+async fn kubernetes_asks_the_worker_within_its_pod() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
     for program in ["embed-worker", "tag-worker"] {
+        let worker = Served::ready(&sandbox, program).await;
+        let port = worker.base.rsplit_once(':').unwrap().1;
         let deployment = deployment(program);
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
-        let port = container["ports"][0]["containerPort"].as_u64().unwrap();
-        assert_eq!(texts(&container["command"])[1..], ["--listen".into(), format!("0.0.0.0:{port}")]);
-        let annotations = &deployment["spec"]["template"]["metadata"]["annotations"];
-        assert_eq!(annotations["prometheus.io/port"], port.to_string());
+        assert_eq!(texts(&container["command"])[1..], ["--listen", "127.0.0.1:9464"]);
         for (probe, path) in [("livenessProbe", "/livez"), ("readinessProbe", "/readyz")] {
-            let get = &container[probe]["httpGet"];
-            assert_eq!(
-                (&get["path"], &get["port"]),
-                (&path.into(), &container["ports"][0]["name"]),
-                "{probe}"
+            let command = texts(&container[probe]["exec"]["command"]);
+            assert!(command[..2] == ["bash", "-c"] && command[2].contains(path), "{command:?}");
+            sandbox.shell(&command[2].replace("9464", port)).await.succeeds();
+            sandbox.shell(&command[2].replace("9464", port).replace(path, "/nothing")).await.exits(1);
+        }
+    }
+}
+
+/// Nothing is reached from outside of its container or machine, unless a file for monitoring is used as well.
+#[test]
+fn the_port_is_on_loopback_unless_monitoring_is_asked_for() {
+    assert!(read("Dockerfile").contains(" HTM_WORKER__LISTEN=127.0.0.1:9464 "));
+    let listen = &compose()["services"]["embed-worker"]["environment"]["HTM_WORKER__LISTEN"];
+    assert_eq!(listen, "${WORKER_LISTEN:-127.0.0.1:9464}");
+    for program in ["embed-worker", "tag-worker"] {
+        let command = &unit(&format!("htm-{program}@.service"))["Service"]["ExecStart"];
+        assert!(command.ends_with("--listen 127.0.0.1:%i"), "{command}");
+        let open = documents(&format!("kubernetes-monitoring/{program}.yaml")).remove(0);
+        let container = &open["spec"]["template"]["spec"]["containers"][0];
+        assert_eq!(texts(&container["command"])[1..], ["--listen", "0.0.0.0:9464"]);
+        assert_eq!((&container["name"], &open["metadata"]["name"]), (&program.into(), &program.into()));
+    }
+    let policy = documents("kubernetes/network.yaml").remove(0);
+    assert_eq!(
+        (policy["kind"].as_str(), &policy["spec"]["podSelector"]),
+        (Some("NetworkPolicy"), &json!({}))
+    );
+    assert_eq!(policy["spec"]["policyTypes"], json!(["Ingress"]));
+    assert!(policy["spec"].get("ingress").is_none(), "{policy}");
+    let prometheus = documents("kubernetes-monitoring/network.yaml").remove(0);
+    let rule = &prometheus["spec"]["ingress"][0];
+    assert_eq!(rule["ports"], json!([{ "port": 9464 }]));
+    assert!(rule["from"][0]["namespaceSelector"].is_object(), "{rule}");
+}
+
+#[test]
+fn every_container_is_confined() {
+    for (name, service) in compose()["services"].as_object().unwrap() {
+        assert_eq!(service["read_only"], true, "{name}");
+        assert_eq!(service["cap_drop"], json!(["ALL"]), "{name}");
+        assert_eq!(service["security_opt"], json!(["no-new-privileges:true"]), "{name}");
+        assert!(service["pids_limit"].is_u64() && service["mem_limit"].is_string(), "{name}");
+        for volume in service.get("volumes").map(texts).unwrap_or_default() {
+            assert!(
+                volume.starts_with(|c: char| c.is_alphabetic()) || volume.ends_with(":ro"),
+                "{name}: {volume}"
             );
         }
     }
+    let pods =
+        ["migrate", "embed-worker", "tag-worker"].map(|name| documents(&format!("kubernetes/{name}.yaml")));
+    for pod in pods.iter().map(|documents| &documents[0]["spec"]["template"]["spec"]) {
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{pod}");
+        let container = &pod["containers"][0];
+        let context = json!({
+            "allowPrivilegeEscalation": false,
+            "readOnlyRootFilesystem": true,
+            "capabilities": { "drop": ["ALL"] },
+        });
+        assert_eq!(container["securityContext"], context);
+        assert!(container["resources"]["limits"]["memory"].is_string(), "{container}");
+    }
+    for program in ["embed-worker", "tag-worker"] {
+        let unit = &unit(&format!("htm-{program}@.service"))["Service"];
+        assert_eq!((&*unit["NoNewPrivileges"], &*unit["ProtectSystem"]), ("yes", "strict"));
+        assert!(unit.contains_key("MemoryMax") && unit.contains_key("TasksMax"), "{unit:?}");
+    }
+}
+
+/// The workers read and write; only the migration knows the role that owns the schema, and it grants what they need.
+#[test]
+fn workers_are_not_the_owner_of_the_schema() {
+    let user = |url: &str| url.trim_start_matches("postgres://").split(':').next().unwrap().to_owned();
+    let services = &compose()["services"];
+    let of = |service: &str| user(services[service]["environment"]["HTM_DATABASE__URL"].as_str().unwrap());
+    assert_eq!(["migrate", "embed-worker", "tag-worker"].map(of), ["htm", "htm_app", "htm_app"]);
+    let grant = ["htm", "db", "migrate", "--application-role", "htm_app"];
+    assert_eq!(texts(&services["migrate"]["command"]), grant);
+    assert!(
+        texts(&services["postgres"]["volumes"]).contains(&"./postgres:/docker-entrypoint-initdb.d:ro".into())
+    );
+    assert!(read("postgres/application-role.sh").contains("create role htm_app login password :'password';"));
+
+    let secrets = documents("kubernetes/secret.example.yaml");
+    let users = secrets.iter().map(|it| user(it["stringData"]["HTM_DATABASE__URL"].as_str().unwrap()));
+    assert_eq!(users.collect::<Vec<_>>(), ["htm_app", "htm"]);
+    let pod = |name: &str| {
+        documents(&format!("kubernetes/{name}.yaml"))[0]["spec"]["template"]["spec"]["containers"][0].clone()
+    };
+    let secrets = |container: &Value| -> Vec<String> {
+        container["envFrom"].as_array().unwrap().iter().map(|it| text(&it["secretRef"]["name"])).collect()
+    };
+    assert_eq!(secrets(&pod("migrate")), ["htm", "htm-owner"]);
+    assert_eq!(texts(&pod("migrate")["command"]), grant);
+    for program in ["embed-worker", "tag-worker"] {
+        assert_eq!(secrets(&pod(program)), ["htm"]);
+    }
+}
+
+#[test]
+fn every_image_has_an_exact_tag() {
+    let built = read("Dockerfile");
+    let built =
+        built.lines().filter_map(|line| line.strip_prefix("FROM ").or(line.strip_prefix("# syntax=")));
+    let built = built.map(|line| line.split(' ').next().unwrap().to_owned());
+    let run = compose()["services"].as_object().unwrap().values().map(|service| text(&service["image"]));
+    let images: Vec<String> = built.chain(run).collect();
+    assert!(images.len() >= 9, "{images:?}");
+    for image in images {
+        let tag = image.split('@').next().unwrap().rsplit_once(':').map_or("", |(_, tag)| tag);
+        let version = tag.trim_start_matches('v').split('-').next().unwrap();
+        assert!(
+            version.split('.').count() >= 2 && version.starts_with(|c: char| c.is_ascii_digit()),
+            "{image}"
+        );
+    }
+}
+
+/// Docker is not there, and the registries are not reached: what it would say stands in for both.
+#[tokio::test]
+async fn a_release_pins_each_image_by_its_digest() {
+    let sandbox = Sandbox::on("");
+    let digest = format!("sha256:{}", "ab".repeat(32));
+    let docker = sandbox.write("docker", format!("#!/bin/sh\necho \"$4\" >> \"$0.asked\"\necho {digest}\n"));
+    for name in ["Dockerfile", "compose.yaml"] {
+        sandbox.write(name, read(name));
+    }
+    let dir = Path::new(&docker).parent().unwrap().display().to_string();
+    let script = root().join("../../scripts/pin_images.py").canonicalize().unwrap().display().to_string();
+    let run = format!("chmod +x '{docker}' && PATH='{dir}':\"$PATH\" python3 '{script}' '{dir}'");
+    sandbox.shell(&run).await.succeeds();
+    let pinned = |name: &str| fs::read_to_string(Path::new(&dir).join(name)).unwrap();
+    let once = [pinned("Dockerfile"), pinned("compose.yaml")];
+    assert_eq!(once[0].matches(&format!("@{digest}")).count(), 4, "{}", once[0]);
+    assert_eq!(once[1].matches(&format!("@{digest}")).count(), 2, "{}", once[1]);
+    assert!(once[1].contains("image: htm:0.1.0\n"), "our own image has no digest yet: {}", once[1]);
+    // Again: the digest is another, or the same; never two.
+    sandbox.shell(&run).await.succeeds();
+    assert_eq!([pinned("Dockerfile"), pinned("compose.yaml")], once);
+    let asked = fs::read_to_string(format!("{docker}.asked")).unwrap();
+    assert!(asked.contains("pgvector/pgvector:") && !asked.contains('@'), "{asked}");
 }
 
 #[tokio::test]
@@ -171,8 +305,13 @@ fn every_yaml_file_is_read_and_kustomize_names_files_that_exist() {
         let documents = documents(file.to_str().unwrap());
         assert!(documents.iter().all(Value::is_object), "{}", file.display());
     }
-    for name in texts(&documents("kubernetes/kustomization.yaml")[0]["resources"]) {
-        assert!(root().join("kubernetes").join(&name).is_file(), "{name}");
+    for dir in ["kubernetes", "kubernetes-monitoring"] {
+        let kustomization = documents(&format!("{dir}/kustomization.yaml")).remove(0);
+        let patches = kustomization.get("patches").and_then(Value::as_array).cloned().unwrap_or_default();
+        let patches = patches.iter().map(|patch| text(&patch["path"]));
+        for name in texts(&kustomization["resources"]).into_iter().chain(patches) {
+            assert!(root().join(dir).join(&name).exists(), "{dir}: {name}");
+        }
     }
 }
 
@@ -207,7 +346,8 @@ fn compose_commands() -> Vec<Vec<String>> {
 }
 
 fn kubernetes_commands() -> Vec<Vec<String>> {
-    let all = files("kubernetes").into_iter().flat_map(|file| documents(file.to_str().unwrap()));
+    let all = ["kubernetes", "kubernetes-monitoring"].into_iter().flat_map(files);
+    let all = all.flat_map(|file| documents(file.to_str().unwrap()));
     let containers = |object: Value| {
         let list = object.pointer("/spec/template/spec/containers").and_then(Value::as_array).cloned();
         list.unwrap_or_default()

@@ -1,9 +1,13 @@
 //! `/livez` and `/readyz`, and the port that they are on.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::{Served, accept, hold, refuse, remember};
 
@@ -100,4 +104,34 @@ async fn nothing_listens_unless_asked_to() {
     let up = Sandbox::new(&db).set("HTM_WORKER__LISTEN", "127.0.0.1:0").htm(&["up", "--drain"]).await;
     up.succeeds();
     assert!(!up.stderr.contains("/livez"), "{up:?}");
+}
+
+#[tokio::test]
+async fn clients_that_say_nothing_are_hung_up_on_and_hold_up_no_probe() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let worker = Served::ready(&sandbox, "embed-worker").await;
+    let address = worker.base.trim_start_matches("http://");
+    let before = worker.process.sockets();
+    let mut silent = Vec::new();
+    for n in 0..150 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        if n % 2 == 0 {
+            stream.write_all(b"GET /livez HTTP/1.1\r\nHost: h\r\nX-Slow: ").await.unwrap();
+        }
+        silent.push(stream);
+    }
+    // At most 64 of them at once; the rest is for the database.
+    let (answer, most) = tokio::join!(worker.get("/livez"), async {
+        let mut most = 0;
+        for mut stream in silent {
+            most = most.max(worker.process.sockets());
+            // The end, after what is said of a request that never came.
+            let end = timeout(Duration::from_secs(60), stream.read_to_end(&mut Vec::new())).await;
+            end.expect("it is hung up on").ok();
+        }
+        most
+    });
+    assert_eq!(answer, (200, "ok\n".into()));
+    assert!((before + 32..=before + 64 + 16).contains(&most), "{most} sockets after {before}");
 }

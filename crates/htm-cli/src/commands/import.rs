@@ -1,7 +1,7 @@
 //! `htm import`: JSON Lines in, a transaction a chunk.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,21 +15,28 @@ use serde_json::{Map, Value};
 
 use crate::args::{ImportArgs, parse_tags};
 use crate::error::CliError;
+use crate::lines::{Line as RawLine, Lines};
 use crate::output::{Output, one_line};
 
 /// How many refused lines are shown one by one.
 const SHOWN: usize = 20;
+/// How many refused lines `--json` lists: of a file of another kind, every line is one.
+const LISTED: usize = 1_000;
+/// A text of 1 MiB is at most 6 MiB as JSON (`\u0001`); the rest of a memory has its limits too.
+const MAX_LINE_BYTES: usize = 8 << 20;
+/// So much text is a transaction, however few lines it is.
+const CHUNK_BYTES: usize = 16 << 20;
 
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
     let (reader, bytes) = open(&args.file)?;
     let session = Session::open(config).await?;
     let htm = session.htm();
-    let result = import(&htm, reader, bytes, args.chunk.max(1), output).await;
+    let result = import(&htm, reader, bytes, args.chunk.into(), output).await;
     htm.close().await;
     session.close().await;
     let report = result?;
     output.value(&report, || report.describe());
-    Ok(if report.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(if report.refused_count == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
 /// What an import did.
@@ -38,6 +45,9 @@ pub(crate) struct Report {
     pub(crate) written: u64,
     /// Lines whose key and content were there already.
     pub(crate) skipped: u64,
+    /// How many lines did not go in.
+    pub(crate) refused_count: u64,
+    /// The first [`LISTED`] of them.
     pub(crate) refused: Vec<Refused>,
     pub(crate) seconds: f64,
 }
@@ -52,20 +62,29 @@ pub(crate) struct Refused {
 }
 
 impl Report {
+    fn refuse(&mut self, refused: Refused) {
+        self.refused_count += 1;
+        if self.refused.len() < LISTED {
+            self.refused.push(refused);
+        }
+    }
+
     fn describe(&self) -> String {
         let mut text = String::new();
         for refused in self.refused.iter().take(SHOWN) {
             let reason = one_line(&refused.reason, 300);
             text.push_str(&format!("line {}: {reason} [{}]\n", refused.line, refused.code));
         }
-        if self.refused.len() > SHOWN {
-            text.push_str(&format!("… and {} more lines; --json lists all\n", self.refused.len() - SHOWN));
+        let shown = self.refused.len().min(SHOWN) as u64;
+        if self.refused_count > shown {
+            let more = self.refused_count - shown;
+            text.push_str(&format!("… and {more} more lines; --json lists the first {LISTED}\n"));
         }
         text.push_str(&format!(
             "{} written, {} there already, {} refused in {:.1} s ({:.0} lines/s)",
             self.written,
             self.skipped,
-            self.refused.len(),
+            self.refused_count,
             self.seconds,
             (self.written + self.skipped) as f64 / self.seconds.max(1e-9)
         ));
@@ -76,7 +95,7 @@ impl Report {
 /// Reads and remembers; a line that cannot go in is reported, and the rest goes in.
 pub(crate) async fn import(
     htm: &Htm,
-    mut reader: impl BufRead,
+    reader: impl BufRead,
     bytes: u64,
     chunk: usize,
     output: &Output,
@@ -85,41 +104,44 @@ pub(crate) async fn import(
     let bar = output.progress(bytes, "bytes");
     bar.set_message("import");
     let mut report = Report::default();
-    let (mut numbers, mut memories, mut line, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0u64);
-    loop {
-        line.clear();
-        let read =
-            reader.read_until(b'\n', &mut line).map_err(CliError::io("the file cannot be read further"))?;
-        if read > 0 {
-            number += 1;
-            bar.inc(read as u64);
-            match parse(&line, htm.tag_rules()) {
-                Ok(None) => {}
-                Ok(Some(memory)) => {
-                    numbers.push(number);
-                    memories.push(memory);
-                }
-                Err(refused) => report.refused.push(Refused { line: number, ..refused }),
+    let mut lines = Lines::new(reader, MAX_LINE_BYTES);
+    let (mut numbers, mut memories, mut size) = (Vec::new(), Vec::<Memory>::new(), 0);
+    let mut is_end = false;
+    while !is_end {
+        let parsed = match lines.next().map_err(CliError::io("the file cannot be read further"))? {
+            None => {
+                is_end = true;
+                Ok(None)
             }
+            Some(RawLine::Whole(line)) => parse(line, htm.tag_rules()),
+            Some(RawLine::TooLong) => Err(Refused {
+                line: 0,
+                code: "line_too_long",
+                reason: format!("it has more than {MAX_LINE_BYTES} bytes"),
+            }),
+        };
+        bar.set_position(lines.bytes());
+        match parsed {
+            Ok(None) => {}
+            Ok(Some(memory)) => {
+                numbers.push(lines.number());
+                size += memory.content.len();
+                memories.push(memory);
+            }
+            Err(refused) => report.refuse(Refused { line: lines.number(), ..refused }),
         }
-        if memories.len() >= chunk || (read == 0 && !memories.is_empty()) {
-            for (number, result) in numbers.drain(..).zip(htm.remember_many(&memories).await?) {
+        if memories.len() >= chunk || size >= CHUNK_BYTES || (is_end && !memories.is_empty()) {
+            for (line, result) in numbers.drain(..).zip(htm.remember_many(&memories).await?) {
                 match result {
                     Ok(receipt) if receipt.outcome == Outcome::Written => report.written += 1,
                     Ok(_) => report.skipped += 1,
                     Err(error) => {
-                        report.refused.push(Refused {
-                            line: number,
-                            code: error.code(),
-                            reason: error.to_string(),
-                        });
+                        report.refuse(Refused { line, code: error.code(), reason: error.to_string() });
                     }
                 }
             }
             memories.clear();
-        }
-        if read == 0 {
-            break;
+            size = 0;
         }
     }
     bar.finish_and_clear();
@@ -163,14 +185,11 @@ struct Line {
 /// A memory, none for a blank line, or what is wrong.
 fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
     let refuse = |code, reason: String| Refused { line: 0, code, reason };
-    let mut text = String::new();
-    let mut bytes = line;
-    bytes.read_to_string(&mut text).map_err(|_| refuse("line_invalid", "it is not UTF-8".into()))?;
+    let text = std::str::from_utf8(line).map_err(|_| refuse("line_invalid", "it is not UTF-8".into()))?;
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let line: Line =
-        serde_json::from_str(&text).map_err(|error| refuse("line_invalid", error.to_string()))?;
+    let line: Line = serde_json::from_str(text).map_err(|error| refuse("line_invalid", error.to_string()))?;
     let tags = parse_tags(rules, &line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
     let session = match line.session {
         None | Some(Value::Null) => None,

@@ -2,14 +2,15 @@
 
 mod refine;
 
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter, TimePhrase,
-    Timeframe, VectorSearch, Zone,
+    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter,
+    TimePhrase, Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -18,6 +19,7 @@ use super::edit::parse_object;
 use super::notes::{self, Filters};
 use crate::args::{RecallArgs, parse_tags};
 use crate::error::CliError;
+use crate::lines::{Line, Lines};
 use crate::output::{Output, one_line, table};
 
 pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -275,31 +277,56 @@ pub(crate) struct BatchQuery {
     pub(crate) text: String,
 }
 
-/// The queries of a file, one a line.
-pub(crate) fn read_queries(
-    file: &Path,
-) -> Result<impl Iterator<Item = Result<BatchQuery, CliError>>, CliError> {
-    let cannot_read = || CliError::io(format!("{} cannot be read", file.display()));
-    let lines: Vec<String> = BufReader::new(std::fs::File::open(file).map_err(cannot_read())?)
-        .lines()
-        .collect::<Result<_, _>>()
-        .map_err(cannot_read())?;
-    let queries = lines.into_iter().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    Ok(queries.map(move |(number, line)| {
-        serde_json::from_str(&line).map_err(|error| CliError::Usage {
-            code: "line_invalid",
-            what: format!("line {} of {} is not a query: {error}", number + 1, file.display()),
-            hint: "write {\"id\", \"ns\", \"text\"} on each line".into(),
-        })
-    }))
+/// Of a query as JSON: a text of [`MAX_QUERY_BYTES`] has at most six times as many (`\u0001`).
+const MAX_LINE_BYTES: usize = 8 * MAX_QUERY_BYTES;
+
+/// The queries of a file, one a line, read as they are asked for.
+pub(crate) struct Queries {
+    lines: Lines<BufReader<File>>,
+    file: PathBuf,
 }
 
-/// One answer a line, to be scored: the keys of the hits (ids for nodes without one).
+/// The queries of a file.
+pub(crate) fn read_queries(file: &Path) -> Result<Queries, CliError> {
+    let opened = File::open(file).map_err(CliError::io(format!("{} cannot be read", file.display())))?;
+    Ok(Queries { lines: Lines::new(BufReader::new(opened), MAX_LINE_BYTES), file: file.into() })
+}
+
+impl Iterator for Queries {
+    type Item = Result<BatchQuery, CliError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let file = self.file.display();
+        let (number, what) = loop {
+            let line = match self.lines.next().map_err(CliError::io(format!("{file} cannot be read"))) {
+                Ok(line) => line?,
+                Err(error) => return Some(Err(error)),
+            };
+            let parsed = match line {
+                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+                Line::Whole(line) => serde_json::from_slice(line).map_err(|error| error.to_string()),
+                Line::TooLong => Err(format!("it has more than {MAX_LINE_BYTES} bytes")),
+            };
+            match parsed {
+                Ok(query) => return Some(Ok(query)),
+                Err(what) => break (self.lines.number(), what),
+            }
+        };
+        Some(Err(CliError::Usage {
+            code: "line_invalid",
+            what: format!("line {number} of {file} is not a query: {what}"),
+            hint: "write {\"id\", \"ns\", \"text\"} on each line".into(),
+        }))
+    }
+}
+
+/// One answer a line, to be scored: the keys of the hits (ids for nodes without one). Each is written as soon as it is
+/// known, so that a program can ask one query after the other through a pipe.
 async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
-    let queries: Vec<_> = read_queries(file)?.collect();
-    let bar = output.progress(queries.len() as u64, "queries");
-    let mut out = BufWriter::new(std::io::stdout());
-    for query in queries {
+    let mut queries = read_queries(file)?;
+    let bytes = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+    let bar = output.progress(bytes, "bytes");
+    while let Some(query) = queries.next() {
         let query = query?;
         let namespaces = query.ns.into_iter().collect();
         let recalled = htm.recall(&RecallQuery { text: query.text, namespaces, ..base.clone() }).await?;
@@ -311,12 +338,12 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
         let rounded = |ms: f64| (ms * 1_000.0).round() / 1_000.0;
         let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
         let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms });
-        if writeln!(out, "{answer}").is_err() {
+        // Standard output is written line by line, also into a pipe.
+        if writeln!(std::io::stdout(), "{answer}").is_err() {
             return Ok(()); // a reader that has gone away (`| head`) is no error
         }
-        bar.inc(1);
+        bar.set_position(queries.lines.bytes());
     }
-    out.flush().ok();
     bar.finish_and_clear();
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, Utc};
-use htm_core::{Memory, Outcome, Stage, TagRules, TimeExpression, TimeSettings};
+use htm_core::{Error, MAX_CONTENT_BYTES, Memory, Outcome, Stage, TagRules, TimeExpression, TimeSettings};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -85,9 +85,12 @@ pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text);
     }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(CliError::io("standard input cannot be read as UTF-8"))?;
-    Ok(text)
+    // One byte more than a node may hold is refused like any number of them.
+    let mut bytes = Vec::new();
+    let cannot = || CliError::io("standard input cannot be read as UTF-8");
+    std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot())?;
+    if bytes.len() > MAX_CONTENT_BYTES {
+        return Err(Error::ContentTooLarge { bytes: bytes.len(), limit: MAX_CONTENT_BYTES }.into());
+    }
+    String::from_utf8(bytes).map_err(|error| cannot()(std::io::Error::other(error)))
 }

@@ -16,6 +16,12 @@ impl Error {
             Self::ImportanceOutOfRange { .. } => "1–3 is transient, 7–10 a decision or a preference; default 1".into(),
             Self::NameInvalid { .. } => "use a short name without control characters".into(),
             Self::TooManyTags { .. } => "give fewer tags (the tag-worker adds more by itself), or raise `tag.memory_limit`".into(),
+            Self::FieldTooLong { field: "query", .. } => "ask for what matters in it: a few sentences find more".into(),
+            Self::FieldTooLong { field: "metadata", .. } => {
+                "keep what is large elsewhere, and its place in the metadata".into()
+            }
+            Self::FieldTooLong { .. } => "shorten it; what is long belongs into the text or the metadata".into(),
+            Self::MetadataTooDeep { .. } => "give fewer levels, or the inner ones as text".into(),
             Self::MetadataNotObject { .. } => "give an object, as in {\"ticket\": 7}".into(),
             Self::KeyTaken { node, .. } => {
                 format!("use another key, or look at what is there: `htm get {node}`")

@@ -7,13 +7,16 @@ use serde_json::{Map, Value};
 
 use super::RecallError;
 use crate::error::{Error, Result};
-use crate::memory::refuse_nul_in_json;
+use crate::memory::{validate_metadata, validate_text};
 use crate::relevance::RelevanceWeights;
 use crate::tag::TagPath;
 use crate::timeframe::TimeFilter;
 
 /// The most hits that one recall gives.
 pub const MAX_LIMIT: usize = 10_000;
+
+/// The most bytes that a query may have: more than embedding models read at once (8,192 tokens, about four bytes each).
+pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
 /// How recall searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
@@ -230,10 +233,8 @@ impl RecallQuery {
         if self.text.trim().is_empty() {
             return Err(Error::ContentEmpty);
         }
-        if let Some(position) = self.text.bytes().position(|byte| byte == 0) {
-            return Err(Error::NulByte { field: "query", position });
-        }
-        refuse_nul_in_json(&self.metadata)?;
+        validate_text("query", &self.text, MAX_QUERY_BYTES)?;
+        validate_metadata(&self.metadata)?;
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
             return Err(RecallError::SimilarityOutOfRange { value }.into());
         }

@@ -70,7 +70,8 @@ fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2], SettingsError>
 fn word_pieces(path: &Path) -> Result<Tokenizer, SettingsError> {
     let model = WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".into()).build();
     let mut tokenizer = Tokenizer::new(model.map_err(|error| bad(path, error))?);
-    tokenizer.with_normalizer(Some(BertNormalizer::new(true, true, None, true)));
+    let normalizer = BertNormalizer::new(true, true, None, true);
+    tokenizer.with_normalizer(Some(normalizer)).map_err(|error| bad(path, error))?;
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
     Ok(tokenizer)
 }

@@ -39,8 +39,8 @@ asked as materialized (
 unknown as materialized (
     -- Words as typed that no node has, a few of them; a query that is a long text has words enough. What a language
     -- leaves out is a word of that language.
-    select distinct lower(w.word) as word
-      from regexp_split_to_table($8::text, '[^[:alnum:]]+') w(word)
+    select w.word
+      from (select distinct lower(t.word) as word from regexp_split_to_table($8::text, '[^[:alnum:]]+') t(word)) w
      where (select count(*) <= 64 and bool_or(nodes = 0) from asked)
        and length(w.word) between 4 and 40
        and not exists (select from language l where to_tsvector(l.config, w.word) = '')
@@ -125,19 +125,20 @@ word as materialized (
              limit 64) w
 ),
 place as materialized (
-    select l.config, q.lexeme, p.position
+    -- Where the words that are looked for stand in the query; of a long text, in its opening.
+    select l.config, w.quoted, w.idf, p.position::int as position
       from language l
      cross join unnest(to_tsvector(l.config, $8::text)) q
+      join word w on w.lexeme = q.lexeme
      cross join unnest(q.positions) p(position)
+     where p.position <= 256
 ),
 pair as materialized (
     -- Words that stand together in the query, to be looked for in the same order and at the same distance.
-    select distinct (a.quoted || ' <' || (y.position - x.position) || '> ' || b.quoted)::tsquery as query,
-           least(a.idf, b.idf) as idf
+    select distinct (x.quoted || ' <' || distance || '> ' || y.quoted)::tsquery as query, least(x.idf, y.idf) as idf
       from place x
-      join place y on y.config = x.config and y.position - x.position between 1 and 2
-      join word a on a.lexeme = x.lexeme
-      join word b on b.lexeme = y.lexeme
+     cross join generate_series(1, 2) distance
+      join place y on y.config = x.config and y.position = x.position + distance
 ),
 choosing as materialized (
     -- Words in more than 2 % (and 500) of the nodes choose nothing, unless they are among the three rarest. More than
