@@ -66,17 +66,11 @@ fn every_package_says_what_it_is() {
         assert!(texts.iter().all(|text| text.is_some_and(|text| !text.is_empty())), "{name}: {texts:?}");
         let lists = [&package.authors, &package.keywords, &package.categories];
         assert!(lists.iter().all(|list| !list.is_empty()), "{name}: {lists:?}");
-        assert!(
-            package.readme().is_some_and(|readme| readme.as_std_path().is_file()),
-            "{name} has no readme"
-        );
+        assert!(package.readme().is_some_and(|readme| readme.as_std_path().is_file()), "{name} has no readme");
         // The only toolchain that the build runs with: another is a claim that nobody checks.
         let version = package.rust_version.as_ref().map(ToString::to_string);
         assert_eq!(version.as_deref(), Some("1.95.0"), "{name}");
-        assert!(
-            fs::read_to_string(root().join("config/deploy/Dockerfile")).unwrap().contains("FROM rust:1.95."),
-            "the image is built by another"
-        );
+        assert!(fs::read_to_string(root().join("config/deploy/Dockerfile")).unwrap().contains("FROM rust:1.95."), "the image is built by another");
     }
 }
 

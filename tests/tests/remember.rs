@@ -1,9 +1,6 @@
 //! Writing: what commits, what is refused, and that nothing is half written.
 
-use htm_core::{
-    Caller, Confirmation, MAX_METADATA_BYTES, Memory, NodeId, Outcome, RecallQuery, Stage, StageState,
-    Strategy,
-};
+use htm_core::{Caller, Confirmation, MAX_METADATA_BYTES, Memory, NodeId, Outcome, RecallQuery, Stage, StageState, Strategy};
 use htm_tests::TestDatabase;
 
 /// The rows that a write may leave.
@@ -299,8 +296,7 @@ async fn the_schema_refuses_larger_fields_than_the_library_takes() {
         ("metadata = jsonb_build_object('k', repeat('x', 1048576))", "nodes_metadata_size"),
     ] {
         let update = format!("update htm.nodes set {change} where id = $1");
-        let refused =
-            sqlx::query(sqlx::AssertSqlSafe(update)).bind(node).execute(&db.pool).await.unwrap_err();
+        let refused = sqlx::query(sqlx::AssertSqlSafe(update)).bind(node).execute(&db.pool).await.unwrap_err();
         let refused = refused.into_database_error().unwrap();
         assert_eq!(refused.constraint(), Some(constraint), "{change}: {refused}");
     }

@@ -26,11 +26,8 @@ fn texts_are_split_where_oniguruma_splits_them() {
     assert!(patterns.len() >= 10);
     for pattern in patterns {
         let split = splitter(pattern["pattern"].as_str().unwrap());
-        for (text, expected) in
-            made["texts"].as_array().unwrap().iter().zip(pattern["ends"].as_array().unwrap())
-        {
-            let expected: Vec<u64> =
-                expected.as_array().unwrap().iter().map(|end| end.as_u64().unwrap()).collect();
+        for (text, expected) in made["texts"].as_array().unwrap().iter().zip(pattern["ends"].as_array().unwrap()) {
+            let expected: Vec<u64> = expected.as_array().unwrap().iter().map(|end| end.as_u64().unwrap()).collect();
             let text = text.as_str().unwrap();
             assert_eq!(ends(&split, text), expected, "{}: {text:?}", pattern["name"]);
         }

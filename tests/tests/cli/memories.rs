@@ -230,11 +230,7 @@ async fn a_batch_answers_each_query_before_it_reads_the_next() {
     stdin.write_all(long.as_bytes()).await.ok();
     drop(stdin);
     assert_eq!(batch.end().await.code(), Some(2));
-    assert!(
-        batch.log().contains("line 4 of /dev/stdin is not a query: it has more than "),
-        "{}",
-        batch.log()
-    );
+    assert!(batch.log().contains("line 4 of /dev/stdin is not a query: it has more than "), "{}", batch.log());
 }
 
 #[tokio::test]

@@ -161,10 +161,7 @@ fn the_port_is_on_loopback_unless_monitoring_is_asked_for() {
         assert_eq!((&container["name"], &open["metadata"]["name"]), (&program.into(), &program.into()));
     }
     let policy = documents("kubernetes/network.yaml").remove(0);
-    assert_eq!(
-        (policy["kind"].as_str(), &policy["spec"]["podSelector"]),
-        (Some("NetworkPolicy"), &json!({}))
-    );
+    assert_eq!((policy["kind"].as_str(), &policy["spec"]["podSelector"]), (Some("NetworkPolicy"), &json!({})));
     assert_eq!(policy["spec"]["policyTypes"], json!(["Ingress"]));
     assert!(policy["spec"].get("ingress").is_none(), "{policy}");
     let prometheus = documents("kubernetes-monitoring/network.yaml").remove(0);
@@ -181,14 +178,10 @@ fn every_container_is_confined() {
         assert_eq!(service["security_opt"], json!(["no-new-privileges:true"]), "{name}");
         assert!(service["pids_limit"].is_u64() && service["mem_limit"].is_string(), "{name}");
         for volume in service.get("volumes").map(texts).unwrap_or_default() {
-            assert!(
-                volume.starts_with(|c: char| c.is_alphabetic()) || volume.ends_with(":ro"),
-                "{name}: {volume}"
-            );
+            assert!(volume.starts_with(|c: char| c.is_alphabetic()) || volume.ends_with(":ro"), "{name}: {volume}");
         }
     }
-    let pods =
-        ["migrate", "embed-worker", "tag-worker"].map(|name| documents(&format!("kubernetes/{name}.yaml")));
+    let pods = ["migrate", "embed-worker", "tag-worker"].map(|name| documents(&format!("kubernetes/{name}.yaml")));
     for pod in pods.iter().map(|documents| &documents[0]["spec"]["template"]["spec"]) {
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{pod}");
         let container = &pod["containers"][0];
@@ -216,17 +209,13 @@ fn workers_are_not_the_owner_of_the_schema() {
     assert_eq!(["migrate", "embed-worker", "tag-worker"].map(of), ["htm", "htm_app", "htm_app"]);
     let grant = ["htm", "db", "migrate", "--application-role", "htm_app"];
     assert_eq!(texts(&services["migrate"]["command"]), grant);
-    assert!(
-        texts(&services["postgres"]["volumes"]).contains(&"./postgres:/docker-entrypoint-initdb.d:ro".into())
-    );
+    assert!(texts(&services["postgres"]["volumes"]).contains(&"./postgres:/docker-entrypoint-initdb.d:ro".into()));
     assert!(read("postgres/application-role.sh").contains("create role htm_app login password :'password';"));
 
     let secrets = documents("kubernetes/secret.example.yaml");
     let users = secrets.iter().map(|it| user(it["stringData"]["HTM_DATABASE__URL"].as_str().unwrap()));
     assert_eq!(users.collect::<Vec<_>>(), ["htm_app", "htm"]);
-    let pod = |name: &str| {
-        documents(&format!("kubernetes/{name}.yaml"))[0]["spec"]["template"]["spec"]["containers"][0].clone()
-    };
+    let pod = |name: &str| documents(&format!("kubernetes/{name}.yaml"))[0]["spec"]["template"]["spec"]["containers"][0].clone();
     let secrets = |container: &Value| -> Vec<String> {
         container["envFrom"].as_array().unwrap().iter().map(|it| text(&it["secretRef"]["name"])).collect()
     };
@@ -240,8 +229,7 @@ fn workers_are_not_the_owner_of_the_schema() {
 #[test]
 fn every_image_has_an_exact_tag() {
     let built = read("Dockerfile");
-    let built =
-        built.lines().filter_map(|line| line.strip_prefix("FROM ").or(line.strip_prefix("# syntax=")));
+    let built = built.lines().filter_map(|line| line.strip_prefix("FROM ").or(line.strip_prefix("# syntax=")));
     let built = built.map(|line| line.split(' ').next().unwrap().to_owned());
     let run = compose()["services"].as_object().unwrap().values().map(|service| text(&service["image"]));
     let images: Vec<String> = built.chain(run).collect();
@@ -249,10 +237,7 @@ fn every_image_has_an_exact_tag() {
     for image in images {
         let tag = image.split('@').next().unwrap().rsplit_once(':').map_or("", |(_, tag)| tag);
         let version = tag.trim_start_matches('v').split('-').next().unwrap();
-        assert!(
-            version.split('.').count() >= 2 && version.starts_with(|c: char| c.is_ascii_digit()),
-            "{image}"
-        );
+        assert!(version.split('.').count() >= 2 && version.starts_with(|c: char| c.is_ascii_digit()), "{image}");
     }
 }
 

@@ -189,7 +189,8 @@ fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let line: Line = serde_json::from_str(text).map_err(|error| refuse("line_invalid", error.to_string()))?;
+    let line: Line =
+        serde_json::from_str(text).map_err(|error| refuse("line_invalid", error.to_string()))?;
     let tags = parse_tags(rules, &line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
     let session = match line.session {
         None | Some(Value::Null) => None,

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter,
-    TimePhrase, Timeframe, VectorSearch, Zone,
+    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RelevanceWeights, Strategy, TagFilter, TimeFilter, TimePhrase,
+    Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
