@@ -2,37 +2,53 @@
 
 use std::collections::BTreeSet;
 
-use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
+use htm_core::ontology::{ChangeKind, Changed, Leftover, Removal, Term};
 use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::workers;
-use htm_core::{Htm, Memory, NodeId, Stage};
+use htm_core::{Htm, Memory, NodeId, Stage, TagRules};
 use htm_tests::TestDatabase;
 
 #[path = "tags/changes.rs"]
 mod changes;
 #[path = "tags/dry_run.rs"]
 mod dry_run;
+#[path = "tags/limits.rs"]
+mod limits;
 #[path = "tags/look.rs"]
 mod look;
 #[path = "tags/replay.rs"]
 mod replay;
 #[path = "tags/revert.rs"]
 mod revert;
+#[path = "tags/split.rs"]
+mod split;
 #[path = "tags/together.rs"]
 mod together;
+#[path = "tags/written.rs"]
+mod written;
 
 /// Tags as a tagger of this name and version says them.
 struct Says {
     model: ModelName,
     version: &'static str,
     origin: TagOrigin,
+    rules: TagRules,
 }
 
 impl Says {
+    fn by(self, rules: &TagRules) -> Self {
+        Self { rules: rules.clone(), ..self }
+    }
+
     fn llm(version: &'static str) -> Self {
         // The model of the handles, so that completions are theirs.
-        Self { model: ModelName::new("fake", "tags"), version, origin: TagOrigin::Llm }
+        Self {
+            model: ModelName::new("fake", "tags"),
+            version,
+            origin: TagOrigin::Llm,
+            rules: TagRules::default(),
+        }
     }
 
     /// Claims what is due, and says of each node what `tags` gives; returns how many jobs ended.
@@ -69,7 +85,8 @@ impl Says {
     }
 
     async fn ack(&self, db: &TestDatabase, lease: &Lease, results: &[Tagged]) -> usize {
-        let tagger = Tagger { model: &self.model, version: self.version, origin: self.origin, max_depth: 5 };
+        let Self { model, version, origin, rules } = self;
+        let tagger = Tagger { model, version, origin: *origin, rules };
         jobs::ack_tagged(&db.pool, lease, tagger, results).await.unwrap()
     }
 }

@@ -141,3 +141,47 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     assert_eq!(all.within(Vec::<String>::new()).unwrap_err().code(), "namespace_invalid");
     assert_eq!(all.within([" "]).unwrap_err().code(), "namespace_invalid");
 }
+
+/// What the handle of one tenant says of a database that others fill too.
+#[tokio::test]
+async fn others_are_neither_named_nor_measured() {
+    let db = TestDatabase::new().await;
+    let all = db.htm();
+    let node = remember(&all, "atlas").await;
+    for n in 0..20 {
+        all.remember(Memory::new(format!("another {n}")).namespace("secret")).await.unwrap();
+    }
+    // A robot of another namespace has the memory in mind.
+    let spy = all.robot_in("secret", "spy").await.unwrap();
+    spy.add(&[node]).await.unwrap();
+    spy.close().await.unwrap();
+    assert_eq!(all.keepers(node).await.unwrap().robots.len(), 2);
+
+    let atlas = all.within(["atlas"]).unwrap();
+    let keepers = atlas.keepers(node).await.unwrap();
+    let robots: Vec<&str> = keepers.robots.iter().map(|it| it.namespace.as_str()).collect();
+    assert_eq!(robots, ["atlas"]);
+    assert!(all.memory_stats(&StatsQuery::default()).await.unwrap().storage.is_some());
+    assert_eq!(atlas.memory_stats(&StatsQuery::default()).await.unwrap().storage, None);
+    let request = BackfillRequest { namespace: Some("atlas".into()), ..BackfillRequest::new(Stage::Tag) };
+    let mut backfill = atlas.start_backfill(&request).await.unwrap();
+    let own = u64::try_from(node.0).unwrap();
+    assert_eq!(backfill.position(), (0, own), "the last node of its own");
+    backfill.step().await.unwrap();
+    assert_eq!(backfill.position(), (own, own));
+}
+
+#[tokio::test]
+async fn who_closes_it_closes_it_for_nobody_else() {
+    let db = TestDatabase::new().await;
+    let all = db.htm();
+    let node = remember(&all, "atlas").await;
+    let (tenant, other) = (all.within(["atlas"]).unwrap(), all.within(["home"]).unwrap());
+    tenant.recall(&RecallQuery::new("zeppelin").strategy(Strategy::Fulltext)).await.unwrap();
+    tenant.close().await;
+    assert_eq!(db.count("select access_count from htm.node_accesses").await, 1, "what waited is written");
+    assert!(other.remember(Memory::new("another")).await.is_ok());
+    assert_eq!(all.get(node).await.unwrap().id, node);
+    all.close().await;
+    assert!(other.remember(Memory::new("one more")).await.is_err());
+}

@@ -31,7 +31,7 @@ pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayA
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
-pub(crate) use self::tags::{Consent, InNamespace, SynonymsCommand, TagsCommand};
+pub(crate) use self::tags::{Consent, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
 /// The memory that agents keep

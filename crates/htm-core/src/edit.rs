@@ -179,7 +179,8 @@ impl Htm {
     ///
     /// # Errors
     /// What [`Edit::validate`] says, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`, `content_taken`
-    /// (another node has this content where it may stand once), or a database error. Nothing has changed then.
+    /// (another node has this content where it may stand once), `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing has changed then.
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         self.admit_nodes(&[node]).await?;
@@ -205,7 +206,12 @@ impl Htm {
             return Err(nodes::taken(self.pool(), node, &after.place(), error).await);
         }
         let mut remove_tags = edit.remove_tags.clone();
-        remove_tags.extend(self.stored_form(&edit.remove_tags)?);
+        let stored = self.stored_form(&edit.remove_tags)?;
+        let stored: Vec<_> = stored.iter().map(|tag| (after.namespace.as_str(), tag.as_str())).collect();
+        let in_use = tags::as_in_use(&mut *tx, self.tag_rules(), &stored).await?;
+        remove_tags.extend(in_use.iter().map(|tag| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
+        remove_tags
+            .extend(stored.iter().map(|(_, tag)| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
         if change_tags_in_tx(&mut tx, node, &after.namespace, (&add_tags, &remove_tags)).await? {
             changed.push("tags");
         }
@@ -237,11 +243,11 @@ impl Htm {
         if edit.add_tags.is_empty() {
             return Ok(Vec::new());
         }
-        let tags = self.stored_form(&edit.add_tags)?;
+        let tags = self.tag_rules().stored(&edit.add_tags)?;
         let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
         let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
-        let names = tags::register_in_tx(connection, &paths, self.tag_rules().max_depth).await?;
-        Ok(tags.iter().map(|tag| names.of(&namespace, tag.as_str()).to_owned()).collect())
+        let names = tags::register_in_tx(connection, &paths, self.tag_rules()).await?;
+        tags.iter().map(|tag| Ok(names.of(&namespace, tag.as_str())?.to_owned())).collect()
     }
 
     fn stored_form(&self, tags: &[TagPath]) -> Result<Vec<TagPath>> {

@@ -71,7 +71,9 @@ pub enum Error {
         rule: &'static str,
     },
     /// Too many items in one node's list.
-    #[error("{count} tags are more than the {limit} that a node may be given at once")]
+    #[error(
+        "{count} tags, with those above them, are more than the {limit} that a node may be given at once"
+    )]
     TooManyTags {
         /// How many.
         count: usize,

@@ -211,10 +211,13 @@ impl Htm {
         self.inner.minds.flush().await;
     }
 
-    /// [Flushes](Self::flush), and closes the pool.
+    /// [Flushes](Self::flush), and closes the pool. A handle with a wall ([`within`](Self::within)) shares its pool with
+    /// the handle that it comes from: then the pool stays open.
     pub async fn close(self) {
         self.flush().await;
-        self.inner.pool.close().await;
+        if self.wall.is_none() {
+            self.inner.pool.close().await;
+        }
     }
 
     pub(crate) fn embedders(&self) -> Option<&dyn Embedders> {

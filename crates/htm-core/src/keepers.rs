@@ -36,12 +36,12 @@ pub struct KeptBy {
 }
 
 impl Htm {
-    /// Who keeps a memory.
+    /// Who keeps a memory. A handle with a wall names the robots and groups of its namespaces alone.
     ///
     /// # Errors
     /// `node_not_found`, or a database error.
     pub async fn keepers(&self, node: NodeId) -> Result<Keepers> {
         self.admit_nodes(&[node]).await?;
-        nodes::keepers(self.pool(), node).await
+        nodes::keepers(self.pool(), node, self.namespaces()).await
     }
 }

@@ -86,7 +86,7 @@ pub use stats::{
     Totals, WorkingMemoryUse,
 };
 pub use status::{NodeStatus, StageState, StageStatus};
-pub use tag::{InvalidTag, TagPath, TagRule, TagRules, TagTree};
+pub use tag::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };

@@ -28,12 +28,14 @@ pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Syn
 pub use error::TagError;
 pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
 pub use look::{
-    CoOccurrence, LoggedChange, OriginCount, SimilarTag, TagDetails, TagUse, TaggedNode, UnmatchedTag,
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, SplitOutcome, TagCount, TagDetails, TagUse,
+    TaggedNode, UnmatchedTag,
 };
 pub use suggest::{Orphan, Suggestion};
 
 use crate::error::Result;
 use crate::htm::Htm;
+pub use crate::tag::Leftover;
 
 /// The tags of a namespace. Tags may be named as people write them, and by any of their names.
 #[derive(Clone, Debug)]

@@ -23,7 +23,7 @@ use words::{Sign, Words};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
-use crate::store::recall;
+use crate::store::{recall, tags};
 use crate::timeframe::Applied;
 use crate::timeline::TimelineQuery;
 
@@ -39,10 +39,39 @@ impl Htm {
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        let in_use = self.by_tags_in_use(query).await?;
+        let query = in_use.as_ref().unwrap_or(query);
         match query.is_refined() {
             true => self.recall_refined(query).await,
             false => self.search(query, &[]).await,
         }
+    }
+
+    /// The query by the tags that its plurals mean; none when it has none.
+    async fn by_tags_in_use(&self, query: &RecallQuery) -> Result<Option<RecallQuery>> {
+        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        let tags = self.filters_in_use(&namespaces, &query.tags).await?;
+        let boost_tags = self.filters_in_use(&namespaces, &query.boost_tags).await?;
+        let is_same = tags == query.tags && boost_tags == query.boost_tags;
+        Ok((!is_same).then(|| RecallQuery { tags, boost_tags, ..query.clone() }))
+    }
+
+    /// Filters as the namespaces call them: a plural that is a name in none of them is its singular that is one.
+    pub(crate) async fn filters_in_use(
+        &self,
+        namespaces: &[&str],
+        filters: &[TagFilter],
+    ) -> Result<Vec<TagFilter>> {
+        let mut in_use = filters.to_vec();
+        for filter in &mut in_use {
+            let (TagFilter::Exact(path) | TagFilter::Prefix(path)) = filter;
+            let asked: Vec<(&str, &str)> = namespaces.iter().map(|it| (*it, path.as_str())).collect();
+            let called = tags::as_in_use(self.pool(), self.tag_rules(), &asked).await?;
+            if let Some(one) = called.iter().find(|called| *called != path.as_str()) {
+                *path = one.parse()?;
+            }
+        }
+        Ok(in_use)
     }
 
     /// The search of a valid query by the first of its models, without what refines it. What `required` asks for holds

@@ -80,7 +80,8 @@ impl Htm {
     /// Recall finds the node by its text at once.
     ///
     /// # Errors
-    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, or a database error. Nothing is written then.
+    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
     /// that is there already: [`Outcome::Repeated`].
@@ -221,9 +222,7 @@ impl Htm {
     fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
         memory.validate()?;
         let settings = self.settings();
-        for tag in &memory.tags {
-            settings.tag_rules.normalise(tag.as_str())?;
-        }
+        settings.tag_rules.stored(&memory.tags)?;
         let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
         self.saw_robot(namespace, robot);
@@ -346,7 +345,22 @@ impl Htm {
             .zip(&stored_tags)
             .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
             .collect();
-        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules().max_depth).await?;
+        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules()).await?;
+        let full = (nodes.iter().zip(&stored_tags)).find_map(|(node, tags)| {
+            tags.iter().find_map(|tag| names.of(node.namespace, tag.as_str()).err())
+        });
+        if let Some(full) = full {
+            tx.rollback().await?;
+            if nodes.len() == 1 {
+                return Ok(vec![Err(full)]);
+            }
+            // One by one: who comes first has the room that there is.
+            let mut results = Vec::new();
+            for node in nodes.chunks(1) {
+                results.extend(Box::pin(self.attempt_in_tx(connection, node)).await?);
+            }
+            return Ok(results);
+        }
         let mut results: Vec<Result<Receipt>> = self
             .insert(&mut tx, nodes, None)
             .await?
@@ -369,8 +383,8 @@ impl Htm {
             .filter(|(_, result)| changed(result))
             .filter_map(|((node, tags), result)| Some((node.namespace, tags, result.as_ref().ok()?.node)))
             .flat_map(|(namespace, tags, id)| tags.iter().map(move |tag| (id, namespace, tag)))
-            .map(|(id, namespace, tag)| (id, namespace, names.of(namespace, tag.as_str())))
-            .collect();
+            .map(|(id, namespace, tag)| Ok((id, namespace, names.of(namespace, tag.as_str())?)))
+            .collect::<Result<_>>()?;
         if !tags.is_empty() {
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
         }

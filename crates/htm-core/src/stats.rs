@@ -49,8 +49,8 @@ pub struct MemoryStats {
     pub working_memory: Vec<WorkingMemoryUse>,
     /// The groups that are open, the fullest first.
     pub groups: Vec<GroupUse>,
-    /// What all namespaces take on disk.
-    pub storage: Storage,
+    /// What all namespaces take on disk; none for a handle with a wall, which is not told of the others' sizes.
+    pub storage: Option<Storage>,
 }
 
 /// Sums over the nodes.
@@ -203,6 +203,7 @@ impl Htm {
     /// `namespace_invalid`, or a database error.
     pub async fn memory_stats(&self, query: &StatsQuery) -> Result<MemoryStats> {
         let limit = self.settings().working_memory_tokens;
-        stats::memory(self.pool(), query.scope.namespace(self)?, query.top, limit).await
+        let namespace = query.scope.namespace(self)?;
+        stats::memory(self.pool(), namespace, query.top, limit, self.namespaces().is_none()).await
     }
 }

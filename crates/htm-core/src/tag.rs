@@ -2,6 +2,8 @@
 
 pub(crate) mod former;
 mod known;
+mod limits;
+mod plural;
 mod rules;
 mod singular;
 mod tree;
@@ -9,8 +11,9 @@ mod tree;
 use std::fmt;
 use std::str::FromStr;
 
-pub use former::FormerNames;
+pub use former::{FormerNames, Leftover, SplitTag};
 pub use known::{KnownTag, KnownTags};
+pub use limits::TagLimits;
 pub use rules::TagRules;
 pub use tree::TagTree;
 

@@ -292,6 +292,8 @@ impl Htm {
         let mut latest = Vec::new();
         // One by one: the index has the times of a namespace in order, not those of several.
         let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        let tags = self.filters_in_use(&namespaces, &query.tags).await?;
+        let query = &TimelineQuery { tags, ..query.clone() };
         for namespace in &namespaces {
             latest.extend(timeline::latest(self.pool(), namespace, query, timeframe).await?);
         }

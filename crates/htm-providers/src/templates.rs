@@ -96,6 +96,28 @@ mod tests {
         }
     }
 
+    /// A plural of a term is the term.
+    #[test]
+    fn the_nouns_of_those_built_in_are_known() {
+        const NO_NOUNS: &str = "ancient ci driven flaky git go graphql gratitude hr java javascript leave legal lgbtq mental modern \
+                                molecular nlp nosql postgresql python react rust social water";
+        for Term { path, .. } in BUILT_IN.iter().flat_map(|(_, text)| parse(text).unwrap()) {
+            let word = path.leaf().rsplit('-').next().unwrap();
+            let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
+            if ends(&["s"]) || NO_NOUNS.split(' ').any(|it| it == word) {
+                continue;
+            }
+            let plural = match word {
+                "child" => "children".into(),
+                _ if ends(&["ay", "ey", "oy"]) => format!("{word}s"),
+                _ if ends(&["y"]) => format!("{}ies", &word[..word.len() - 1]),
+                _ if ends(&["ch", "sh", "x"]) => format!("{word}es"),
+                _ => format!("{word}s"),
+            };
+            assert_eq!(TagPath::normalise(&plural).unwrap().as_str(), word);
+        }
+    }
+
     #[test]
     fn a_file_of_ones_own() {
         let dir = tempfile::tempdir().unwrap();

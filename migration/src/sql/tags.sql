@@ -7,10 +7,12 @@ create table htm.tags (
     created_at  timestamptz not null default now(),
     description text,
     split_into  text[],
+    split_rest  text not null default 'keep' constraint tags_split_rest_known check (split_rest in ('keep', 'first')),
     constraint tags_namespace_path_key unique (namespace, path)
 );
 comment on column htm.tags.description is 'What it is about; from a template, an import or a person.';
 comment on column htm.tags.split_into is 'The tags that take its place: a tagger is shown these, and not it.';
+comment on column htm.tags.split_rest is 'What nodes get that fit none of those: this tag still, or the first of them.';
 -- A fuzzy search by trigram, of the whole name and of its last level.
 create index tags_path_trigram_idx on htm.tags using gin (path gin_trgm_ops);
 create index tags_leaf_trigram_idx on htm.tags using gin (substring(path from '[^:]*$') gin_trgm_ops);
@@ -114,8 +116,9 @@ $$;
 -- Registers tags and those above them, and says what each is called. Two callers that bring the same new tag create it
 -- once: the second waits for the first's commit and then does nothing. Each statement sees what was committed before it:
 -- the names are read after the locks are had. A path that is null keeps the names of its namespace as they are, all of
--- them. Who changes a million nodes is not waited for (lock_not_available).
-create function htm.register_tags(in_namespaces text[], in_paths text[], in_max_depth int)
+-- them. Who changes a million nodes is not waited for (lock_not_available). A namespace gets no more than in_most tags:
+-- what has no room is called null. Callers at the same time do not count each other's.
+create function htm.register_tags(in_namespaces text[], in_paths text[], in_max_depth int, in_most bigint)
     returns table (namespace text, path text, tag text) language plpgsql volatile set lock_timeout = '5s' as $$
 #variable_conflict use_column
 declare
@@ -149,16 +152,35 @@ begin
     with called as materialized (
         select n.value ->> 0 as namespace, n.value ->> 1 as path, n.value ->> 2 as tag
           from jsonb_array_elements(named) n
+    ), fresh as materialized (
+        -- What stands above comes first.
+        select n.namespace, n.path, row_number() over (partition by n.namespace order by n.path) as place
+          from (select distinct c.namespace, l.path collate "C" as path
+                  from called c
+                 cross join lateral htm.tag_lineage(c.tag) l(path)
+                 where not exists (select from htm.tags k where k.namespace = c.namespace and k.path = l.path)) n
+    ), room as materialized (
+        -- Counted only where there is a new tag.
+        select n.namespace,
+               in_most - (select count(*) from (select from htm.tags k where k.namespace = n.namespace limit in_most) k) as free
+          from (select distinct f.namespace from fresh f) n
+    ), fitting as materialized (
+        select c.namespace, c.path,
+               case when not exists (select from fresh f
+                                       join room r on r.namespace = f.namespace and f.place > r.free
+                                      where f.namespace = c.namespace and (f.path = c.tag or starts_with(c.tag, f.path || ':')))
+                    then c.tag end as tag
+          from called c
     ), made as (
         insert into htm.tags as t (namespace, path)
-        select distinct c.namespace, l.path
-          from called c
-         cross join lateral htm.tag_lineage(c.tag) l(path)
-         where not exists (select from htm.tags k where k.namespace = c.namespace and k.path = l.path)
+        select distinct f.namespace, l.path
+          from fitting f
+         cross join lateral htm.tag_lineage(f.tag) l(path)
+         where not exists (select from htm.tags k where k.namespace = f.namespace and k.path = l.path)
          order by 1, 2
         on conflict on constraint tags_namespace_path_key do nothing
     )
-    select c.namespace, c.path, c.tag from called c;
+    select f.namespace, f.path, f.tag from fitting f;
 end $$;
 
 -- ── changes ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,6 +222,6 @@ create table htm.tag_change_names (
     constraint tag_change_names_pk primary key (change_id, path)
 );
 comment on table htm.tag_change_names is
-    'What each name was before a change and after it: null nothing, {"tag": {description, split_into}}, {"synonym": path}.';
+    'What each name was before a change and after it: null nothing, {"tag": {description, split_into, leftover}}, {"synonym": path}.';
 comment on column htm.tag_change_names.moved_from is
     'What the tag was called: its row got this name, and kept its assignments, which are not in the log.';

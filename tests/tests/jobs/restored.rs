@@ -147,7 +147,8 @@ async fn results_of_a_node_that_is_being_restored_are_written() {
                 Stage::Embed => jobs::ack_embedded(&pool, &lease, &model, &[embedded(&job, node)]).await,
                 Stage::Tag => {
                     let name = ModelName::new("fake", "scripted");
-                    let tagger = Tagger { model: &name, version: "1", origin: TagOrigin::Llm, max_depth: 5 };
+                    let rules = &htm_core::TagRules::default();
+                    let tagger = Tagger { model: &name, version: "1", origin: TagOrigin::Llm, rules };
                     let namespace = "default".into();
                     let tagged = Tagged { job: job.id, node, namespace, revision: 1, tags: Vec::new() };
                     jobs::ack_tagged(&pool, &lease, tagger, &[tagged]).await

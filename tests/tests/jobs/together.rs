@@ -63,7 +63,8 @@ async fn two_jobs_of_one_node_in_one_batch_both_end() {
         })
         .collect();
     let model = ModelName::new("fake", "scripted");
-    let tagger = Tagger { model: &model, version: "1", origin: TagOrigin::Llm, max_depth: 5 };
+    let rules = &htm_core::TagRules::default();
+    let tagger = Tagger { model: &model, version: "1", origin: TagOrigin::Llm, rules };
     assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 2);
     assert_eq!(ends(&db, Stage::Tag).await, ["tagged", "tagged"]);
     assert_eq!(db.count("select count(*) from htm.node_tags").await, 1);

@@ -92,7 +92,7 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5)]).await;
     let before = assignments(&db).await;
     let into = [term("work:meeting", "What was said"), term("task", "What is to be done")];
-    let changed = htm.ontology(None).unwrap().split("work", &into).await.unwrap();
+    let changed = htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap();
     assert_eq!((changed.nodes, changed.jobs), (41, 41));
     assert_eq!(assignments(&db).await, before, "until the tagger has spoken");
     assert_eq!(
@@ -106,7 +106,7 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     assert_eq!(shown, ["task", "work:meeting"]);
     assert_eq!(shown_about, ["What is to be done", "What was said"]);
     // Jobs that wait are not doubled.
-    assert_eq!(htm.ontology(None).unwrap().split("work", &into).await.unwrap().jobs, 0);
+    assert_eq!(htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap().jobs, 0);
     let says = |node: NodeId| vec![(if node.0 % 2 == 0 { "task" } else { "work:meeting" }.to_owned(), 0.5)];
     assert_eq!(Says::llm("1").of(&db, "w", says).await, 41);
     for node in nodes {
@@ -127,7 +127,7 @@ async fn a_tagger_is_told_what_became_of_names() {
     }
     remember(&htm, 1, "text", &["sport"]).await;
     merge(&htm, &["db"], "home").await;
-    ontology.split("work", &[term("task", ""), term("meeting", "")]).await.unwrap();
+    ontology.split("work", &[term("task", ""), term("meeting", "")], Leftover::Keep).await.unwrap();
     for tag in ["pet", "food", "sport"] {
         remove(&htm, tag).await;
     }
@@ -140,7 +140,8 @@ async fn a_tagger_is_told_what_became_of_names() {
     let known = htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap();
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(known.former.synonyms, [("db".to_owned(), "home".to_owned())].into());
-    assert_eq!(known.former.split, names(&["work"]));
+    let split: Vec<&str> = known.former.split.keys().map(String::as_str).collect();
+    assert_eq!(split, ["work"]);
     assert_eq!(known.former.removed, names(&["food:meal", "pet", "pet:cat", "sport"]));
     let elsewhere = htm_core::store::tags::known(&db.pool, "other", 100).await.unwrap();
     assert_eq!(elsewhere, htm_core::tag::KnownTags::default());
@@ -206,7 +207,7 @@ async fn what_cannot_be_done_has_a_code_and_changes_nothing() {
         ("tag_unknown", ontology.merge(&["a"], "nothing").await),
         ("tag_unknown", ontology.remove("nothing", Removal::Assigned).await),
         ("tag_unknown", ontology.add_synonym("n", "nothing").await),
-        ("tag_unknown", ontology.split("nothing", &two("v", "w")).await),
+        ("tag_unknown", ontology.split("nothing", &two("v", "w"), Leftover::Keep).await),
         ("tag_into_itself", ontology.merge(&["x", "a"], "a").await),
         ("tag_into_itself", ontology.merge(&["other"], "x").await),
         ("tag_into_own_child", ontology.merge(&["a"], "a:b").await),
@@ -220,8 +221,8 @@ async fn what_cannot_be_done_has_a_code_and_changes_nothing() {
         ("synonym_is_tag", ontology.add_synonym("a", "x").await),
         ("tag_is_synonym", ontology.add_synonym("other", "a").await),
         ("synonym_unknown", ontology.remove_synonym("nothing").await),
-        ("nothing_to_split", ontology.split("a", &two("v", "v")).await),
-        ("tag_into_itself", ontology.split("a", &two("v", "a")).await),
+        ("nothing_to_split", ontology.split("a", &two("v", "v"), Leftover::Keep).await),
+        ("tag_into_itself", ontology.split("a", &two("v", "a"), Leftover::Keep).await),
         ("tag_invalid", ontology.define(ChangeKind::Add, &define("a:b:c:d:e:f")).await),
         ("tag_invalid", ontology.define(ChangeKind::Add, &define("a::b")).await),
         ("tag_invalid", ontology.define(ChangeKind::Add, &define("🦀")).await),
@@ -261,7 +262,7 @@ async fn a_change_that_fails_half_way_leaves_nothing() {
     assert!(ontology.merge(&["a"], "b").await.is_err());
     assert!(ontology.rename("a", "c").await.is_err());
     assert!(ontology.remove("a", Removal::Assigned).await.is_err());
-    assert!(ontology.split("b", &into).await.is_err());
+    assert!(ontology.split("b", &into, Leftover::Keep).await.is_err());
     assert_eq!((names(&db).await, assignments(&db).await), before);
     assert_eq!(db.count("select count(*) from htm.tag_changes").await, 0);
     assert_eq!(db.count("select count(*) from htm.tag_change_nodes").await, 0);

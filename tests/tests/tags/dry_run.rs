@@ -28,7 +28,7 @@ async fn a_dry_run_says_what_the_change_then_does() {
             0 => ontology.merge(&["db", "psql"], "database").await.unwrap(),
             1 => ontology.rename("db", "store:db").await.unwrap(),
             2 => ontology.remove("db", Removal::Assigned).await.unwrap(),
-            3 => ontology.split("work", &into).await.unwrap(),
+            3 => ontology.split("work", &into, Leftover::Keep).await.unwrap(),
             4 => ontology.add_synonym("data", "database").await.unwrap(),
             _ => ontology.define(ChangeKind::Add, &[term("new:tag", "d")]).await.unwrap(),
         };
@@ -67,7 +67,7 @@ async fn a_dry_run_waits_for_nobody() {
     let would = ontology.dry_run();
     assert_eq!(would.merge(&["c"], "b").await.unwrap().nodes, 3);
     assert_eq!(would.remove("b", Removal::Assigned).await.unwrap().nodes, 3);
-    assert_eq!(would.split("b", &[term("x", ""), term("y", "")]).await.unwrap().nodes, 3);
+    assert_eq!(would.split("b", &[term("x", ""), term("y", "")], Leftover::Keep).await.unwrap().nodes, 3);
     assert_eq!(would.revert(change).await.unwrap().nodes, 3);
     assert_eq!(would.remove("b", Removal::Unused).await.unwrap_err().code(), "tag_in_use");
     assert_eq!(would.merge(&["nothing"], "b").await.unwrap_err().code(), "tag_unknown");

@@ -15,7 +15,12 @@ async fn only_what_another_version_or_model_made_is_replayed_and_what_is_by_hand
     let old = remember(&htm, 150, "old", &["by:hand"]).await;
     Says::llm("v1").of(&db, "w", |_| vec![("old".into(), 0.5), ("by:hand".into(), 0.5)]).await;
     let other = remember(&htm, 20, "other", &[]).await;
-    let local = Says { model: ModelName::new("local", "m"), version: "v2", origin: TagOrigin::Local };
+    let local = Says {
+        model: ModelName::new("local", "m"),
+        version: "v2",
+        origin: TagOrigin::Local,
+        rules: TagRules::default(),
+    };
     local.of(&db, "w", |_| vec![("local".into(), 0.5)]).await;
     let new = remember(&htm, 30, "new", &[]).await;
     Says::llm("v2").of(&db, "w", |_| vec![("new".into(), 0.5)]).await;

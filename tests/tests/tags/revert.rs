@@ -35,7 +35,7 @@ async fn what_was_changed_is_as_it_was_after_the_revert_and_again_after_the_reve
             0 => merge(&htm, &["db", "psql"], "database").await,
             1 => ontology.rename("db", "store:db").await.unwrap(),
             2 => remove(&htm, "db").await,
-            3 => ontology.split("db", &[term("v", "the one"), term("w", "")]).await.unwrap(),
+            3 => ontology.split("db", &[term("v", "the one"), term("w", "")], Leftover::Keep).await.unwrap(),
             _ => ontology.add_synonym("data", "database").await.unwrap(),
         };
         let after = (names(&db).await, assignments(&db).await);
@@ -89,7 +89,7 @@ async fn a_split_that_is_reverted_gives_the_tag_back() {
     let htm = filled(&db).await;
     let before = assignments(&db).await;
     let ontology = htm.ontology(None).unwrap();
-    let split = ontology.split("db", &[term("v", ""), term("w", "")]).await.unwrap();
+    let split = ontology.split("db", &[term("v", ""), term("w", "")], Leftover::Keep).await.unwrap();
     assert_eq!(split.jobs, 400);
     Says::llm("v8").of(&db, "w", |node| vec![(if node.0 % 2 == 0 { "v" } else { "w" }.into(), 0.5)]).await;
     let back = revert(&htm, split).await;
@@ -179,8 +179,8 @@ async fn a_tag_is_not_split_into_what_was_split_from_it() {
     let ontology = htm.ontology(None).unwrap();
     let term = |tag: &str| Term { tag: tag.into(), description: None, synonyms: Vec::new() };
     add(&htm, "x", "all").await;
-    ontology.split("x", &[term("x:one"), term("x:two")]).await.unwrap();
-    let error = ontology.split("x:one", &[term("x"), term("x:three")]).await.unwrap_err();
+    ontology.split("x", &[term("x:one"), term("x:two")], Leftover::Keep).await.unwrap();
+    let error = ontology.split("x:one", &[term("x"), term("x:three")], Leftover::Keep).await.unwrap_err();
     assert_eq!(error.code(), "tag_into_itself");
     // What is removed takes nobody's place, so that an export can be read again.
     ontology.remove("x:two", Removal::Assigned).await.unwrap();

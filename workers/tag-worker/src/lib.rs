@@ -13,7 +13,7 @@ use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, 
 use htm_core::store::governor::Breaker;
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
-use htm_core::tag::{KnownTags, MAX_DEPTH};
+use htm_core::tag::{KnownTags, TagRules};
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
@@ -33,13 +33,13 @@ pub struct TagHandler {
     pool: PgPool,
     extractor: Arc<dyn TagExtractor>,
     shown: Option<(Ontologies, Relevance)>,
-    max_depth: usize,
+    rules: TagRules,
 }
 
 impl TagHandler {
     /// Works with an extractor; the pool is for reading the ontology.
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
-        Self { pool, extractor, shown: None, max_depth: MAX_DEPTH }
+        Self { pool, extractor, shown: None, rules: TagRules::default() }
     }
 
     /// This one, whose extractor is shown the relevant part of the ontology, whatever its size.
@@ -49,10 +49,10 @@ impl TagHandler {
         self
     }
 
-    /// This one, which gives tags of fewer levels than there may be.
+    /// This one, which writes tags by these rules.
     #[must_use]
-    pub fn max_depth(mut self, levels: usize) -> Self {
-        self.max_depth = levels;
+    pub fn rules(mut self, rules: TagRules) -> Self {
+        self.rules = rules;
         self
     }
 
@@ -83,7 +83,7 @@ impl TagHandler {
 /// Settings of the provider that cannot work.
 pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
     let handler =
-        TagHandler::new(session.pool().clone(), session.tagger()?).max_depth(session.config().tag.max_depth);
+        TagHandler::new(session.pool().clone(), session.tagger()?).rules(session.config().tag.rules());
     if handler.extractor.origin() != TagOrigin::Llm {
         return Ok(handler);
     }
@@ -164,7 +164,7 @@ impl Handler for TagHandler {
             model: self.extractor.model(),
             version: self.extractor.version(),
             origin: self.extractor.origin(),
-            max_depth: self.max_depth,
+            rules: &self.rules,
         };
         jobs::ack_tagged(pool, lease, tagger, &results).await
     }

@@ -181,7 +181,8 @@ pub(crate) struct MergeTagsArgs {
 #[derive(Args)]
 #[command(
     after_help = "The tags in its place are shown to the tagger from then on, and it is not. Its nodes are \
-tagged again by the tag-worker, after every live job; each keeps the tag until then, and what was tagged by hand keeps it for ever.
+tagged again by the tag-worker, after every live job; each keeps the tag until then, and what was tagged by hand keeps it \
+for ever. While a tag-worker runs the command waits for that, and says how many nodes fit which tag, and how many fit none.
 
 Examples:
   htm tags split database database:postgresql database:sqlite --yes
@@ -193,6 +194,12 @@ pub(crate) struct SplitTagArgs {
     /// Those that take its place, new ones or not; each may say what it is about, as TAG=TEXT
     #[arg(required = true, num_args = 2..)]
     pub(crate) into: Vec<String>,
+    /// What nodes get that fit none of them: `keep` (the tag that they have), or `first` (the first of them)
+    #[arg(long, value_name = "WHICH", value_parser = ["keep", "first"], default_value = "keep")]
+    pub(crate) rest: String,
+    /// Do not wait until the nodes are tagged
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     #[command(flatten)]
     pub(crate) whose: InNamespace,
     #[command(flatten)]

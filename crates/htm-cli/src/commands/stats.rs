@@ -115,14 +115,15 @@ fn show(stats: &MemoryStats, output: &Output) {
         output.say(table(&header, &[2, 3, 4, 5, 6, 7], rows.collect()));
     }
 
-    output.heading(&format!("On disk: {}, all namespaces", megabytes(stats.storage.database_bytes)));
-    let rows = stats.storage.tables.iter().take(SHOWN).map(|it| {
+    let Some(storage) = &stats.storage else { return };
+    output.heading(&format!("On disk: {}, all namespaces", megabytes(storage.database_bytes)));
+    let rows = storage.tables.iter().take(SHOWN).map(|it| {
         let about = it.rows.map_or("–".into(), |rows| rows.to_string());
         vec![it.name.clone(), about, megabytes(it.table_bytes), megabytes(it.index_bytes)]
     });
     output.say(table(&["table", "rows, about", "rows take", "indexes take"], &[1, 2, 3], rows.collect()));
     output.say("");
-    let rows = stats.storage.indexes.iter().take(SHOWN);
+    let rows = storage.indexes.iter().take(SHOWN);
     let rows = rows.map(|it| vec![it.name.clone(), it.table.clone(), megabytes(it.bytes)]);
     output.say(table(&["index", "of", "takes"], &[2], rows.collect()));
 }

@@ -3,6 +3,7 @@
 mod change;
 mod exchange;
 mod look;
+mod split;
 mod templates;
 mod tree;
 

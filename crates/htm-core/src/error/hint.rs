@@ -15,7 +15,7 @@ impl Error {
             Self::TagInvalid(_) => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels".into(),
             Self::ImportanceOutOfRange { .. } => "1–3 is transient, 7–10 a decision or a preference; default 1".into(),
             Self::NameInvalid { .. } => "use a short name without control characters".into(),
-            Self::TooManyTags { .. } => "give fewer tags; the tag-worker adds more by itself".into(),
+            Self::TooManyTags { .. } => "give fewer tags (the tag-worker adds more by itself), or raise `tag.memory_limit`".into(),
             Self::FieldTooLong { field: "query", .. } => "ask for what matters in it: a few sentences find more".into(),
             Self::FieldTooLong { field: "metadata", .. } => {
                 "keep what is large elsewhere, and its place in the metadata".into()

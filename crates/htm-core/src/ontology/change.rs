@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::refuse_nul;
 use crate::store::tag_changes as store;
 use crate::store::{jobs, ontology as reads, tags};
-use crate::tag::TagPath;
+use crate::tag::{Leftover, TagPath};
 
 /// The most bytes that a description may have.
 pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
@@ -144,7 +144,8 @@ impl Ontology<'_> {
     /// says where they come from.
     ///
     /// # Errors
-    /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, or a database error.
+    /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, `namespace_full`, or a
+    /// database error.
     pub async fn define(&self, kind: ChangeKind, terms: &[Term]) -> Result<Changed> {
         for term in terms {
             check_description(&term.tag, term.description.as_deref())?;
@@ -209,7 +210,7 @@ impl Ontology<'_> {
     pub async fn merge(&self, from: &[&str], into: &str) -> Result<Changed> {
         let plan = |draft: &mut Draft| {
             let tags = from.iter().map(|tag| self.known(draft, tag)).collect::<Result<Vec<_>>>()?;
-            let into = self.known(draft, into)?;
+            let into = self.known(draft, into).map_err(|error| into_unknown(error, &tags))?;
             draft.merge(self.htm.tag_rules(), &tags, &into)?;
             Ok((tags, into))
         };
@@ -218,17 +219,18 @@ impl Ontology<'_> {
     }
 
     /// Lets the nodes of a tag be tagged again, by `into` rather than by it: those are added with their descriptions, and
-    /// a job is enqueued for each node, behind every live job. Until it is done the node has the tag; an assignment by
-    /// hand stays for ever.
+    /// a job is enqueued for each node, behind every live job. Until it is done the node has the tag; a text that fits none
+    /// of them has what `leftover` says. An assignment by hand stays for ever. How far it is: [`split_outcome`](Self::split_outcome).
     ///
     /// # Errors
-    /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`, or a
-    /// database error.
-    pub async fn split(&self, tag: &str, into: &[Term]) -> Result<Changed> {
+    /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`,
+    /// `namespace_full`, or a database error.
+    pub async fn split(&self, tag: &str, into: &[Term], leftover: Leftover) -> Result<Changed> {
         for term in into {
             check_description(&term.tag, term.description.as_deref())?;
         }
-        let (mut open, (tag, targets)) = self.open(|draft| self.plan_split(draft, tag, into)).await?;
+        let plan = |draft: &mut Draft| self.plan_split(draft, tag, into, leftover);
+        let (mut open, (tag, targets)) = self.open(plan).await?;
         let model = self.htm.settings().tag_model.to_string();
         let details = json!({ "tag": tag, "into": targets, "model": model });
         if self.dry_run {
@@ -275,10 +277,14 @@ impl Ontology<'_> {
     /// # Errors
     /// `synonym_unknown`, `tag_invalid`, or a database error.
     pub async fn remove_synonym(&self, name: &str) -> Result<Changed> {
-        let stored = self.htm.tag_rules().normalise(name)?.to_string();
+        let rules = self.htm.tag_rules();
+        let stored = rules.normalise(name)?;
         let plan = |draft: &mut Draft| {
             let synonyms = &mut draft.after.synonyms;
-            let name = if synonyms.contains_key(name) { name.to_owned() } else { stored.clone() };
+            let name = match synonyms.contains_key(name) {
+                true => name.to_owned(),
+                false => rules.as_in_use(stored.as_str(), |name| synonyms.contains_key(name)),
+            };
             match synonyms.remove(&name) {
                 Some(tag) => Ok((name, tag)),
                 None => Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into()),
@@ -289,7 +295,13 @@ impl Ontology<'_> {
     }
 
     /// Plans a split: returns the tag and those that take its place.
-    fn plan_split(&self, draft: &mut Draft, tag: &str, into: &[Term]) -> Result<(TagPath, Vec<String>)> {
+    fn plan_split(
+        &self,
+        draft: &mut Draft,
+        tag: &str,
+        into: &[Term],
+        leftover: Leftover,
+    ) -> Result<(TagPath, Vec<String>)> {
         let rules = self.htm.tag_rules();
         let tag = self.known(draft, tag)?;
         let mut targets: Vec<String> = Vec::new();
@@ -309,7 +321,8 @@ impl Ontology<'_> {
         if targets.len() < 2 {
             return Err(TagError::NothingToSplit { count: targets.len() }.into());
         }
-        draft.after.tags.entry(tag.to_string()).or_default().split_into.clone_from(&targets);
+        let split = draft.after.tags.entry(tag.to_string()).or_default();
+        (split.split_into, split.leftover) = (targets.clone(), leftover);
         draft.touched.insert(tag.to_string());
         Ok((tag, targets))
     }
@@ -338,6 +351,7 @@ impl Ontology<'_> {
                 Ok(planned) => planned,
                 Err(error) => return Err(self.with_nearest(&mut tx, error).await?),
             };
+            self.refuse_too_many(&draft)?;
             if self.dry_run {
                 return Ok((Open { tx, draft }, planned));
             }
@@ -351,6 +365,19 @@ impl Ontology<'_> {
         }
     }
 
+    /// A change that brings no more tags is made in a namespace that is full, too.
+    fn refuse_too_many(&self, draft: &Draft) -> Result<(), TagError> {
+        let (before, after) = (&draft.before.tags, &draft.after.tags);
+        let limit = self.htm.tag_rules().limits.namespace;
+        match after.keys().find(|tag| !before.contains_key(*tag)) {
+            Some(tag) if after.len() > limit.max(before.len()) => {
+                let (namespace, tag) = (self.namespace.into(), tag.clone());
+                Err(TagError::NamespaceFull { namespace, tag, limit })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn held(&self, error: Error) -> Error {
         tags::held(error, self.namespace)
     }
@@ -361,10 +388,15 @@ impl Ontology<'_> {
 
     /// An error, which names the nearest when it is about a tag that there is not.
     async fn with_nearest(&self, connection: &mut PgConnection, error: Error) -> Result<Error> {
-        let Error::Tag(TagError::Unknown { tag, namespace, .. }) = error else { return Ok(error) };
-        let nearest = reads::similar(connection, self.namespace, &tag, 3).await?;
-        let nearest = nearest.into_iter().map(|it| it.tag).collect();
-        Ok(TagError::Unknown { tag, namespace, nearest }.into())
+        let mut error = error;
+        if let Error::Tag(
+            TagError::Unknown { tag, nearest, .. } | TagError::IntoUnknown { tag, nearest, .. },
+        ) = &mut error
+        {
+            let found = reads::similar(connection, self.namespace, tag, 3).await?;
+            *nearest = found.into_iter().map(|it| it.tag).collect();
+        }
+        Ok(error)
     }
 
     /// What was found, or an error that names the nearest.
@@ -513,4 +545,15 @@ pub(super) fn check_description(tag: &str, description: Option<&str>) -> Result<
         return Err(TagError::DescriptionTooLong { tag, bytes, limit }.into());
     }
     Ok(())
+}
+
+/// That what was to be merged into is not there.
+fn into_unknown(error: Error, from: &[TagPath]) -> Error {
+    match error {
+        Error::Tag(TagError::Unknown { tag, namespace, nearest }) => {
+            let from = from.iter().map(TagPath::to_string).collect();
+            TagError::IntoUnknown { tag, from, namespace, nearest }.into()
+        }
+        error => error,
+    }
 }

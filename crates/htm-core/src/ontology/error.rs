@@ -16,6 +16,18 @@ pub enum TagError {
         /// Those that are written nearly so, the nearest first.
         nearest: Vec<String>,
     },
+    /// Tags were to be merged into one that there is not.
+    #[error("namespace `{namespace}` has no tag `{tag}` to merge into")]
+    IntoUnknown {
+        /// The name given.
+        tag: String,
+        /// Those that were to go into it.
+        from: Vec<String>,
+        /// Where it was looked for.
+        namespace: String,
+        /// Those that are written nearly so, the nearest first.
+        nearest: Vec<String>,
+    },
     /// A tag was to be renamed to, merged into or split into itself.
     #[error("tag `{tag}` cannot take its own place")]
     IntoItself {
@@ -88,6 +100,16 @@ pub enum TagError {
         /// Whose tags.
         namespace: String,
     },
+    /// A namespace has as many tags as it may.
+    #[error("namespace `{namespace}` has {limit} tags, as many as it may: there is no room for `{tag}`")]
+    NamespaceFull {
+        /// Whose tags.
+        namespace: String,
+        /// The new one, or the first of several.
+        tag: String,
+        /// The most.
+        limit: usize,
+    },
     /// A merge of nothing.
     #[error("no tag to merge was named")]
     NothingToMerge,
@@ -155,7 +177,7 @@ impl TagError {
     /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Unknown { .. } => "tag_unknown",
+            Self::Unknown { .. } | Self::IntoUnknown { .. } => "tag_unknown",
             Self::IntoItself { .. } => "tag_into_itself",
             Self::IntoOwnChild { .. } => "tag_into_own_child",
             Self::Unmovable { .. } => "tag_unmovable",
@@ -165,6 +187,7 @@ impl TagError {
             Self::SynonymUnknown { .. } => "synonym_unknown",
             Self::InUse { .. } => "tag_in_use",
             Self::Held { .. } => "contended",
+            Self::NamespaceFull { .. } => "namespace_full",
             Self::NothingToMerge => "nothing_to_merge",
             Self::NothingToSplit { .. } => "nothing_to_split",
             Self::DescriptionTooLong { .. } => "description_too_long",
@@ -183,6 +206,23 @@ impl TagError {
                 "see those that there are: `htm tags list`; a tag belongs to one namespace".into()
             }
             Self::Unknown { nearest, .. } => format!("the nearest that there are: {}", nearest.join(", ")),
+            Self::IntoUnknown { tag, from, namespace, nearest } => {
+                let whose = match namespace.as_str() {
+                    "default" => String::new(),
+                    namespace => format!(" --namespace {namespace}"),
+                };
+                let (first, others) = from.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+                let mut hint = format!(
+                    "to give a tag this name, rename it: `htm tags rename {first} {tag}{whose} --yes`"
+                );
+                if !others.is_empty() {
+                    hint += &format!(", then `htm tags merge {} {tag}{whose} --yes`", others.join(" "));
+                }
+                if !nearest.is_empty() {
+                    hint += &format!("; the nearest that there are: {}", nearest.join(", "));
+                }
+                hint
+            }
             Self::IntoItself { .. } => "name another tag; one may be written in several ways".into(),
             Self::IntoOwnChild { tag, .. } => {
                 format!("to make several of it, each a tag: `htm tags split {tag} …`")
@@ -203,6 +243,10 @@ impl TagError {
             Self::Held { .. } => {
                 "do it again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
             }
+            Self::NamespaceFull { namespace, .. } => format!(
+                "give tags that there are, make fewer of them (`htm tags orphans --namespace {namespace}`), or raise \
+                 `tag.namespace_limit`"
+            ),
             Self::NothingToMerge => "name at least one tag that is to go".into(),
             Self::NothingToSplit { .. } => {
                 "name two tags or more; to replace it by one, rename or merge it".into()

@@ -11,7 +11,7 @@ use super::error::TagError;
 use super::names::{Draft, Names};
 use crate::error::Result;
 use crate::store::ontology as store;
-use crate::tag::{TagPath, TagRules};
+use crate::tag::{Leftover, TagPath, TagRules};
 
 /// The version of documents that this program writes and reads.
 pub const DOCUMENT_VERSION: u32 = 1;
@@ -45,12 +45,15 @@ pub struct DocumentTag {
     /// The tags that take its place, when it was split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub split_into: Vec<TagPath>,
+    /// What a text gets that fits none of those.
+    #[serde(default, skip_serializing_if = "Leftover::is_keep")]
+    pub leftover: Leftover,
 }
 
 impl DocumentTag {
     /// A tag and what it is about.
     pub fn new(tag: TagPath, description: Option<String>) -> Self {
-        Self { tag, description, synonyms: Vec::new(), split_into: Vec::new() }
+        Self { tag, description, synonyms: Vec::new(), split_into: Vec::new(), leftover: Leftover::Keep }
     }
 }
 
@@ -109,6 +112,7 @@ impl OntologyDocument {
                 description: tag.description.clone(),
                 synonyms: synonyms.remove(path.as_str()).unwrap_or_default(),
                 split_into: tag.split_into.iter().map(read).collect::<Result<_>>()?,
+                leftover: tag.leftover,
             });
         }
         tags.sort_by(|a, b| a.tag.levels().cmp(b.tag.levels()));
@@ -215,7 +219,7 @@ fn split(
     }
     let there = draft.after.tags.entry(tag.to_string()).or_default();
     if there.split_into.is_empty() || descriptions == Descriptions::Overwrite {
-        there.split_into = into;
+        (there.split_into, there.leftover) = (into, it.leftover);
     }
     Ok(())
 }
@@ -241,7 +245,7 @@ mod tests {
     fn names(tags: &[(&str, &str)], synonyms: &[(&str, &str)]) -> Names {
         let tag = |(path, text): &(&str, &str)| {
             let description = Some((*text).to_owned()).filter(|it| !it.is_empty());
-            ((*path).to_owned(), Tag { description, split_into: Vec::new() })
+            ((*path).to_owned(), Tag { description, ..Tag::default() })
         };
         let synonym = |(name, tag): &(&str, &str)| ((*name).to_owned(), (*tag).to_owned());
         Names { tags: tags.iter().map(tag).collect(), synonyms: synonyms.iter().map(synonym).collect() }
@@ -319,7 +323,7 @@ mod tests {
             (&[tag("--x", "", &[])], "it is written `x`"),
             (&[tag("-", "", &[])], "a level is empty"),
             (&[tag("a:b:a", "", &[])], "comes twice"),
-            (&[tag("fine", "", &["others"])], "it is written `other`"),
+            (&[tag("fine", "", &["indexes"])], "it is written `index`"),
         ] {
             let error = laid(Names::default(), tags, Descriptions::Keep).unwrap_err();
             assert_eq!((error.code(), error.to_string().contains(rule)), ("tag_invalid", true), "{error}");

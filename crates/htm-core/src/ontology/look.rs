@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::Ontology;
 use super::change::Synonym;
+use super::error::TagError;
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::recall::TagFilter;
-use crate::store::ontology as store;
+use crate::store::{ontology as store, tags};
 use crate::tag::TagPath;
 
 /// How many nodes [`Ontology::show`] names.
@@ -36,6 +37,26 @@ pub struct TagUse {
     pub total: i64,
     /// When it was assigned last.
     pub last_used: Option<DateTime<Utc>>,
+}
+
+/// What became of the live nodes of a split.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SplitOutcome {
+    /// Nodes that are yet to be tagged again.
+    pub waiting: i64,
+    /// The tags in its place, each with the nodes that have it or one below it now.
+    pub into: Vec<TagCount>,
+    /// Nodes that fit none of those, and keep the tag.
+    pub kept: i64,
+}
+
+/// How many nodes have a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TagCount {
+    /// The tag.
+    pub tag: String,
+    /// Live nodes.
+    pub nodes: i64,
 }
 
 /// All about a tag.
@@ -161,8 +182,14 @@ impl Ontology<'_> {
         // A tag of before the rules may be written in a way that is not stored any more.
         let (written, stored) = (tag.trim(), self.htm.tag_rules().normalise(tag));
         let written = if written.contains('\0') { "" } else { written };
-        let name = stored.as_ref().ok().map(TagPath::as_str);
-        match store::resolve(&mut connection, self.namespace, written, name).await? {
+        let called = match &stored {
+            Ok(stored) => {
+                let tags = [(self.namespace, stored.as_str())];
+                tags::as_in_use(&mut *connection, self.htm.tag_rules(), &tags).await?.pop()
+            }
+            Err(_) => None,
+        };
+        match store::resolve(&mut connection, self.namespace, written, called.as_deref()).await? {
             Some(found) => Ok(found.parse()?),
             None => self.find(&mut connection, None, tag).await,
         }
@@ -246,9 +273,10 @@ impl Ontology<'_> {
         if filters.is_empty() {
             return Ok(Vec::new());
         }
+        let filters = self.htm.filters_in_use(&[self.namespace], filters).await?;
         let mut connection = self.htm.pool().acquire().await?;
         let mut unmatched = Vec::new();
-        for place in store::unmatched(&mut connection, self.namespace, filters).await? {
+        for place in store::unmatched(&mut connection, self.namespace, &filters).await? {
             let (TagFilter::Exact(tag) | TagFilter::Prefix(tag)) = &filters[place];
             let nearest = store::similar(&mut connection, self.namespace, tag.as_str(), NEAREST).await?;
             let nearest = nearest.into_iter().map(|it| it.tag).collect();
@@ -274,6 +302,23 @@ impl Ontology<'_> {
         };
         let tag = tag.as_ref().map(TagPath::as_str);
         store::cooccurring(self.htm.pool(), self.namespace, tag, min_nodes, None, limit).await
+    }
+
+    /// What has become of a split by now, by its number in the log.
+    ///
+    /// # Errors
+    /// `change_unknown` for one that is no split, or a database error.
+    pub async fn split_outcome(&self, change: i64) -> Result<SplitOutcome> {
+        let mut rows = store::split_outcome(self.htm.pool(), self.namespace, change).await?;
+        match (rows.pop(), rows.first()) {
+            (Some((Some(_), kept)), Some((None, waiting))) => {
+                let count = |(tag, nodes): &(Option<String>, i64)| {
+                    Some(TagCount { tag: tag.clone()?, nodes: *nodes })
+                };
+                Ok(SplitOutcome { waiting: *waiting, into: rows.iter().filter_map(count).collect(), kept })
+            }
+            _ => Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into()),
+        }
     }
 
     /// The last changes, the newest first.

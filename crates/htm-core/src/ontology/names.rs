@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::TagError;
 use crate::error::Error;
 use crate::tag::former::{lineage, meant};
-use crate::tag::{InvalidTag, TagPath, TagRule, TagRules};
+use crate::tag::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
 
 /// A tag beside its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub(crate) struct Tag {
     pub(crate) description: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) split_into: Vec<String>,
+    #[serde(default, skip_serializing_if = "Leftover::is_keep")]
+    pub(crate) leftover: Leftover,
 }
 
 /// What a name means, as the log holds it.
@@ -65,7 +67,7 @@ impl Names {
             return Ok(Some(text.trim().parse()?));
         }
         let name = rules.normalise(text)?;
-        let called = self.canonical(name.as_str());
+        let called = self.canonical(&rules.as_in_use(name.as_str(), |name| self.meaning(name).is_some()));
         let found = [name.as_str(), &called].into_iter().find(|it| self.tags.contains_key(*it));
         found.map(str::parse).transpose()
     }

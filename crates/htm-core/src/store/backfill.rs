@@ -207,7 +207,11 @@ pub(crate) async fn count_unfinished(
 async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Option<Run>> {
     Ok(sqlx::query_as(
         "insert into htm.backfills (queue, model, namespace, since, forced, last_node)
-         select $1, $2, $3, $4, $5, coalesce(max(id), 0) from htm.nodes
+         -- Of its own namespace: the ids of others are not shown. `offset 0`: never all nodes by id in search of one.
+         select $1, $2, $3, $4, $5,
+                coalesce(case when $3::text is null then (select max(id) from htm.nodes)
+                              else (select max(n.id) from (select id from htm.nodes where namespace = $3 offset 0) n)
+                         end, 0)
          on conflict (queue, model, coalesce(namespace, ''), coalesce(since, '-infinity'), forced)
             where finished_at is null do nothing
          returning id, cursor_node, last_node, enqueued, false as finished",

@@ -25,6 +25,7 @@ use super::workers::Unseen;
 use crate::error::Result;
 use crate::id::NodeId;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
+use crate::tag::TagRules;
 
 /// A job that a worker holds.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -132,8 +133,8 @@ pub struct Tagger<'a> {
     pub version: &'a str,
     /// What kind of evidence it gives.
     pub origin: TagOrigin,
-    /// The most levels that a tag may get which is called otherwise than the tagger said.
-    pub max_depth: usize,
+    /// How tags are written.
+    pub rules: &'a TagRules,
 }
 
 /// Writes tags and ends their jobs, in one transaction; returns how many of the jobs were still held.
@@ -146,13 +147,23 @@ pub async fn ack_tagged(
     tagger: Tagger<'_>,
     results: &[Tagged],
 ) -> Result<usize> {
-    let assignments = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
+    let all = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
     let mut tx = pool.begin().await?;
     // Who found no tags takes some away all the same.
     let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
-        .chain(assignments().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
+        .chain(all().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
         .unzip();
-    let names = tags::hold_in_tx(&mut tx, namespaces, paths, tagger.max_depth).await?;
+    let names = tags::hold_in_tx(&mut tx, namespaces, paths, tagger.rules).await?;
+    // The tags that there are can be given all the same.
+    let assignments: Vec<(&str, &str, Option<f32>)> = all()
+        .filter_map(|(result, tag)| match names.of(&result.namespace, tag.path.as_str()) {
+            Ok(name) => Some((result.job.as_str(), name, tag.confidence)),
+            Err(error) => {
+                tracing::warn!(code = error.code(), namespace = result.namespace, "a new tag is left out");
+                None
+            }
+        })
+        .collect();
     let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/ack_tag.sql"))
         .bind(&lease.worker)
         .bind(lease.claimed_at)
@@ -162,13 +173,9 @@ pub async fn ack_tagged(
         .bind(tagger.model.to_string())
         .bind(tagger.version)
         .bind(tagger.origin.as_str())
-        .bind(assignments().map(|(result, _)| result.job.as_str()).collect::<Vec<_>>())
-        .bind(
-            assignments()
-                .map(|(result, tag)| names.of(&result.namespace, tag.path.as_str()))
-                .collect::<Vec<_>>(),
-        )
-        .bind(assignments().map(|(_, tag)| tag.confidence).collect::<Vec<_>>())
+        .bind(assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())
+        .bind(assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())
+        .bind(assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())
         .fetch_all(&mut *tx)
         .await?;
     tx.commit().await?;

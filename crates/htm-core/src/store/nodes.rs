@@ -190,17 +190,19 @@ pub(crate) async fn outside(
 }
 
 /// Who keeps a live node.
-pub(crate) async fn keepers(pool: &PgPool, node: NodeId) -> Result<Keepers> {
+pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>) -> Result<Keepers> {
     let robots: Vec<KeptBy> =
-        sqlx::query_as(include_str!("sql/keepers.sql")).bind(node).fetch_all(pool).await?;
+        sqlx::query_as(include_str!("sql/keepers.sql")).bind(node).bind(seen).fetch_all(pool).await?;
     if robots.is_empty() {
         return Err(Error::NodeNotFound { node });
     }
     let groups = sqlx::query_scalar(
         "select g.name from htm.group_memory m join htm.robot_groups g on g.id = m.group_id
-          where m.node_id = $1 and m.removed_at is null order by g.name",
+          where m.node_id = $1 and m.removed_at is null and ($2::text[] is null or g.namespace = any ($2))
+          order by g.name",
     )
     .bind(node)
+    .bind(seen)
     .fetch_all(pool)
     .await?;
     Ok(Keepers { robots, groups })

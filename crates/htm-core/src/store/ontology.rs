@@ -206,3 +206,19 @@ pub(crate) async fn log(pool: &PgPool, namespace: &str, limit: u32) -> Result<Ve
     .fetch_all(pool)
     .await?)
 }
+
+/// What became of a split: tags with how many nodes, as split_outcome.sql has them. None when there is no such split.
+pub(crate) async fn split_outcome(
+    pool: &PgPool,
+    namespace: &str,
+    change: i64,
+) -> Result<Vec<(Option<String>, i64)>> {
+    Ok(sqlx::query_as::<_, (i64, Option<String>, i64)>(include_str!("sql/split_outcome.sql"))
+        .bind(namespace)
+        .bind(change)
+        .fetch_all(pool)
+        .await?
+        .into_iter()
+        .map(|(_, tag, nodes)| (tag, nodes))
+        .collect())
+}

@@ -14,6 +14,7 @@ pub(crate) async fn memory(
     namespace: Option<&str>,
     top: u32,
     working_memory_tokens: usize,
+    with_storage: bool,
 ) -> Result<MemoryStats> {
     let mut tx = pool.begin_with("begin isolation level repeatable read read only").await?;
     let top = i64::from(top);
@@ -30,7 +31,7 @@ pub(crate) async fn memory(
         working_memory_tokens,
         working_memory: working_memory(&mut tx, namespace, top, working_memory_tokens).await?,
         groups: groups(&mut tx, namespace, top).await?,
-        storage: storage(&mut tx).await?,
+        storage: if with_storage { Some(storage(&mut tx).await?) } else { None },
     };
     tx.commit().await?;
     Ok(stats)

@@ -10,6 +10,7 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use super::priorities;
 use crate::error::{Error, Result};
 use crate::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
+use crate::tag::Leftover;
 
 /// Begins a change: nobody else changes names of the namespace until its end, nor takes assignments from any nodes. A
 /// million nodes take a while; whoever is in the way of a single statement may be there half a minute.
@@ -48,8 +49,8 @@ pub(crate) async fn hold_names_in_tx(
 
 /// What every name of a namespace means.
 pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Result<Names> {
-    let tags: Vec<(String, Option<String>, Option<Vec<String>>)> =
-        sqlx::query_as("select path, description, split_into from htm.tags where namespace = $1")
+    let tags: Vec<(String, Option<String>, Option<Vec<String>>, String)> =
+        sqlx::query_as("select path, description, split_into, split_rest from htm.tags where namespace = $1")
             .bind(namespace)
             .fetch_all(&mut *connection)
             .await?;
@@ -59,8 +60,9 @@ pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Res
     .bind(namespace)
     .fetch_all(connection)
     .await?;
-    let tag = |(path, description, split_into): (_, _, Option<_>)| {
-        (path, Tag { description, split_into: split_into.unwrap_or_default() })
+    let tag = |(path, description, split_into, rest): (_, _, Option<_>, String)| {
+        let leftover = Leftover::read(Some(&rest));
+        (path, Tag { description, split_into: split_into.unwrap_or_default(), leftover })
     };
     Ok(Names { tags: tags.into_iter().map(tag).collect(), synonyms: synonyms.into_iter().collect() })
 }
@@ -126,16 +128,17 @@ pub(crate) async fn define_in_tx(
         return Ok(());
     }
     sqlx::query(
-        "insert into htm.tags as t (namespace, path, description, split_into)
-         select $1, u.path, u.description, nullif(array(select jsonb_array_elements_text(u.split_into)), '{}')
-           from unnest($2::text[], $3::text[], $4::jsonb[]) u(path, description, split_into)
+        "insert into htm.tags as t (namespace, path, description, split_into, split_rest)
+         select $1, u.path, u.description, nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest
+           from unnest($2::text[], $3::text[], $4::jsonb[], $5::text[]) u(path, description, split_into, rest)
          on conflict on constraint tags_namespace_path_key do update
-            set (description, split_into) = (excluded.description, excluded.split_into)",
+            set (description, split_into, split_rest) = (excluded.description, excluded.split_into, excluded.split_rest)",
     )
     .bind(namespace)
     .bind(tags.iter().map(|tag| tag.0).collect::<Vec<_>>())
     .bind(tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())
     .bind(tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())
+    .bind(tags.iter().map(|tag| tag.1.leftover.as_str()).collect::<Vec<_>>())
     .execute(connection)
     .await?;
     Ok(())

@@ -1,38 +1,45 @@
 //! Tags: registered before they are assigned.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Executor, PgConnection, PgPool, Postgres};
 
 use super::nodes::read_tag;
 use crate::error::{Error, Result};
 use crate::id::NodeId;
 use crate::ontology::TagError;
-use crate::tag::{FormerNames, KnownTag, KnownTags};
+use crate::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
 /// What tags are called now, by the namespace and the path that were given.
-pub(crate) struct Names(HashMap<(String, String), String>);
+pub(crate) struct Names {
+    /// None for a new one for which its namespace has no room.
+    tags: HashMap<(String, String), Option<String>>,
+    limit: usize,
+}
 
 impl Names {
-    /// The present name of one that was registered.
-    pub(crate) fn of<'a>(&'a self, namespace: &str, path: &'a str) -> &'a str {
-        self.0.get(&(namespace.to_owned(), path.to_owned())).map_or(path, String::as_str)
+    /// The present name of one that was registered; [`TagError::NamespaceFull`] of one that was not.
+    pub(crate) fn of(&self, namespace: &str, path: &str) -> Result<&str> {
+        let tag = self.tags.get(&(namespace.to_owned(), path.to_owned())).and_then(Option::as_deref);
+        let full =
+            || TagError::NamespaceFull { namespace: namespace.into(), tag: path.into(), limit: self.limit };
+        Ok(tag.ok_or_else(full)?)
     }
 }
 
-/// Registers tags by namespace and path, and those above them, of names that synonyms make at most `max_depth` levels.
+/// Registers tags by namespace and path, and those above them; a plural means its singular where only that is a name.
 /// Until the transaction's end none of them changes its name. Callers that bring the same new tag create it once. Who
 /// changes them is waited for five seconds ([`TagError::Held`]).
 pub(crate) async fn register_in_tx(
     connection: &mut PgConnection,
     tags: &[(&str, &str)],
-    max_depth: usize,
+    rules: &TagRules,
 ) -> Result<Names> {
     if tags.is_empty() {
-        return Ok(Names(HashMap::new()));
+        return Ok(Names { tags: HashMap::new(), limit: rules.limits.namespace });
     }
     let (namespaces, paths) = tags.iter().map(|(namespace, path)| (*namespace, Some(*path))).unzip();
-    hold_in_tx(connection, namespaces, paths, max_depth).await
+    hold_in_tx(connection, namespaces, paths, rules).await
 }
 
 /// As [`register_in_tx`]; a path that is none holds all names of its namespace as they are: who changes any, and who
@@ -41,18 +48,64 @@ pub(crate) async fn hold_in_tx(
     connection: &mut PgConnection,
     namespaces: Vec<&str>,
     paths: Vec<Option<&str>>,
-    max_depth: usize,
+    rules: &TagRules,
 ) -> Result<Names> {
     let whose = namespaces.first().copied().unwrap_or_default().to_owned();
-    let rows: Vec<(String, String, String)> =
-        sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2, $3)")
+    let written: Vec<(&str, &str)> =
+        namespaces.iter().zip(&paths).filter_map(|(namespace, path)| Some((*namespace, (*path)?))).collect();
+    let called = as_in_use(&mut *connection, rules, &written).await?;
+    let mut next = called.iter();
+    let paths: Vec<Option<&str>> =
+        paths.iter().map(|path| path.and_then(|_| next.next()).map(String::as_str)).collect();
+    let rows: Vec<(String, String, Option<String>)> =
+        sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2, $3, $4)")
             .bind(namespaces)
             .bind(paths)
-            .bind(max_depth as i32)
+            .bind(rules.max_depth as i32)
+            .bind(rules.limits.namespace as i64)
             .fetch_all(connection)
             .await
             .map_err(|error| held(error, &whose))?;
-    Ok(Names(rows.into_iter().map(|(namespace, path, tag)| ((namespace, path), tag)).collect()))
+    let tags: HashMap<(String, String), Option<String>> =
+        rows.into_iter().map(|(namespace, path, tag)| ((namespace, path), tag)).collect();
+    let of = |((namespace, path), called): (&(&str, &str), &String)| {
+        let tag = tags.get(&((*namespace).to_owned(), called.clone()))?;
+        Some((((*namespace).to_owned(), (*path).to_owned()), tag.clone()))
+    };
+    Ok(Names { tags: written.iter().zip(&called).filter_map(of).collect(), limit: rules.limits.namespace })
+}
+
+/// What tags by namespace and path are called where a plural's singular is in use. Costs a statement only where one of
+/// them may be a plural.
+pub(crate) async fn as_in_use(
+    executor: impl Executor<'_, Database = Postgres>,
+    rules: &TagRules,
+    tags: &[(&str, &str)],
+) -> Result<Vec<String>, sqlx::Error> {
+    let names: Vec<(&str, String)> = tags
+        .iter()
+        .flat_map(|(namespace, path)| {
+            rules.names_in_question(path).into_iter().map(move |name| (*namespace, name))
+        })
+        .collect();
+    if names.is_empty() {
+        return Ok(tags.iter().map(|(_, path)| (*path).to_owned()).collect());
+    }
+    let there: HashSet<(String, String)> = sqlx::query_as::<_, (String, String)>(
+        "select n.namespace, n.path from unnest($1::text[], $2::text[]) n(namespace, path)
+          where exists (select from htm.tags t where t.namespace = n.namespace and t.path = n.path)
+             or exists (select from htm.tag_synonyms s where s.namespace = n.namespace and s.path = n.path)",
+    )
+    .bind(names.iter().map(|name| name.0).collect::<Vec<_>>())
+    .bind(names.iter().map(|name| name.1.as_str()).collect::<Vec<_>>())
+    .fetch_all(executor)
+    .await?
+    .into_iter()
+    .collect();
+    let called = |(namespace, path): &(&str, &str)| {
+        rules.as_in_use(path, |name| there.contains(&((*namespace).to_owned(), name.to_owned())))
+    };
+    Ok(tags.iter().map(called).collect())
 }
 
 /// An error of a statement that may have waited for names of a namespace.
@@ -117,12 +170,16 @@ pub(crate) async fn unassign_in_tx(
 /// # Errors
 /// A database error.
 pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
+    listed(pool, namespace, limit, false).await
+}
+
+async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) -> Result<Vec<KnownTag>> {
     let tags: Vec<(String, Option<String>)> = sqlx::query_as(
         "select t.path, t.description
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
-          where t.namespace = $1 and t.split_into is null
+          where t.namespace = $1 and (t.split_into is null or $3)
             -- Stops at the first that is found; what is described, or takes the place of another tag, counts from the start.
             and (t.description is not null
                  or exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
@@ -132,30 +189,34 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Kn
     )
     .bind(namespace)
     .bind(i64::from(limit))
+    .bind(also_split)
     .fetch_all(pool)
     .await?;
     let known = |(path, description)| Ok(KnownTag { path: read_tag(path)?, description });
     tags.into_iter().map(known).collect()
 }
 
-/// What a tagger is told of a namespace that chooses by itself: the tags [`in_use`], and what became of others.
+/// What a tagger is told of a namespace that chooses by itself: the tags [`in_use`], those that were split among them,
+/// and what became of others.
 ///
 /// # Errors
 /// A database error.
 pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTags> {
-    let tags = in_use(pool, namespace, limit).await?;
-    let names: Vec<(String, Option<String>, bool)> =
+    let tags = listed(pool, namespace, limit, true).await?;
+    type Row = (String, Option<String>, Option<Vec<String>>, Option<String>);
+    let names: Vec<Row> =
         sqlx::query_as(include_str!("sql/former_names.sql")).bind(namespace).fetch_all(pool).await?;
     let mut former = FormerNames::default();
-    for (name, tag, is_split) in names {
-        match tag {
-            Some(tag) => {
+    for (name, tag, split_into, split_rest) in names {
+        match (tag, split_into) {
+            (Some(tag), _) => {
                 former.synonyms.insert(name, tag);
             }
-            None if is_split => {
-                former.split.insert(name);
+            (None, Some(into)) => {
+                let into = into.into_iter().map(read_tag).collect::<Result<_>>()?;
+                former.split.insert(name, SplitTag { into, leftover: Leftover::read(split_rest.as_deref()) });
             }
-            None => {
+            (None, None) => {
                 former.removed.insert(name);
             }
         }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::{TagPath, TagRules};
 
 /// How often a name may be replaced by another; more is a circle. As `htm.tag_meant`.
@@ -13,14 +15,67 @@ pub struct FormerNames {
     /// Other names, each with the tag that it means.
     pub synonyms: BTreeMap<String, String>,
     /// Tags in whose place others are.
-    pub split: BTreeSet<String>,
+    pub split: BTreeMap<String, SplitTag>,
     /// Tags that were removed, with what stood below them, and that nobody has used since.
     pub removed: BTreeSet<String>,
 }
 
+/// What becomes of the nodes of a split tag whose text fits none of the tags in its place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leftover {
+    /// They keep the tag.
+    #[default]
+    Keep,
+    /// They get the first of those in its place.
+    First,
+}
+
+impl Leftover {
+    /// As the database and documents hold it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::First => "first",
+        }
+    }
+
+    pub(crate) fn read(text: Option<&str>) -> Self {
+        if text == Some("first") { Self::First } else { Self::Keep }
+    }
+
+    pub(crate) fn is_keep(&self) -> bool {
+        *self == Self::Keep
+    }
+}
+
+/// What takes the place of a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitTag {
+    /// Those that do.
+    pub into: Vec<TagPath>,
+    /// What a text gets that fits none of them.
+    pub leftover: Leftover,
+}
+
+impl SplitTag {
+    /// Whether a tag is one of those in its place, or stands below one.
+    pub fn has(&self, tag: &TagPath) -> bool {
+        self.into.iter().any(|target| tag == target || tag.is_below(target))
+    }
+
+    /// What a text gets that fits none of them, where `split` is the tag itself.
+    pub fn rest<'a>(&'a self, split: &'a TagPath) -> &'a TagPath {
+        match self.leftover {
+            Leftover::Keep => split,
+            Leftover::First => self.into.first().unwrap_or(split),
+        }
+    }
+}
+
 impl FormerNames {
     /// What a path is to be called: as the rules have it, without the levels that they do not allow, by the name that it
-    /// has now; none for one that was removed or split.
+    /// has now; none for one that was removed. One that was split is called as it is: see [`SplitTag::rest`].
     pub fn called_now(&self, rules: &TagRules, path: &str) -> Option<TagPath> {
         let within = |path: &str| {
             let levels: Vec<&str> = path.split(':').take(rules.max_depth).collect();
@@ -28,8 +83,8 @@ impl FormerNames {
         };
         let stored = within(path)?;
         let called = within(&meant(stored.as_str(), |name| self.synonyms.get(name).map(String::as_str)))?;
-        let is_gone = self.split.contains(called.as_str())
-            || self.removed.contains(called.as_str())
+        let called = within(&rules.as_in_use(called.as_str(), |name| self.removed.contains(name)))?;
+        let is_gone = self.removed.contains(called.as_str())
             || called.ancestors().iter().any(|above| self.removed.contains(above.as_str()));
         (!is_gone).then_some(called)
     }
@@ -76,8 +131,8 @@ mod tests {
         let synonyms = [("software", "code"), ("code:db", "database")];
         FormerNames {
             synonyms: synonyms.map(|(name, tag)| (name.to_owned(), tag.to_owned())).into(),
-            split: ["work".to_owned()].into(),
-            removed: ["pet".to_owned()].into(),
+            split: BTreeMap::new(),
+            removed: ["pet".to_owned(), "widget".to_owned()].into(),
         }
     }
 
@@ -87,8 +142,12 @@ mod tests {
         assert_eq!(called("software:test").as_deref(), Some("code:test"));
         assert_eq!(called("software:db:index").as_deref(), Some("database:index"));
         assert_eq!(called("food:Meals").as_deref(), Some("food:meal"));
-        assert_eq!((called("work"), called("pet"), called("pet:cat")), (None, None, None));
-        assert_eq!(called("work:meeting").as_deref(), Some("work:meeting"));
+        assert_eq!((called("pet"), called("pet:cat"), called("pets")), (None, None, None));
+        assert_eq!(
+            (called("widgets"), called("widgets:new")),
+            (None, None),
+            "the plural of what was removed"
+        );
         assert_eq!(called("petrol").as_deref(), Some("petrol"));
     }
 
@@ -106,7 +165,7 @@ mod tests {
     #[test]
     fn the_rules_of_today_hold_before_and_after() {
         let singular = [("data".to_owned(), "datum".to_owned())].into();
-        let rules = TagRules { max_depth: 2, singular };
+        let rules = TagRules { max_depth: 2, singular, ..TagRules::default() };
         let called = |path: &str| former().called_now(&rules, path).map(String::from);
         assert_eq!(called("a:b:c").as_deref(), Some("a:b"));
         assert_eq!(called("data").as_deref(), Some("datum"));

@@ -1,33 +1,37 @@
 //! From what people and models write to the one form that is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{InvalidTag, MAX_DEPTH, TagPath, TagRule, singular};
+use super::{InvalidTag, MAX_DEPTH, TagLimits, TagPath, TagRule, former::lineage, singular};
+use crate::error::Error;
 
 /// How tags are written: the same thing always the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagRules {
     /// The most levels, 1 to 5.
     pub max_depth: usize,
-    /// Words and their singular, beside those that are built in and before them: `indices` is an `index`; a word that is
-    /// its own singular stays as it is.
+    /// Words and their singular, beside those that are built in and before them: `octopodes` is an `octopus`; a word that
+    /// is its own singular stays as it is.
     pub singular: BTreeMap<String, String>,
+    /// How many there may be.
+    pub limits: TagLimits,
 }
 
 impl Default for TagRules {
     fn default() -> Self {
-        Self { max_depth: MAX_DEPTH, singular: BTreeMap::new() }
+        Self { max_depth: MAX_DEPTH, singular: BTreeMap::new(), limits: TagLimits::default() }
     }
 }
 
 impl TagRules {
     /// The stored form: lower case, letters of other alphabets as ASCII, words joined by hyphens, the last word of each
-    /// level in the singular; a level that only repeats the one above it is left out.
+    /// level in the singular where that is a word that is known (about 4,000 English nouns); a level that only repeats the
+    /// one above it is left out.
     ///
     /// ```
     /// use htm_core::tag::TagRules;
-    /// let tag = TagRules::default().normalise("Données:User_Interfaces").unwrap();
-    /// assert_eq!(tag.as_str(), "donnee:user-interface");
+    /// let tag = TagRules::default().normalise("Données:User_Interfaces:James").unwrap();
+    /// assert_eq!(tag.as_str(), "donnees:user-interface:james");
     /// ```
     ///
     /// # Errors
@@ -54,6 +58,20 @@ impl TagRules {
         }
         // The rest of the rules, and the text as it was written.
         levels.join(":").parse().map_err(|error: InvalidTag| broken(error.rule))
+    }
+
+    /// The stored forms of the tags of one memory.
+    ///
+    /// # Errors
+    /// `tag_invalid`, `too_many_tags`.
+    pub(crate) fn stored(&self, tags: &[TagPath]) -> Result<Vec<TagPath>, Error> {
+        let stored = tags.iter().map(|tag| self.normalise(tag.as_str())).collect::<Result<Vec<_>, _>>()?;
+        let mut all: BTreeSet<&str> = BTreeSet::new();
+        stored.iter().for_each(|tag| all.extend(lineage(tag.as_str())));
+        match (all.len(), self.limits.memory) {
+            (count, limit) if count > limit => Err(Error::TooManyTags { count, limit }),
+            _ => Ok(stored),
+        }
     }
 
     /// Whether a tag is in the form that these rules store.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-static RULES: TagRules = TagRules { max_depth: 5, singular: std::collections::BTreeMap::new() };
+static RULES: std::sync::LazyLock<TagRules> = std::sync::LazyLock::new(TagRules::default);
 
 fn reading(texts: usize) -> Reading<'static> {
     Reading { texts, max_tags: 8, rules: &RULES }

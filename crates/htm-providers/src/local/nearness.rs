@@ -31,7 +31,7 @@ use super::matmul::{Matrix, multiply};
 /// The similarity from which a term is a tag: where precision and recall meet on the tuning half.
 pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
 /// Changes with the rules below, so that what an older version tagged can be replayed.
-pub(super) const RULES: &str = "3";
+pub(super) const RULES: &str = "4";
 /// A term this much below the best one is about something else.
 const MARGIN: f32 = 0.09;
 /// The part of a text's background that is taken from its similarities.
@@ -192,7 +192,8 @@ impl Nearness {
         self.terms.similarities(texts, whole_and_clause).into_iter().zip(own).map(less_background).collect()
     }
 
-    /// At least the threshold near, within [`MARGIN`] of the best, and without ancestors of what is chosen.
+    /// At least the threshold near, within [`MARGIN`] of the best, and without ancestors of what is chosen. A tag that was
+    /// split gives way to those in its place, however much nearer it is; where none of them is near, it is the rest.
     fn nearest<'a>(
         &self,
         terms: impl Iterator<Item = (&'a TagPath, f32)>,
@@ -205,9 +206,18 @@ impl Nearness {
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.2.cmp(b.2)));
         let best = near.iter().map(|(similarity, _, _)| *similarity).fold(0.0, f32::max);
         let mut chosen: Vec<TagSuggestion> = Vec::new();
-        for (similarity, _, path) in
-            near.into_iter().filter(|(similarity, _, _)| *similarity >= best - MARGIN)
-        {
+        let split = |path: &TagPath| self.naming.former.split.get(path.as_str());
+        let is_close = |similarity: f32| similarity >= best - MARGIN;
+        let (mut close, far): (Vec<_>, Vec<_>) =
+            near.iter().partition(|(similarity, _, _)| is_close(*similarity));
+        let given_way: Vec<_> = close.iter().filter_map(|(_, _, path)| split(path)).collect();
+        close.extend(far.into_iter().filter(|(_, _, path)| given_way.iter().any(|split| split.has(path))));
+        for (similarity, _, path) in close {
+            let path = match split(path) {
+                Some(split) if near.iter().any(|(_, _, other)| split.has(other)) => continue,
+                Some(split) => split.rest(path),
+                None => path,
+            };
             if chosen.iter().any(|tag| *path == tag.path || tag.path.is_below(path)) {
                 continue;
             }
@@ -231,6 +241,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use htm_core::tag::{Leftover, SplitTag};
+
     use super::*;
 
     fn terms(terms: &[(&str, &[[f32; 2]])]) -> Terms {
@@ -319,6 +331,31 @@ mod tests {
         assert_eq!(choose(&near).as_deref(), Some("animal:rodent"));
         near.naming.former.removed.insert("animal".into());
         assert_eq!(choose(&near), None);
+    }
+
+    #[test]
+    fn a_split_tag_gives_way_to_what_is_in_its_place_and_is_the_rest() {
+        let all = [
+            ("work", &[[0.9, 0.0]][..]),
+            ("task", &[[0.5, 0.0]]),
+            ("talk:small", &[[0.1, 0.0]]),
+            ("x", &[[0.5, 0.0]]),
+        ];
+        let mut near = nearness(terms(&[]), terms(&all), &[]);
+        let split = |into: &[&str], leftover| {
+            let into = into.iter().map(|path| path.parse().unwrap()).collect();
+            [("work".to_owned(), SplitTag { into, leftover })].into()
+        };
+        let tags = |near: &Nearness| {
+            near.tags(&[vec![1.0, 0.0]], 5)[0].iter().map(|it| it.path.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(tags(&near), ["work"]);
+        near.naming.former.split = split(&["task", "talk"], Leftover::Keep);
+        assert_eq!(tags(&near), ["task"], "what is not in its place is no nearer for that");
+        near.naming.former.split = split(&["talk", "other"], Leftover::Keep);
+        assert_eq!(tags(&near), ["work"]);
+        near.naming.former.split = split(&["talk", "other"], Leftover::First);
+        assert_eq!(tags(&near), ["talk"]);
     }
 
     #[test]

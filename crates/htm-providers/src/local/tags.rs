@@ -44,7 +44,8 @@ impl LocalTagger {
             return Err(SettingsError::Value { setting: "local.tag_threshold", reason });
         }
         let terms = ontology::load(&settings.templates)?;
-        let (threshold, max_tags, written) = (settings.tag_threshold, settings.max_tags, &settings.rules);
+        let (threshold, max_tags) = (settings.tag_threshold, settings.max_tags);
+        let written = (settings.rules.max_depth, &settings.rules.singular);
         let rules = format!("{threshold} {max_tags} {} {written:?} {terms:?}", nearness::RULES);
         Ok(Self {
             model: Model::shared(&settings.model_dir, settings.threads)?,

@@ -6,7 +6,7 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
 
-use htm_core::tag::{KnownTag, KnownTags};
+use htm_core::tag::{KnownTag, KnownTags, Leftover, SplitTag};
 
 use super::model::Model;
 use super::*;
@@ -179,8 +179,21 @@ async fn terms_follow_what_became_of_their_names() {
     assert!(is_below(&paths(&known).await, "database:tuning"));
     known.former.synonyms.insert("database".into(), "storage".into());
     assert!(is_below(&paths(&known).await, "storage:tuning"), "renamed");
-    known.former.split.insert("storage:tuning".into());
-    assert!(!is_below(&paths(&known).await, "storage:tuning"), "split");
+    let mut split = |into: &str, leftover| {
+        let into = into.split(' ').map(|path| path.parse().unwrap()).collect();
+        known.former.split.insert("storage:tuning".into(), SplitTag { into, leftover });
+        known.clone()
+    };
+    let of = split("storage:plan storage:lock", Leftover::Keep);
+    assert!(is_below(&paths(&of).await, "storage:tuning"), "it fits none of those in its place");
+    let of = split("storage:plan storage:lock", Leftover::First);
+    assert!(is_below(&paths(&of).await, "storage:plan"), "the first is the rest");
+    let mut of = split("storage:lock storage:plan", Leftover::First);
+    let about = "A query planner that ignores an index".to_owned();
+    of.tags.push(KnownTag { path: "storage:plan".parse().unwrap(), description: Some(about) });
+    let named = paths(&of).await;
+    assert!(is_below(&named, "storage:plan"), "{named:?}");
+    assert!(!is_below(&named, "storage:tuning") && !is_below(&named, "storage:lock"), "{named:?}");
     known.former.removed.insert("storage".into());
     assert!(!is_below(&paths(&known).await, "storage"), "removed");
 }
@@ -188,7 +201,11 @@ async fn terms_follow_what_became_of_their_names() {
 #[tokio::test]
 async fn terms_are_written_by_the_rules_that_are_set() {
     let Some(model_dir) = model_dir() else { return };
-    let rules = TagRules { max_depth: 1, singular: [("database".to_owned(), "db".to_owned())].into() };
+    let rules = TagRules {
+        max_depth: 1,
+        singular: [("database".to_owned(), "db".to_owned())].into(),
+        ..TagRules::default()
+    };
     let tagger = tagger(LocalSettings { model_dir, rules, ..LocalSettings::default() }).unwrap();
     let texts = owned(&["The query got slow because the planner ignored the index on created_at."]);
     let tags = tagger.extract(&texts, &KnownTags::default()).await.unwrap();

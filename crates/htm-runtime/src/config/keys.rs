@@ -87,6 +87,8 @@ pub(super) const KEYS: &[Key] = &[
     key("tag.prompt", Rule::Path),
     key("tag.max_depth", Rule::Whole(1..=5)),
     key("tag.singular", Rule::Singulars),
+    key("tag.memory_limit", Rule::Whole(1..=1_000)),
+    key("tag.namespace_limit", Rule::Whole(1..=10_000_000)),
     key("ollama.base_url", Rule::HttpUrl),
     key("openai.base_url", Rule::HttpUrl),
     key("openai.api_key", Rule::Secret),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use htm_core::{RelevanceWeights, TagRules};
+use htm_core::{RelevanceWeights, TagLimits, TagRules};
 use serde::{Deserialize, Serialize};
 
 use super::secret::{Secret, SecretUrl};
@@ -161,6 +161,8 @@ pub struct Tag {
     pub max_depth: usize,
     /// `plural=singular`.
     pub singular: Vec<String>,
+    pub memory_limit: usize,
+    pub namespace_limit: usize,
 }
 
 impl Tag {
@@ -170,6 +172,7 @@ impl Tag {
         TagRules {
             max_depth: self.max_depth,
             singular: pairs.map(|(plural, one)| (plural.to_owned(), one.to_owned())).collect(),
+            limits: TagLimits { memory: self.memory_limit, namespace: self.namespace_limit },
         }
     }
 

@@ -74,10 +74,7 @@ pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Res
             let from: Vec<&str> = it.from.iter().map(String::as_str).collect();
             to_change(htm, &it.whose, it.consent.dry_run)?.merge(&from, &it.into).await?
         }
-        TagsCommand::Split(it) => {
-            let into: Vec<Term> = it.into.iter().map(|text| term(text)).collect();
-            to_change(htm, &it.whose, it.consent.dry_run)?.split(&it.tag, &into).await?
-        }
+        TagsCommand::Split(it) => return super::split::run(htm, &it, output).await,
         TagsCommand::Revert(it) => to_change(htm, &it.whose, it.consent.dry_run)?.revert(it.change).await?,
         TagsCommand::Synonyms(SynonymsCommand::Add { name, tag, whose, rehearsal }) => {
             to_change(htm, &whose, rehearsal.dry_run)?.add_synonym(&name, &tag).await?
@@ -93,7 +90,7 @@ pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Res
 }
 
 /// `TAG`, or `TAG=what it is about`.
-fn term(text: &str) -> Term {
+pub(super) fn term(text: &str) -> Term {
     let (tag, description) = match text.split_once('=') {
         Some((tag, description)) => (tag, Some(description.trim().to_owned())),
         None => (text, None),

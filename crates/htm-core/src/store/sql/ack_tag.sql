@@ -1,7 +1,8 @@
 -- Writes tag assignments, completions and the jobs' end in one statement, for the jobs that the worker still holds.
 --
--- A node that was edited or forgotten meanwhile gets nothing; as in ack_embed.sql, the locked row says whether it was. What a model said before, this one or another, is
--- replaced; a manual tag never is. The tags' rows are registered before.
+-- A node that was edited or forgotten meanwhile gets nothing; as in ack_embed.sql, the locked row says whether it was.
+-- What a model said before, this one or another, is replaced; a manual tag never is, nor a tag that was split while none
+-- of those in its place fits. The tags' rows are registered before.
 --
 -- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
 -- $6 text model    $7 text prompt version   $8 text origin
@@ -33,10 +34,25 @@ with held as (
       join once n on n.job = g.job
       join htm.tags t on t.namespace = n.namespace and t.path = g.path
      order by n.id, t.id, g.confidence desc nulls last
+), leftover as (
+    -- A tag that was split, of a text that was tagged before and fits none of those in its place: it stays, or gives way
+    -- to the first of them.
+    select n.namespace, n.id as node_id, nt.tag_id, coalesce(f.id, nt.tag_id) as rest_id,
+           nt.origin, nt.model, nt.prompt_version, nt.confidence
+      from once n
+      join htm.node_tags nt on nt.node_id = n.id and nt.origin <> 'manual'
+      join htm.tags t on t.id = nt.tag_id and t.split_into is not null
+      left join htm.tags f on t.split_rest = 'first' and f.namespace = t.namespace and f.path = t.split_into[1]
+     where exists (select from htm.completions c where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag')
+       and not exists (select from proposed p
+                         join htm.tags g on g.id = p.tag_id
+                        cross join unnest(t.split_into) s(path)
+                        where p.node_id = n.id and (g.path = s.path or starts_with(g.path, s.path || ':')))
 ), outdated as (
     delete from htm.node_tags nt
      using once n
      where nt.node_id = n.id and nt.origin <> 'manual'
+       and not exists (select from leftover l where l.node_id = nt.node_id and l.rest_id = nt.tag_id)
        and (nt.origin in ($8, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
 ), assigned as (
@@ -46,6 +62,12 @@ with held as (
        set (origin, model, prompt_version, confidence)
          = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence)
      where nt.origin in (excluded.origin, 'llm', 'local')
+), rest as (
+    insert into htm.node_tags (namespace, node_id, tag_id, origin, model, prompt_version, confidence)
+    select distinct on (node_id, rest_id) namespace, node_id, rest_id, origin, model, prompt_version, confidence
+      from leftover where rest_id <> tag_id
+     order by node_id, rest_id, confidence desc nulls last
+    on conflict (node_id, tag_id, namespace) do nothing
 ), completed as (
     -- Done now, not when the transaction began: it may have waited for a change of the names, which asks what came after it.
     insert into htm.completions (namespace, node_id, revision, stage, model, version, outcome, worker, attempt, done_at)

@@ -1,17 +1,17 @@
--- Names of a namespace that a tagger is not to give: other names with the tag that each means, tags that were split, and
--- tags that were removed and that nobody has used since.
+-- Names of a namespace that a tagger does not just give: other names with the tag that each means, tags that were split
+-- with those in their place, and tags that were removed and that nobody has used since.
 --
 -- $1 text namespace
 --
 -- Index: tag_synonyms_pk, tags_namespace_path_key, tag_changes_namespace_idx, tag_change_names_pk
-select s.path as name, t.path as tag, false as is_split
+select s.path as name, t.path as tag, null::text[] as split_into, null::text as split_rest
   from htm.tag_synonyms s
   join htm.tags t on t.id = s.tag_id
  where s.namespace = $1
 union all
-select path, null, true from htm.tags where namespace = $1 and split_into is not null
+select path, null, split_into, split_rest from htm.tags where namespace = $1 and split_into is not null
 union all
-select distinct n.path, null, false
+select distinct n.path, null, null::text[], null
   from htm.tag_changes c
   join htm.tag_change_names n on n.change_id = c.id and n.before ? 'tag' and n.after is null
  where c.namespace = $1 and c.reverted_by is null

@@ -1,0 +1,89 @@
+//! What a split makes of nodes that fit the tags in its place, and of those that fit none.
+
+use htm_core::ontology::{SplitOutcome, TagCount};
+
+use super::*;
+
+fn outcome(waiting: i64, into: &[(&str, i64)], kept: i64) -> SplitOutcome {
+    let count = |(tag, nodes): &(&str, i64)| TagCount { tag: (*tag).into(), nodes: *nodes };
+    SplitOutcome { waiting, into: into.iter().map(count).collect(), kept }
+}
+
+/// Nine nodes of a tag, of which the tagger then finds something for six; and what the split makes of them.
+async fn split(leftover: Leftover) -> (TestDatabase, Vec<NodeId>, i64) {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes = remember(&htm, 9, "text", &[]).await;
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5), ("other".into(), 0.4)]).await;
+    let ontology = htm.ontology(None).unwrap();
+    let into = [term("work:meeting", "What was said"), term("task", "What is to be done")];
+    let change = ontology.split("work", &into, leftover).await.unwrap().change.unwrap();
+    let waiting = outcome(9, &[("work:meeting", 0), ("task", 0)], 0);
+    assert_eq!(ontology.split_outcome(change).await.unwrap(), waiting);
+    let says = |node: NodeId| match node.0 % 3 {
+        0 => vec![],
+        1 => vec![("task:small".to_owned(), 0.5)],
+        _ => vec![("work:meeting".to_owned(), 0.5), ("new".to_owned(), 0.5)],
+    };
+    assert_eq!(Says::llm("1").of(&db, "w", says).await, 9);
+    (db, nodes, change)
+}
+
+#[tokio::test]
+async fn what_fits_none_of_the_new_tags_keeps_the_old_one_and_is_counted() {
+    let (db, nodes, change) = split(Leftover::Keep).await;
+    for node in &nodes {
+        let expected: &[&str] = match node.0 % 3 {
+            0 => &["work llm"],
+            1 => &["task:small llm"],
+            _ => &["new llm", "work:meeting llm"],
+        };
+        assert_eq!(tags_of(&db, *node).await, expected);
+    }
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    let told = outcome(0, &[("work:meeting", 3), ("task", 3)], 3);
+    assert_eq!(ontology.split_outcome(change).await.unwrap(), told);
+    assert_eq!(ontology.split_outcome(change + 1).await.unwrap_err().code(), "change_unknown");
+    // A tagger that chooses by itself is told of it: it is what the rest gets.
+    let known = htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap();
+    assert!(known.tags.iter().any(|tag| tag.path.as_str() == "work"));
+    assert!(known.former.split["work"].has(&"task:small".parse().unwrap()));
+    // Tagged once more it stays so; of another text it is gone.
+    let third = *nodes.iter().find(|node| node.0 % 3 == 0).unwrap();
+    htm.update(third, &htm_core::Edit::new().importance(7.0)).await.unwrap();
+    let again = htm_core::BackfillRequest { forced: true, ..htm_core::BackfillRequest::new(Stage::Tag) };
+    let mut backfill = htm.start_backfill(&again).await.unwrap();
+    while backfill.step().await.unwrap() != htm_core::BackfillStep::Finished {}
+    assert_eq!(Says::llm("1").of(&db, "w", |_| vec![]).await, 9);
+    assert_eq!(tags_of(&db, third).await, ["work llm"]);
+    htm.update(third, &htm_core::Edit::new().content("another text")).await.unwrap();
+    assert_eq!(Says::llm("1").of(&db, "w", |_| vec![]).await, 1);
+    assert!(tags_of(&db, third).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_fits_none_of_them_goes_to_the_first_when_asked() {
+    let (db, nodes, change) = split(Leftover::First).await;
+    for node in &nodes {
+        let expected: &[&str] = match node.0 % 3 {
+            0 => &["work:meeting llm"],
+            1 => &["task:small llm"],
+            _ => &["new llm", "work:meeting llm"],
+        };
+        assert_eq!(tags_of(&db, *node).await, expected);
+    }
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    let told = outcome(0, &[("work:meeting", 6), ("task", 3)], 0);
+    assert_eq!(ontology.split_outcome(change).await.unwrap(), told);
+    // What was chosen goes where the ontology goes, and back.
+    let document = ontology.export().await.unwrap();
+    let there = htm.ontology(Some("there")).unwrap();
+    there.import(ChangeKind::Import, "a test", &document, Default::default()).await.unwrap();
+    assert_eq!(there.export().await.unwrap(), document);
+    assert!(document.tags.iter().any(|tag| tag.leftover == Leftover::First));
+    ontology.revert(change).await.unwrap();
+    assert!(ontology.export().await.unwrap().tags.iter().all(|tag| tag.split_into.is_empty()));
+    assert!(tags_of(&db, nodes[0]).await.contains(&"work llm".into()));
+}
