@@ -23,7 +23,7 @@ HTM_TEST_DATA_DIR="${HTM_TEST_DATA_DIR:-$(mktemp -d /tmp/htm-test.XXXXXX)}"
 export HTM_TEST_DATA_DIR
 chmod 755 "$HTM_TEST_DATA_DIR" # as root, the server runs as another user
 if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
-    stop() { HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down >/dev/null; rm -rf "$HTM_TEST_DATA_DIR"; }
+    stop() { HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down --force >/dev/null; rm -rf "$HTM_TEST_DATA_DIR"; }
     trap stop EXIT
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
 fi

@@ -1,7 +1,5 @@
 //! English plurals. A word is made singular only where that gives a word that is known: two tags are mended by a merge, a
 //! name that lost its last letter by nobody.
-//!
-//! The crates looked at (`Inflector`, `pluralizer`, `inflections`) go by endings alone, by which `james` is a `jame`.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
