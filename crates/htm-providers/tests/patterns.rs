@@ -10,13 +10,13 @@ use tokenizers::{OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer
 /// Where the pieces of a text end, in characters.
 fn ends(split: &Split, text: &str) -> Vec<u64> {
     let mut pieces = PreTokenizedString::from(text);
-    split.pre_tokenize(&mut pieces).unwrap();
+    split.pre_tokenize(&mut pieces).expect("the pattern splits");
     let splits = pieces.get_splits(OffsetReferential::Original, OffsetType::Char);
     splits.into_iter().map(|(_, (_, end), _)| end as u64).collect()
 }
 
 fn splitter(pattern: &str) -> Split {
-    Split::new(SplitPattern::Regex(pattern.into()), Isolated, false).unwrap()
+    Split::new(SplitPattern::Regex(pattern.into()), Isolated, false).expect("the pattern is read")
 }
 
 #[test]

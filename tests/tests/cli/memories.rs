@@ -114,8 +114,7 @@ async fn a_memory_goes_round_for_people() {
     let status = sandbox.htm(&["status", node, "--wait", "tag"]).await;
     assert!(status.succeeds().contains("after the write"), "{status:?}");
     let recalled = sandbox.htm(&["recall", "who", "prefers", "tabs"]).await;
-    for part in ["  1. score ", "Mara prefers tabs.", &format!("node {node} (tabs)"), "1 hits by hybrid in "]
-    {
+    for part in ["  1. score ", "Mara prefers tabs.", &format!("node {node} (tabs)"), "1 hit by hybrid in "] {
         assert!(recalled.succeeds().contains(part), "{part}: {recalled:?}");
     }
     sandbox.htm(&["forget", node, "--yes"]).await.succeeds();

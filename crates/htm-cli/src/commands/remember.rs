@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use htm_core::{
-    Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Remembered, Stage, TagRules, TimeExpression,
-    TimeSettings,
+    Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Stage, TagRules, TimeExpression, TimeSettings,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{RememberArgs, parse_tags};
 use crate::commands::edit::{parse_object, usage};
-use crate::commands::mind::{self, InMind};
+use crate::commands::mind::InMind;
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -70,24 +69,20 @@ async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<W
     // Loads the vocabulary, which a program does once: the time shown is that of the write.
     htm.settings().token_encoding.count("");
     let configured = Some(&config.memory.robot).filter(|robot| !robot.is_empty());
-    let Some(name) = memory.robot.as_ref().or(configured).cloned() else {
-        let started = Instant::now();
-        let receipt = htm.remember(memory).await?;
-        return Ok(Written {
-            node: receipt.node,
-            outcome: receipt.outcome,
-            ms: started.elapsed().as_secs_f64() * 1_000.0,
-            in_mind: None,
-        });
-    };
+    let robot = memory.robot.as_ref().or(configured).cloned();
     let namespace = memory.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
-    // Registered by this: who was not there is not told so.
-    let (robot, _is_new) = mind::open(htm, &namespace, &name).await?;
     let started = Instant::now();
-    let remembered = robot.remember(memory).await?;
+    let receipt = htm.remember(memory).await?;
     let ms = started.elapsed().as_secs_f64() * 1_000.0;
-    let Remembered { receipt, intake } = remembered;
-    let in_mind = Some(InMind::of(&robot, false, [receipt.node], intake));
+    // After the write: a memory that is refused registers no robot.
+    let in_mind = match robot {
+        None => None,
+        Some(name) => {
+            let robot = htm.robot_in(&namespace, &name).await?;
+            let intake = robot.add(&[receipt.node]).await?;
+            Some(InMind::of(&robot, false, [receipt.node], intake))
+        }
+    };
     Ok(Written { node: receipt.node, outcome: receipt.outcome, ms, in_mind })
 }
 

@@ -375,7 +375,7 @@ pub(crate) async fn ping(pool: &PgPool) {
     log_lost(sqlx::query(all).execute(pool).await);
 }
 
-/// Tells the workers of one queue that there is work: as [`ping`]. They listen to the channel of the queue's name.
+/// Tells the workers of one queue that there is work: as `ping`. They listen to the channel of the queue's name.
 pub async fn ping_queue(pool: &PgPool, queue: &str) {
     log_lost(sqlx::query("select pg_notify($1, '')").bind(queue).execute(pool).await);
 }

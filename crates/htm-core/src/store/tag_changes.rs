@@ -49,7 +49,8 @@ pub(crate) async fn hold_names_in_tx(
 
 /// What every name of a namespace means.
 pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Result<Names> {
-    let tags: Vec<(String, Option<String>, Option<Vec<String>>, String)> =
+    type Row = (String, Option<String>, Option<Vec<String>>, String);
+    let tags: Vec<Row> =
         sqlx::query_as("select path, description, split_into, split_rest from htm.tags where namespace = $1")
             .bind(namespace)
             .fetch_all(&mut *connection)
@@ -60,7 +61,7 @@ pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Res
     .bind(namespace)
     .fetch_all(connection)
     .await?;
-    let tag = |(path, description, split_into, rest): (_, _, Option<_>, String)| {
+    let tag = |(path, description, split_into, rest): Row| {
         let leftover = Leftover::read(Some(&rest));
         (path, Tag { description, split_into: split_into.unwrap_or_default(), leftover })
     };

@@ -5,6 +5,9 @@ use super::term;
 /// More words than these beside the signs, and it is a text.
 const FEW: usize = 4;
 
+/// What a sentence ends with.
+const END: [char; 5] = ['.', '!', '?', ';', '…'];
+
 /// A piece of a text; together they are the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
@@ -79,7 +82,8 @@ impl Reading {
         let words = tokens().filter(|token| is_word(token)).count();
         let is_sentence = text.trim_end().ends_with('?')
             || text.trim().contains('\n')
-            || tokens().any(|token| is_word(token) && token.ends_with(['.', '!', '?', ';', '…']));
+            || (words > 0 && text.trim_end().ends_with(END))
+            || tokens().any(|token| is_word(token) && token.ends_with(END));
         match words {
             _ if is_sentence || words > FEW => Self::Text,
             0 => Self::Signs,
