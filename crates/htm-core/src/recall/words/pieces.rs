@@ -82,7 +82,7 @@ impl Reading {
         let words = tokens().filter(|token| is_word(token)).count();
         let is_sentence = text.trim_end().ends_with('?')
             || text.trim().contains('\n')
-            || (words > 0 && text.trim_end().ends_with(END))
+            || (words > 0 && ends_after_quotation(pieces))
             || tokens().any(|token| is_word(token) && token.ends_with(END));
         match words {
             _ if is_sentence || words > FEW => Self::Text,
@@ -90,6 +90,14 @@ impl Reading {
             _ => Self::Keywords,
         }
     }
+}
+
+/// Whether a sentence ends with a quotation: `I read "The Alchemist".`
+fn ends_after_quotation(pieces: &[Piece<'_>]) -> bool {
+    let mut last =
+        pieces.iter().rev().skip_while(|piece| matches!(piece, Piece::Between(c) if c.is_whitespace()));
+    matches!(last.next(), Some(Piece::Between(c)) if END.contains(c))
+        && matches!(last.next(), Some(Piece::Quotation { is_negated: false, .. }))
 }
 
 /// The word that a token says must not be there.
