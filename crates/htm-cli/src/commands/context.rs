@@ -16,7 +16,7 @@ use htm_runtime::config::Config;
 use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> Result<ExitCode, CliError> {
     let options = ContextOptions {
@@ -213,7 +213,7 @@ impl Answer {
         }
         let evicted = intake.map_or(0, |intake| intake.evicted.len());
         if evicted > 0 {
-            text.push_str(&format!("\n{evicted} memories left the working memory"));
+            text.push_str(&format!("\n{} left the working memory", count(evicted, "memory")));
         }
         text
     }
@@ -234,9 +234,9 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
         })
         .collect();
     let summary = format!(
-        "{} has {} memories in mind: {} of {} tokens ({:.1} %)",
+        "{} has {} in mind: {} of {} tokens ({:.1} %)",
         one_line(name, 40),
-        stats.nodes,
+        count(stats.nodes, "memory"),
         stats.tokens,
         stats.max_tokens,
         stats.utilisation * 100.0

@@ -235,12 +235,11 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str("; vectors by the index, nearly the nearest");
     }
     if recalled.unembedded > 0 {
-        let count = if recalled.unembedded > 10_000 {
-            "more than 10,000".into()
-        } else {
-            recalled.unembedded.to_string()
-        };
-        text.push_str(&format!("; {count} nodes have no embedding yet: only their text was searched"));
+        text.push_str(&match recalled.unembedded {
+            1 => "; 1 node has no embedding yet: only its text was searched".into(),
+            10_001.. => "; more than 10,000 nodes have no embedding yet: only their text was searched".into(),
+            count => format!("; {count} nodes have no embedding yet: only their text was searched"),
+        });
     }
     text.push_str(&refine::describe(recalled));
     if let Some(chosen) = &recalled.chosen {
