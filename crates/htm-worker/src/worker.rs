@@ -27,6 +27,7 @@ use crate::handler::Handler;
 use crate::heartbeat::Heartbeat;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::persist::persist;
 use crate::pings::Fleet;
 use crate::places::Places;
 use crate::process::{Counts, Processor, Refused};
@@ -149,7 +150,8 @@ async fn run_on<H: Handler>(
         held: held.clone(),
     });
     let deadline = Deadline::after(options.statement_timeout);
-    deadline.of(registration.register()).await?;
+    // Its answer may be lost like any other's: the row is the same when it is written again.
+    persist(deadline, || registration.register()).await?;
     monitor.metrics.started(&options.program, &model);
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");

@@ -79,11 +79,12 @@ async fn promise_12_terminated_backends_and_an_exhausted_pool_cost_time_only() {
     let terminate = "select count(pg_terminate_backend(pid)) from pg_stat_activity
                       where datname = current_database() and application_name = 'htm'";
     let mut terminated = 0;
-    while depth(&db.pool, Stage::Embed).await.open() + depth(&db.pool, Stage::Tag).await.open() > 0 {
-        if terminated < 60 {
-            terminated += number(&db.pool, terminate).await;
-        }
+    for _ in 0..20 {
+        terminated += number(&db.pool, terminate).await;
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for stage in Stage::ALL {
+        until_done(&db.pool, stage).await;
     }
     assert!(terminated > 0);
     assert_complete(&sandbox, &db.pool, &Stage::ALL).await;
@@ -91,6 +92,28 @@ async fn promise_12_terminated_backends_and_an_exhausted_pool_cost_time_only() {
         worker.signal(Signal::SIGTERM);
         assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
     }
+}
+
+#[tokio::test]
+async fn promise_12_a_connection_that_ends_while_a_worker_registers_costs_time_only() {
+    let db = TestDatabase::new().await;
+    sqlx::raw_sql(
+        "create sequence tries;
+         create function cut() returns trigger language plpgsql as $$ begin
+             if nextval('public.tries') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if;
+             return new;
+         end $$;
+         create trigger cut before insert on apalis.workers for each row execute function cut();",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let sandbox = impatient(&db.url());
+    remember(&db.pool, "all the same", 3).await;
+    let mut worker = sandbox.start("embed-worker", &["--drain"]);
+    assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
+    assert!(number(&db.pool, "select last_value from tries").await > 1);
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
 }
 
 #[tokio::test]
