@@ -33,6 +33,7 @@ pub mod ontology;
 mod ping;
 pub mod provider;
 mod purge;
+mod rank;
 mod recall;
 mod refine;
 mod relevance;
@@ -71,8 +72,8 @@ pub use node::{Node, Revision};
 pub use ontology::Ontology;
 pub use purge::{Purge, Purged};
 pub use recall::{
-    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy,
-    Plan, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
+    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_LIMIT, MAX_QUERY_BYTES,
+    MatchedBy, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
     TagFilter, VectorSearch,
 };
 pub use refine::{RefineError, RefineSettings};

@@ -7,23 +7,27 @@ mod explain;
 mod query;
 mod settings;
 mod snippet;
+pub(crate) mod search;
+pub(crate) mod spelling;
 pub(crate) mod words;
 
 use std::time::Instant;
 
 pub(crate) use answer::facets;
-pub use answer::{Chosen, Correction, Degraded, Facet, Hit, MatchedBy, Recalled, Scores, VectorSearch};
+pub use answer::{Chosen, Correction, Degraded, Facet, Hit, Leg, MatchedBy, Recalled, Scores, VectorSearch};
 pub use error::RecallError;
-pub use explain::{Explanation, Plan, ScorePart};
+pub use explain::{Explanation, ScorePart};
 pub(crate) use query::validate_scope;
 pub use query::{MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter};
 pub use settings::{Fusion, RecallSettings};
 pub use snippet::Snippet;
+use search::Search;
 use words::{Sign, Words};
 
 use crate::error::{Error, Result};
 use crate::htm::Htm;
-use crate::store::{recall, tags};
+use crate::store::recall::Reader;
+use crate::store::tags;
 use crate::timeframe::Applied;
 use crate::timeline::TimelineQuery;
 
@@ -122,22 +126,19 @@ impl Htm {
         };
         let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let started = Instant::now();
-        let found = recall::search(
-            self.pool(),
-            &recall::Search {
-                namespaces: &namespaces,
-                query,
-                strategy,
-                timeframe: &timeframe,
-                words: &words,
-                by_text: strategy != Strategy::Vector || embedding.is_none(),
-                embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
-                settings: &self.settings().recall,
-                relevance: weights.as_ref(),
-                language: &self.settings().language,
-            },
-        )
-        .await?;
+        let search = Search {
+            namespaces: &namespaces,
+            query,
+            strategy,
+            timeframe: &timeframe,
+            words: &words,
+            by_text: strategy != Strategy::Vector || embedding.is_none(),
+            embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
+            settings: &self.settings().recall,
+            relevance: weights.as_ref(),
+            language: &self.settings().language,
+        };
+        let found = search.run(Reader::open(self.pool(), self.settings().recall.ef_search).await?).await?;
         let hits = found.hits;
         if query.count_accesses {
             self.count_accesses(hits.iter().map(|hit| hit.node.id));
@@ -157,7 +158,7 @@ impl Htm {
             degraded,
             embed_ms,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
-            plan: found.plan,
+            legs: found.legs,
             expansions: Vec::new(),
             expand_ms: 0.0,
             rerank_ms: 0.0,
@@ -199,7 +200,7 @@ impl Htm {
             degraded: Vec::new(),
             embed_ms: 0.0,
             search_ms: started.elapsed().as_secs_f64() * 1_000.0,
-            plan: None,
+            legs: Vec::new(),
             expansions: Vec::new(),
             expand_ms: 0.0,
             rerank_ms: 0.0,

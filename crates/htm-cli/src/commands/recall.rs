@@ -253,11 +253,9 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             .collect();
         text.push_str(&format!("\nno memory has these words; searched for {}", words.join(", ")));
     }
-    if let Some(plan) = &recalled.plan {
-        text.push_str(&format!("\nlegs: {}\nindexes: {}", plan.legs.join(", "), plan.indexes.join(", ")));
-        if !plan.whole_tables.is_empty() {
-            text.push_str(&format!("\nread whole: {}", plan.whole_tables.join(", ")));
-        }
+    if explain {
+        let legs: Vec<String> = recalled.legs.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("\nlegs: {}", legs.join(", ")));
     }
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));

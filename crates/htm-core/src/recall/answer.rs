@@ -6,7 +6,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 
-use super::{Explanation, Plan, Snippet, Strategy};
+use super::{Explanation, Snippet, Strategy};
 use crate::id::NodeId;
 use crate::node::Node;
 use crate::tag::TagPath;
@@ -44,9 +44,8 @@ pub struct Recalled {
     pub embed_ms: f64,
     /// Milliseconds that the database took, with both ways.
     pub search_ms: f64,
-    /// How PostgreSQL ran the statement; only when asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Plan>,
+    /// What was searched.
+    pub legs: Vec<Leg>,
     /// What was searched for beside the query: other phrasings of it.
     pub expansions: Vec<String>,
     /// Milliseconds that it took to be given them.
@@ -89,6 +88,31 @@ impl fmt::Display for VectorSearch {
         f.write_str(match self {
             VectorSearch::Exact => "exact",
             VectorSearch::Approximate => "approximate",
+        })
+    }
+}
+
+/// A part of a search that brings candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Leg {
+    /// All vectors in scope, compared each.
+    Exact,
+    /// The vectors of what passes the filters, compared each.
+    Narrow,
+    /// The HNSW index of the vectors.
+    Hnsw,
+    /// The words.
+    Text,
+}
+
+impl fmt::Display for Leg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Leg::Exact => "exact",
+            Leg::Narrow => "narrow",
+            Leg::Hnsw => "hnsw",
+            Leg::Text => "text",
         })
     }
 }

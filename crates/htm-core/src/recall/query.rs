@@ -119,9 +119,10 @@ pub struct RecallQuery {
     pub min_similarity: Option<f64>,
     /// Whether each hit is to have a [`Snippet`](crate::Snippet).
     pub snippets: bool,
-    /// Whether each hit is to have an [`Explanation`](crate::Explanation), and the answer a [`Plan`](crate::Plan). The
-    /// statement runs twice then.
+    /// Whether each hit is to have an [`Explanation`](crate::Explanation).
     pub explain: bool,
+    /// Whether words that no node has are taken for those that were meant; else they find nothing.
+    pub correct: bool,
     /// The first candidates are ordered by a re-ranker ([`Htm::with_reranker`](crate::Htm::with_reranker)), which reads
     /// query and text together.
     pub cross_encode: bool,
@@ -156,6 +157,7 @@ impl RecallQuery {
             min_similarity: None,
             snippets: false,
             explain: false,
+            correct: true,
             cross_encode: false,
             diversity: None,
             fold: false,

@@ -43,6 +43,8 @@ pub struct RecallSettings {
     pub weight_time: f64,
     /// Hybrid: what a node has more that contains the query's exact terms as written.
     pub weight_exact: f64,
+    /// Whether words that no node has are taken for those that were meant.
+    pub correct: bool,
     /// The least cosine similarity that vectors may bring, 0 to 1; none is no threshold.
     pub min_similarity: Option<f64>,
     /// What relevance is made of.
@@ -66,6 +68,7 @@ impl Default for RecallSettings {
             weight_speaker: 0.15,
             weight_time: 0.3,
             weight_exact: 0.5,
+            correct: true,
             min_similarity: None,
             relevance: RelevanceWeights::default(),
             refine: RefineSettings::default(),

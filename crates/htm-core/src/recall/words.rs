@@ -23,7 +23,8 @@ mod term;
 #[cfg(test)]
 mod tests;
 
-use pattern::{as_written, beginning, quoted};
+use crate::rank::quoted;
+use pattern::{as_written, beginning};
 use pieces::{Piece, Reading, negated, pieces};
 
 /// Texts of more characters than this have no signs.
@@ -47,8 +48,10 @@ pub(crate) struct Sign {
     /// What full text is asked for.
     pub(crate) text: String,
     /// The regular expression of PostgreSQL that finds it as written.
+    #[serde(skip)]
     pattern: String,
     /// Full text drops some of it: it has to be there as written.
+    #[serde(skip)]
     written: bool,
     /// More for full text to look for, as a `tsquery`.
     also: Option<String>,
@@ -72,6 +75,23 @@ pub(crate) enum SignKind {
     Term,
     /// As [`SignKind::Term`]: a phrase beside other words.
     Quotation,
+}
+
+impl Sign {
+    /// The regular expression of PostgreSQL that finds it as written.
+    pub(crate) fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The words within it that full text would not see.
+    pub(crate) fn parts(&self) -> Option<&str> {
+        self.parts.as_deref()
+    }
+
+    /// Whether it has to be there as written; `is_dropped` says that full text cannot look for all of it.
+    pub(crate) fn is_as_written(&self, is_dropped: bool) -> bool {
+        self.written || is_dropped
+    }
 }
 
 impl Words {

@@ -51,8 +51,6 @@ fn take_in(all: &mut Recalled, other: Recalled) {
     }
     let new: Vec<_> = other.degraded.into_iter().filter(|it| !all.degraded.contains(it)).collect();
     all.degraded.extend(new);
-    match (&mut all.plan, other.plan) {
-        (Some(plan), Some(other)) => plan.take_in(other),
-        (plan, other) => *plan = plan.take().or(other),
-    }
+    let new: Vec<_> = other.legs.into_iter().filter(|leg| !all.legs.contains(leg)).collect();
+    all.legs.extend(new);
 }

@@ -3,9 +3,14 @@
 //! Unlike a [phrase](super::phrase), a month that is none costs little: nodes of that month come up a bit. So it may stand
 //! anywhere in the query, and the year may be missing.
 
+use chrono::{DateTime, Datelike, Days, Utc};
+
 use super::grammar::Period;
 use super::grammar::words::{day_of_month, month, numeric, year};
 use super::tokens::{Kind, Token, tokens};
+
+/// So many days later something is still spoken of.
+const AFTERWARDS: u64 = 10;
 
 /// A month of a year, or of any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +21,13 @@ pub(crate) struct NamedMonth {
 }
 
 impl NamedMonth {
-    /// The year and the month.
-    pub(crate) fn numbers(self) -> (Option<i32>, i32) {
-        (self.year.map(i32::from), self.month.into())
+    /// Whether something of this time may be spoken of in it: what happens in a month is until some days after it.
+    pub(crate) fn is_spoken_of(self, at: DateTime<Utc>) -> bool {
+        let before = at.checked_sub_days(Days::new(AFTERWARDS)).unwrap_or(at);
+        [at, before].into_iter().any(|at| {
+            at.month() == self.month.unsigned_abs().into()
+                && self.year.is_none_or(|year| at.year() == i32::from(year))
+        })
     }
 }
 
@@ -81,7 +90,7 @@ mod tests {
     use super::*;
 
     fn months(query: &str) -> Vec<(Option<i32>, i32)> {
-        named_months(query).into_iter().map(NamedMonth::numbers).collect()
+        named_months(query).into_iter().map(|named| (named.year.map(i32::from), named.month.into())).collect()
     }
 
     #[test]

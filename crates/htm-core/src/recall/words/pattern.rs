@@ -1,4 +1,4 @@
-//! Regular expressions of PostgreSQL that find something as it was written, and lexemes of a `tsquery`.
+//! Regular expressions of PostgreSQL that find something as it was written.
 
 /// Finds a text as written, in any case, and not within a larger token: `17.2` neither in `17.25` nor in `17.2.1`.
 pub(super) fn as_written(text: &str) -> String {
@@ -20,11 +20,6 @@ pub(super) fn beginning(text: &str) -> String {
     let words: Vec<String> =
         text.split_whitespace().map(|word| word.chars().map(escaped).collect::<String>()).collect();
     before + &words.join("\\s+")
-}
-
-/// A lexeme as a `tsquery` has it.
-pub(super) fn quoted(lexeme: &str) -> String {
-    format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 fn is_sign(c: char) -> bool {

@@ -15,7 +15,7 @@ pub(crate) fn node_columns() -> &'static str {
 /// A node as statements of our own select it.
 #[derive(sqlx::FromRow)]
 pub(crate) struct NodeRow {
-    id: NodeId,
+    pub(crate) id: NodeId,
     namespace: String,
     robot: String,
     key: Option<String>,

@@ -1,0 +1,39 @@
+-- The namespaces that are searched: how large they are, and which languages their nodes have beside the handle's. Of a
+-- namespace that nothing has counted yet at most 2,000 nodes are. Lengths are in distinct lexemes: a tsvector knows how many it
+-- has without being unpacked.
+--
+-- :namespaces text[]   :language text
+--
+-- Index: namespace_statistics_pk; nodes_language_idx; nodes_namespace_created_at_idx (a namespace without statistics)
+with recursive step as (
+    -- A step in the index for each language.
+    select s.namespace, (select min(m.language) from htm.nodes m where m.namespace = s.namespace) as language
+      from unnest(:namespaces::text[]) s(namespace)
+    union all
+    select s.namespace, (select min(m.language) from htm.nodes m
+                          where m.namespace = s.namespace and m.language > s.language)
+      from step s
+     where s.language is not null
+),
+counted as (
+    select c.node_count + c.unseen_count as nodes, c.average_lexemes::float8 as average_length, true as is_counted
+      from htm.namespace_statistics c
+     where c.namespace = any (:namespaces) and c.refreshed_at is not null
+    union all
+    select sample.nodes, sample.average_length, false
+      from unnest(:namespaces::text[]) s(namespace)
+     cross join lateral (
+           select count(*) as nodes, greatest(coalesce(avg(length(tsv)), 1), 1)::float8 as average_length
+             from (select m.tsv from htm.nodes m
+                    where m.namespace = s.namespace and m.deleted_at is null limit 2000) m) sample
+     where not exists (select from htm.namespace_statistics c
+                        where c.namespace = s.namespace and c.refreshed_at is not null)
+)
+select coalesce(sum(nodes), 0)::float8 as nodes,
+       coalesce(sum(nodes * average_length) / nullif(sum(nodes), 0), 1)::float8 as average_length,
+       coalesce(bool_and(is_counted), false) as is_counted,
+       array(select :language::text
+              union
+             select language from (select distinct language from step where language is not null limit 8) present) as languages,
+       (select greatest(reltuples, 0)::float8 from pg_class where oid = 'htm.nodes'::regclass) as all_nodes
+  from counted

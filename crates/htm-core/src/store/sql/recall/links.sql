@@ -1,0 +1,38 @@
+-- The turns beside each candidate that is a short turn of a conversation, up to two before and two after it: by their places, or
+-- by time where those are not known. A long text stands for itself.
+--
+-- :nodes bigint[] candidates   {{conditions}} on the turn m beside one, unless it is a candidate itself
+--
+-- Index: nodes_pk; nodes_session_seq_idx or nodes_session_idx
+with turn as materialized (
+    select n.id, n.namespace, n.session, n.seq, n.created_at
+      from unnest(:nodes::bigint[]) c(id)
+     cross join lateral (select * from htm.nodes n where n.id = c.id offset 0) n
+     where n.session is not null and length(n.tsv) <= 64
+),
+link as (
+    -- Places may be any integer.
+    select t.id as turn, m.id as other, abs(m.seq::bigint - t.seq) as steps
+      from turn t
+      join htm.nodes m on m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
+       and m.seq between t.seq::bigint - 2 and t.seq::bigint + 2 and m.seq <> t.seq
+     where m.deleted_at is null
+    union all
+    select t.id, near.id, near.steps
+      from turn t
+     cross join lateral (
+           (select m.id, row_number() over (order by m.created_at desc, m.id desc) as steps
+              from htm.nodes m
+             where t.seq is null and m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
+               and m.deleted_at is null and (m.created_at, m.id) < (t.created_at, t.id)
+             order by m.created_at desc, m.id desc limit 2)
+           union all
+           (select m.id, row_number() over (order by m.created_at, m.id)
+              from htm.nodes m
+             where t.seq is null and m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
+               and m.deleted_at is null and (m.created_at, m.id) > (t.created_at, t.id)
+             order by m.created_at, m.id limit 2)) near
+)
+select l.turn, l.other, l.steps
+  from link l
+{{where}}

@@ -1,0 +1,17 @@
+-- How many nodes in scope recall by vectors cannot see yet, among 1,001 jobs that are open: a recall does not wait for a
+-- count of more. Looks at the jobs that are not done, not at the nodes: those are few when the workers keep up.
+--
+-- :queue text the model's queue   :label text its label, or null: what is embedded again can be seen all the while
+-- {{scope}} on the node n
+--
+-- Index: jobs_htm_open_idx, nodes_pk, completions_pk
+select count(*)
+  from (select (j.metadata -> 'node')::bigint as node, (j.metadata -> 'revision')::int as revision
+          from apalis.jobs j
+         where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
+           and j.metadata -> 'namespace' = any (:namespaces)
+         limit 1001) j
+  join htm.nodes n on n.id = j.node and n.revision = j.revision
+ where n.deleted_at is null and {{scope}}
+   and not exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)

@@ -1,0 +1,15 @@
+-- The vector leg: the nearest of the nodes in scope. With :exact added to the distance the planner keeps from the index, and
+-- each vector in scope is compared; else the index is walked by distance until enough are in scope and visible.
+--
+-- :vector halfvec   :pool int candidates   {{order}}   {{scope}} on the vector e   {{conditions}} on the node m
+--
+-- Index: embeddings_<id>_scope_idx, or embeddings_<id>_hnsw_idx; nodes_pk
+select near.id, 1 - near.distance as similarity
+  from (select e.node_id as id, e.embedding <=> :vector as distance, e.namespace, e.created_at
+          from {{store}} e
+         where {{scope}}
+         order by {{order}}
+        offset 0) near
+ where {{scope_after}}
+   and exists (select from htm.nodes m where m.id = near.id and {{conditions}} offset 0)
+ limit :pool
