@@ -58,15 +58,15 @@ use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, Execute, PgPool};
 
 use super::embeddings::RegisteredModel;
-use crate::error::Result;
-use crate::job::Stage;
-use crate::recall::words::{SignKind, Words};
-use crate::recall::{
+use crate::model::error::Result;
+use crate::model::job::Stage;
+use crate::model::recall::{
     Correction, Explanation, Fusion, Hit, MatchedBy, Plan, RecallQuery, Scores, Snippet, Strategy,
     VectorSearch,
 };
-use crate::relevance::{RelevanceWeights, Signals};
-use crate::timeframe::{NamedMonth, Timeframe, named_months};
+use crate::model::relevance::{RelevanceWeights, Signals};
+use crate::model::timeframe::{NamedMonth, Timeframe, named_months};
+use crate::model::words::{SignKind, Words};
 
 /// Everything the statement is told, beside the query.
 pub(crate) struct Search<'a> {
@@ -83,7 +83,7 @@ pub(crate) struct Search<'a> {
     pub(crate) by_text: bool,
     /// Null: no vectors.
     pub(crate) embedding: Option<(&'a RegisteredModel, Vec<f32>)>,
-    pub(crate) settings: &'a crate::recall::RecallSettings,
+    pub(crate) settings: &'a crate::model::recall::RecallSettings,
     /// What candidates are ordered anew by.
     pub(crate) relevance: Option<&'a RelevanceWeights>,
     pub(crate) language: &'a str,
