@@ -258,10 +258,13 @@ pub(crate) struct RecallArgs {
     /// The least similarity, 0 to 1, that vectors may bring; what the words bring stays
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) min_similarity: Option<String>,
+    /// Take every word as it is typed; unknown words are spell-corrected otherwise
+    #[arg(long)]
+    pub(crate) no_correct: bool,
     /// Show the passage of each hit that has most of the query, its words marked
     #[arg(long)]
     pub(crate) snippets: bool,
-    /// Show what each score is made of, and the indexes that were read
+    /// Show what each score is made of, and what was searched
     #[arg(long)]
     pub(crate) explain: bool,
     /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}

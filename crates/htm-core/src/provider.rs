@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::fault::Fault;
-use crate::tag::{KnownTags, TagPath};
+use crate::model::fault::Fault;
+use crate::model::tag::{KnownTags, TagPath};
 
 /// Turns texts into vectors.
 #[async_trait]

@@ -42,7 +42,7 @@ pub use layers::Places;
 pub use model::{
     Config, Database, Deduplicate, Embedding, Encoding, Expansion, ExpansionProvider, Fusion, Jobs, Level,
     Local, Log, LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider,
-    Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
+    Spelling, Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
 };
 pub use secret::{Secret, SecretUrl};
 pub use trust::{Decision, ProjectFile};

@@ -387,6 +387,7 @@ fn settings(config: &Config) -> Settings {
             weight_speaker: config.recall.weight_speaker,
             weight_time: config.recall.weight_time,
             weight_exact: config.recall.weight_exact,
+            correct: config.recall.spelling == crate::config::Spelling::Correct,
             min_similarity: Some(config.recall.min_similarity).filter(|least| *least > 0.0),
             relevance: config.relevance.weights(),
             refine: refiners::settings(config),

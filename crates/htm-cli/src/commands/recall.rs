@@ -107,6 +107,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         min_similarity: args.min_similarity.as_deref().map(similarity).transpose()?,
         snippets: args.snippets,
         explain: args.explain,
+        correct: !args.no_correct,
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
@@ -253,7 +254,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             .collect();
         text.push_str(&format!("\nno memory has these words; searched for {}", words.join(", ")));
     }
-    if explain {
+    if recalled.hits.iter().any(|hit| hit.explanation.is_some()) {
         let legs: Vec<String> = recalled.legs.iter().map(ToString::to_string).collect();
         text.push_str(&format!("\nlegs: {}", legs.join(", ")));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 
-use crate::id::NodeId;
+use crate::model::id::NodeId;
 
 /// How often a node was recalled since that was written last.
 pub(crate) struct Accessed {

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
 use super::priorities;
-use crate::error::{Error, Result};
-use crate::job::Stage;
+use crate::model::error::{Error, Result};
+use crate::model::job::Stage;
 
 /// How the transaction of a chunk begins. The nodes of a namespace may lie far apart, and all between are looked at;
 /// without sorting, they are read in the order of the primary key, up to the chunk's end.

@@ -6,8 +6,8 @@ use pgvector::HalfVector;
 use sqlx::{AssertSqlSafe, PgPool};
 
 use super::embeddings::RegisteredModel;
-use crate::error::Result;
-use crate::id::NodeId;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
 
 /// The vectors of nodes by one model; a node whose embedding is pending has none.
 pub(crate) async fn vectors(

@@ -7,7 +7,7 @@ use sqlx::PgPool;
 
 use super::jobs::{Claimed, Lease};
 use super::priorities;
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// Which jobs a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::nodes::Place;
-use crate::caller::Owner;
-use crate::error::Result;
-use crate::id::NodeId;
+use crate::model::caller::Owner;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
 
 /// What an edit may change about a node, and what it has to know. The text itself is not read.
 #[derive(Clone, Debug, PartialEq, sqlx::FromRow)]

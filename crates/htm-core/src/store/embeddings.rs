@@ -2,7 +2,7 @@
 
 use sqlx::{PgExecutor, PgPool};
 
-use crate::error::{Error, Result};
+use crate::model::error::{Error, Result};
 use crate::provider::ModelName;
 
 /// A registered embedding model.

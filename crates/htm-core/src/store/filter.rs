@@ -7,9 +7,9 @@ use sqlx::types::Json;
 
 use super::named::Named;
 use super::recall::{paths_and_prefixes, tags_named};
-use crate::error::Result;
-use crate::recall::{RecallQuery, TagFilter};
-use crate::timeframe::Timeframe;
+use crate::model::error::Result;
+use crate::model::recall::{RecallQuery, TagFilter};
+use crate::model::timeframe::Timeframe;
 
 /// Namespaces, a timeframe, and what else nodes must have.
 #[derive(Debug)]
@@ -138,11 +138,15 @@ impl Filter {
             (self.session.is_some(), "md5(m.session) = md5(:session) and m.session = :session"),
             (self.metadata.is_some(), "m.metadata @> :metadata and m.metadata <> '{}'"),
             (phrases.is_some(), "m.tsv @@ :phrases::tsquery"),
-            (!patterns.is_empty(), "not exists (select from unnest(:patterns::text[]) p where m.content !~* p)"),
+            (
+                !patterns.is_empty(),
+                "not exists (select from unnest(:patterns::text[]) p where m.content !~* p)",
+            ),
             (!barred.is_empty(), "not m.tsv @@ any (:barred::tsquery[])"),
             (!barred_patterns.is_empty(), "not m.content ~* any (:barred_patterns::text[])"),
         ];
-        conditions.extend(others.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, text)| text.to_owned()));
+        conditions
+            .extend(others.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, text)| text.to_owned()));
         conditions.join(" and ")
     }
 

@@ -6,10 +6,10 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::nodes::Place;
 use super::{embeddings, statistics};
-use crate::caller::Owner;
-use crate::error::Result;
-use crate::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
-use crate::id::NodeId;
+use crate::api::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
+use crate::model::caller::Owner;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
 
 /// A live node, locked until the transaction's end.
 #[derive(Clone, Debug, sqlx::FromRow)]

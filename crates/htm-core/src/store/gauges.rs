@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 
 use super::priorities;
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// Where each count stops: a fleet that has this much to do is scaled to its most anyway, and a reading takes 10 ms at
 /// most.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// A call that somebody would make.
 #[derive(Clone, Copy, Debug)]

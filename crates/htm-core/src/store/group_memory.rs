@@ -5,12 +5,12 @@ use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::groups::read_role;
-use crate::error::{Error, Result};
-use crate::groups::GroupRole;
-use crate::groups::mirror::{Change, Delta, Held, Use};
-use crate::id::{GroupId, NodeId, RobotId};
-use crate::tokens::TokenEncoding;
-use crate::working_memory::Entry;
+use crate::api::groups::GroupRole;
+use crate::api::groups::mirror::{Change, Delta, Held, Use};
+use crate::model::error::{Error, Result};
+use crate::model::id::{GroupId, NodeId, RobotId};
+use crate::model::tokens::TokenEncoding;
+use crate::model::working_memory::Entry;
 
 /// How a member stands with its group, and what it does not have yet.
 pub(crate) struct Synced {

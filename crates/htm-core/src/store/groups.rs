@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
-use crate::error::{Error, Result};
-use crate::groups::{GroupInfo, GroupMemberInfo, GroupRole};
-use crate::id::{GroupId, RobotId};
+use crate::api::groups::{GroupInfo, GroupMemberInfo, GroupRole};
+use crate::model::error::{Error, Result};
+use crate::model::id::{GroupId, RobotId};
 
 /// The channel on which members are told that their group changed; the payload is the group's id.
 pub(crate) const CHANNEL: &str = "htm_groups";

@@ -4,9 +4,9 @@ use sqlx::{PgConnection, PgPool};
 
 use super::job_list::{Selection, bind, chosen};
 use super::jobs;
-use crate::caller::Confirmation;
-use crate::error::{Error, Result};
-use crate::job::JobState;
+use crate::model::caller::Confirmation;
+use crate::model::error::{Error, Result};
+use crate::model::job::JobState;
 
 /// What a retry did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]

@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
 use sqlx::PgPool;
 
-use crate::error::{Error, Result};
-use crate::id::NodeId;
-use crate::job::{JobState, Payload};
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::job::{JobState, Payload};
 
 /// Which jobs: those that pass every filter that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -22,17 +22,17 @@ use super::claims::{Claims, Wanted};
 use super::embeddings::RegisteredModel;
 use super::tags;
 use super::workers::Unseen;
-use crate::error::Result;
-use crate::id::NodeId;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::tag::TagRules;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
-use crate::tag::TagRules;
 
 /// A job that a worker holds.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Claimed {
     /// apalis' id of the job.
     pub id: String,
-    /// What it carries; see [`crate::job::Payload::decode`].
+    /// What it carries; see [`crate::model::job::Payload::decode`].
     pub payload: Vec<u8>,
     /// Which attempt this is, from 1.
     pub attempt: i32,

@@ -19,9 +19,9 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use super::backfill::{self, Subject};
 use super::embeddings::{self, ModelState, RegisteredModel};
 use super::{jobs, priorities};
-use crate::error::{Error, Result};
-use crate::htm::MODELS_KEPT;
-use crate::job::Stage;
+use crate::api::htm::MODELS_KEPT;
+use crate::model::error::{Error, Result};
+use crate::model::job::Stage;
 use crate::provider::ModelName;
 
 /// How long an activation or a retirement waits for transactions that began before it.

@@ -6,7 +6,7 @@ use sqlx::encode::Encode;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, FromRow, PgConnection, Postgres, Type};
 
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// A statement that says `:name` where a value belongs.
 ///
@@ -63,7 +63,8 @@ fn numbered(sql: &str, name: &str, number: usize) -> Option<String> {
     let mut is_there = false;
     while let Some(at) = rest.find(&mark) {
         let after = &rest[at + mark.len()..];
-        let is_name = !rest[..at].ends_with(':') && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let is_name =
+            !rest[..at].ends_with(':') && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
         out.push_str(&rest[..at]);
         if is_name {
             is_there = true;
@@ -85,7 +86,10 @@ mod tests {
     #[test]
     fn a_name_is_its_number_wherever_it_stands() {
         let sql = "select :a::int, :ab, x::a, '{:b}' from t where :a = any (:as)";
-        assert_eq!(numbered(sql, "a", 1).unwrap(), "select $1::int, :ab, x::a, '{:b}' from t where $1 = any (:as)");
+        assert_eq!(
+            numbered(sql, "a", 1).unwrap(),
+            "select $1::int, :ab, x::a, '{:b}' from t where $1 = any (:as)"
+        );
         assert_eq!(numbered(sql, "z", 1), None);
     }
 }

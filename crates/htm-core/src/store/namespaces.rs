@@ -2,8 +2,8 @@
 
 use sqlx::PgPool;
 
-use crate::error::Result;
-use crate::namespaces::UnknownNamespace;
+use crate::api::namespaces::UnknownNamespace;
+use crate::model::error::Result;
 
 /// Those that have no node; the nearest are of `visible`, if any are named.
 pub(crate) async fn unknown(

@@ -8,11 +8,11 @@ use sqlx::{PgConnection, PgPool};
 use ulid::Ulid;
 
 use super::entity;
-use crate::error::{Error, Result};
-use crate::id::{NodeId, RobotId};
-use crate::keepers::{Keepers, KeptBy};
-use crate::node::{Node, Revision};
-use crate::tag::TagPath;
+use crate::api::keepers::{Keepers, KeptBy};
+use crate::model::error::{Error, Result};
+use crate::model::id::{NodeId, RobotId};
+use crate::model::node::{Node, Revision};
+use crate::model::tag::TagPath;
 
 /// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
 /// rows and would compare all with all. Other text, other prepared statement: the plans do not mix.
@@ -31,7 +31,7 @@ pub(crate) struct Insertion<'a> {
 /// A memory whose defaults are filled in, ready to be inserted.
 #[derive(Clone, Copy)]
 pub(crate) struct NewNode<'a> {
-    pub(crate) memory: &'a crate::memory::Memory,
+    pub(crate) memory: &'a crate::model::memory::Memory,
     pub(crate) namespace: &'a str,
     pub(crate) robot: &'a str,
     pub(crate) language: &'a str,
@@ -66,7 +66,7 @@ pub(crate) async fn insert_in_tx(
     nodes: &[NewNode<'_>],
     insertion: &Insertion<'_>,
 ) -> Result<Vec<Option<NodeId>>, sqlx::Error> {
-    let column = |of: fn(&crate::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
+    let column = |of: fn(&crate::model::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
         nodes.iter().map(|node| of(node.memory).as_deref()).collect()
     };
     let bulk = nodes.len() > BULK;
@@ -375,5 +375,5 @@ pub struct NodeText {
 
 /// A tag as the database holds it; the table's CHECK is the same rule as the type's.
 pub(crate) fn read_tag(path: String) -> Result<TagPath> {
-    path.try_into().map_err(|error: crate::tag::InvalidTag| Error::Corrupt { what: error.to_string() })
+    path.try_into().map_err(|error: crate::model::tag::InvalidTag| Error::Corrupt { what: error.to_string() })
 }

@@ -4,11 +4,13 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
 
 use super::recall::{paths_and_prefixes, tags_named};
 
-use crate::error::Result;
-use crate::id::NodeId;
-use crate::ontology::names::Names;
-use crate::ontology::{CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode};
-use crate::recall::TagFilter;
+use crate::api::ontology::names::Names;
+use crate::api::ontology::{
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
+};
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::recall::TagFilter;
 
 /// The tags with their counts; `below`: only that one and those below it.
 pub(crate) async fn uses(pool: &PgPool, namespace: &str, below: Option<&str>) -> Result<Vec<TagUse>> {

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::jobs;
-use crate::error::{Error, Result};
-use crate::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::error::{Error, Result};
+use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 
 /// A model of a provider, as an operator sees it. One that has no limit and never failed has no row.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]

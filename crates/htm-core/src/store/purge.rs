@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::{embeddings, forget};
-use crate::caller::Owner;
-use crate::error::Result;
-use crate::forget::Removed;
-use crate::id::NodeId;
-use crate::purge::Purged;
+use crate::api::forget::Removed;
+use crate::api::purge::Purged;
+use crate::model::caller::Owner;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
 
 /// Nodes that one transaction removes.
 const NODES: i64 = 1_000;

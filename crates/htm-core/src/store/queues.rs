@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::{jobs, priorities};
-use crate::error::{Error, Result};
+use crate::model::error::{Error, Result};
 
 /// A thousand years: PostgreSQL's times have a first one.
 const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);

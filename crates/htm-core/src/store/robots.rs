@@ -8,9 +8,9 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::groups;
-use crate::error::{Error, Result};
-use crate::id::{GroupId, RobotId};
-use crate::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
+use crate::api::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
+use crate::model::error::{Error, Result};
+use crate::model::id::{GroupId, RobotId};
 
 const NOW_CALLED: &str = "select id, name from htm.robots
     where id = coalesce((select into_id from htm.merged_robots where robot_id = $1), $1)";

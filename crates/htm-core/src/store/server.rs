@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgExecutor, PgPool};
 
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// Versions and durability of the server.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]

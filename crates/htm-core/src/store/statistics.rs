@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// Refreshes the statistics of the namespaces that changed by a twentieth, or at all five minutes ago; the number
 /// of namespaces refreshed. Processes that call it at once do the work once.

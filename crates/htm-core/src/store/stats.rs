@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
-use crate::error::{Error, Result};
-use crate::stats::{
+use crate::api::stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, Storage, TableSize, Totals,
     WorkingMemoryUse,
 };
+use crate::model::error::{Error, Result};
 
 pub(crate) async fn memory(
     pool: &PgPool,

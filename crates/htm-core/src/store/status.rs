@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use crate::error::{Error, Result};
-use crate::id::NodeId;
-use crate::job::Stage;
-use crate::status::{NodeStatus, StageState, StageStatus};
+use crate::api::status::{NodeStatus, StageState, StageStatus};
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::job::Stage;
 
 #[derive(sqlx::FromRow)]
 struct Row {

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use sqlx::{Executor, PgConnection, PgPool, Postgres};
 
 use super::nodes::read_tag;
-use crate::error::{Error, Result};
-use crate::id::NodeId;
-use crate::ontology::TagError;
-use crate::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
+use crate::api::ontology::TagError;
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
 /// What tags are called now, by the namespace and the path that were given.
 pub(crate) struct Names {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use crate::error::Result;
+use crate::model::error::Result;
 
 /// Registers a worker under an identity that no other ever had, and removes those that are long gone. Its jobs are
 /// taken back when it has not been seen for `lease_ms`.

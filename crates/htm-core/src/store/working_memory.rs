@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::robots;
-use crate::error::Result;
-use crate::id::{NodeId, RobotId};
+use crate::model::error::Result;
+use crate::model::id::{NodeId, RobotId};
 
 /// A node in mind, as its row and the node's are now.
 #[derive(sqlx::FromRow)]

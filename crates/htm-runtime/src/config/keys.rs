@@ -10,7 +10,7 @@ use super::Source;
 use super::error::ConfigError;
 use super::model::{
     Deduplicate, Encoding, ExpansionProvider, Fusion, Level, LogFormat, Provider, RerankFormat,
-    RerankProvider, Strategy, WeekStart,
+    RerankProvider, Spelling, Strategy, WeekStart,
 };
 use super::secret::masked;
 
@@ -108,6 +108,7 @@ pub(super) const KEYS: &[Key] = &[
     key("recall.weight_speaker", Rule::Number(0.0..=1.0)),
     key("recall.weight_time", Rule::Number(0.0..=1.0)),
     key("recall.weight_exact", Rule::Number(0.0..=1.0)),
+    key("recall.spelling", Rule::OneOf(Spelling::WORDS)),
     key("recall.min_similarity", Rule::Number(0.0..=1.0)),
     key("rerank.provider", Rule::OneOf(RerankProvider::WORDS)),
     key("rerank.url", Rule::HttpUrl),

@@ -248,6 +248,7 @@ pub struct Recall {
     pub weight_speaker: f64,
     pub weight_time: f64,
     pub weight_exact: f64,
+    pub spelling: Spelling,
     pub min_similarity: f64,
 }
 
@@ -545,6 +546,16 @@ choice! {
         Convex = "convex",
         /// Reciprocal rank fusion.
         Rrf = "rrf",
+    }
+}
+
+choice! {
+    /// What becomes of words that no memory has.
+    Spelling {
+        /// They are taken for those that were meant.
+        Correct = "correct",
+        /// They find nothing.
+        Off = "off",
     }
 }
 

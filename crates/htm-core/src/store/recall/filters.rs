@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use sqlx::types::Json;
 
-use crate::recall::TagFilter;
-use crate::timeframe::Timeframe;
+use crate::model::recall::TagFilter;
+use crate::model::timeframe::Timeframe;
 
 /// The names of tags and which are prefixes; no names when there are no tags.
 pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<bool>) {

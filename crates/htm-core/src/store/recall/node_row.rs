@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::error::Result;
-use crate::id::NodeId;
-use crate::node::Node;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::node::Node;
 use crate::store::nodes::read_tag;
 
 /// What a [`NodeRow`] is read from.

@@ -6,11 +6,11 @@ use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
 
 use super::node_row::{NodeRow, node_columns};
-use crate::error::Result;
-use crate::id::NodeId;
-use crate::rank::{self, Corpus, Lexeme, Link, Member};
-use crate::recall::spelling::{Known, Typed};
-use crate::recall::words::Sign;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::rank::{self, Corpus, Lexeme, Link, Member};
+use crate::model::spelling::{Known, Typed};
+use crate::model::words::Sign;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::Filter;
 use crate::store::named::Named;
@@ -286,7 +286,12 @@ impl Reader {
     }
 
     /// How many vectors are in the filter's namespaces and time, counted to `few` and one more.
-    pub(crate) async fn scope_size(&mut self, vectors: &Vectors, filter: &Filter, few: usize) -> Result<usize> {
+    pub(crate) async fn scope_size(
+        &mut self,
+        vectors: &Vectors,
+        filter: &Filter,
+        few: usize,
+    ) -> Result<usize> {
         let sql = include_str!("../sql/recall/scope_size.sql")
             .replace("{{store}}", &vectors.store)
             .replace("{{scope}}", &filter.scope("e"));
@@ -446,7 +451,8 @@ impl Reader {
             .replace("{{node}}", node_columns())
             .replace("{{snippet}}", snippet)
             .replace("{{tag_share}}", tag_share);
-        let placed = boosts.iter().enumerate().flat_map(|(at, ids)| ids.iter().map(move |id| (*id, at as i32)));
+        let placed =
+            boosts.iter().enumerate().flat_map(|(at, ids)| ids.iter().map(move |id| (*id, at as i32)));
         let (boosted, places): (Vec<i64>, Vec<i32>) = placed.unzip();
         Named::new(&sql)
             .bind("nodes", ids(nodes))?
@@ -459,7 +465,12 @@ impl Reader {
     }
 
     /// How many nodes in scope the vectors cannot see yet.
-    pub(crate) async fn unembedded(&mut self, filter: &Filter, queue: &str, label: Option<&str>) -> Result<i64> {
+    pub(crate) async fn unembedded(
+        &mut self,
+        filter: &Filter,
+        queue: &str,
+        label: Option<&str>,
+    ) -> Result<i64> {
         let sql = include_str!("../sql/recall/unembedded.sql").replace("{{scope}}", &filter.scope("n"));
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
         let (count,): (i64,) = filter.bind(statement)?.fetch_one(&mut self.tx).await?;

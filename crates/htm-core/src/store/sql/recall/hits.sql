@@ -1,6 +1,6 @@
 -- The hits, in the order of their ids as given.
 --
--- :nodes bigint[]   {{shown}} what a snippet marks   {{tag_share}}
+-- :nodes bigint[]   shown what a snippet marks   tag_share
 --
 -- Index: nodes_pk, node_accesses_pk
 select {{node}},

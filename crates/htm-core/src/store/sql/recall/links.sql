@@ -1,7 +1,7 @@
 -- The turns beside each candidate that is a short turn of a conversation, up to two before and two after it: by their places, or
 -- by time where those are not known. A long text stands for itself.
 --
--- :nodes bigint[] candidates   {{conditions}} on the turn m beside one, unless it is a candidate itself
+-- :nodes bigint[] candidates   conditions on the turn m beside one, unless it is a candidate itself
 --
 -- Index: nodes_pk; nodes_session_seq_idx or nodes_session_idx
 with turn as materialized (

@@ -1,6 +1,6 @@
 -- How many vectors are in scope, counted to :few and one more.
 --
--- :few int   {{scope}} on the vector e
+-- :few int   scope on the vector e
 --
 -- Index: embeddings_<id>_scope_idx
 select count(*) as count from (select from {{store}} e where {{scope}} limit :few + 1) counted

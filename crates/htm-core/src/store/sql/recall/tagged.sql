@@ -1,7 +1,7 @@
 -- The leg of the tags that hits had better have: what has any of them, the nearest to the query first, as long as those are
 -- few; of many the other legs find enough.
 --
--- :boosts bigint[] tags   :vector halfvec or null   :pool int candidates   {{conditions}} on the node m
+-- :boosts bigint[] tags   :vector halfvec or null   :pool int candidates   conditions on the node m
 --
 -- Index: node_tags_tag_idx; nodes_pk
 with tagged as materialized (

@@ -2,7 +2,7 @@
 -- and no text is read.
 --
 -- :words tsquery[]   :weights float8[]   :exact boolean[] what is there as written comes first
--- :pool int candidates   {{conditions}} on the node m
+-- :pool int candidates   conditions on the node m
 --
 -- Index: nodes_tsv_idx
 select m.id

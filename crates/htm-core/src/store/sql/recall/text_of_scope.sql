@@ -1,7 +1,7 @@
 -- As text.sql, by reading each node in scope: where these are few, the index would bring more from other namespaces.
 --
 -- :words tsquery[]   :weights float8[]   :exact boolean[]   :any tsquery any of them, or null
--- :pool int candidates   {{conditions}} on the node m
+-- :pool int candidates   conditions on the node m
 --
 -- Index: nodes_namespace_created_at_idx
 select m.id
@@ -10,6 +10,6 @@ select m.id
        select coalesce(bool_or(w.is_exact), false) as is_exact, coalesce(sum(w.weight), 0) as weight
          from unnest(:words::tsquery[], :weights::float8[], :exact::boolean[]) w(query, weight, is_exact)
         where m.tsv @@ w.query) found
- where :any::tsquery is null or m.tsv @@ :any
+ where :any::tsquery is null or m.tsv @@ :any::tsquery
  order by found.is_exact desc, found.weight desc, m.id desc
  limit :pool

@@ -1,7 +1,7 @@
 -- The vector leg: the nearest of the nodes in scope. With :exact added to the distance the planner keeps from the index, and
 -- each vector in scope is compared; else the index is walked by distance until enough are in scope and visible.
 --
--- :vector halfvec   :pool int candidates   {{order}}   {{scope}} on the vector e   {{conditions}} on the node m
+-- :vector halfvec   :pool int candidates   order   scope on the vector e   conditions on the node m
 --
 -- Index: embeddings_<id>_scope_idx, or embeddings_<id>_hnsw_idx; nodes_pk
 select near.id, 1 - near.distance as similarity

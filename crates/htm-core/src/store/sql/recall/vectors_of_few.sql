@@ -1,7 +1,7 @@
 -- The vector leg among the nodes that pass the filters, when these are few enough to be compared each; else null, and nothing
 -- is compared.
 --
--- :vector halfvec   :few int   :pool int candidates   {{conditions}} on the node m
+-- :vector halfvec   :few int   :pool int candidates   conditions on the node m
 --
 -- Index: as the filters have them: nodes_robot_idx, nodes_session_idx, nodes_metadata_idx, node_tags_tag_idx; embeddings_<id>_pk
 with passing as materialized (

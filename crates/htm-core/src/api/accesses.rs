@@ -1,0 +1,103 @@
+//! How often each node was recalled, written behind the recalls.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sqlx::PgPool;
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::model::id::NodeId;
+use crate::store::accesses::{self as store, Accessed};
+
+/// How long the first hit waits for others to be written with it.
+const GATHER: Duration = Duration::from_secs(1);
+/// A process writes once in this time.
+const PAUSE: Duration = Duration::from_secs(4);
+/// While the database is away: so many nodes are counted; others are not, until it is back.
+const MAX_WAITING: usize = 100_000;
+/// Nodes a statement.
+const BATCH: usize = 5_000;
+
+/// What is counted, and who writes it: one at a time, so that a flush waits for what is being written.
+#[derive(Debug, Default)]
+struct Unwritten {
+    counts: Mutex<Counts>,
+    writing: tokio::sync::Mutex<()>,
+}
+
+type Counts = HashMap<NodeId, (i64, Instant)>;
+
+/// Counts in process and writes behind: a statement every few seconds, whatever is recalled. What a crash loses is the
+/// counts of those seconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Accesses {
+    unwritten: Arc<Unwritten>,
+    stirred: Arc<Notify>,
+    _task: Arc<AbortOnDropHandle<()>>,
+}
+
+impl Accesses {
+    pub(crate) fn start(pool: PgPool) -> Self {
+        let unwritten = Arc::new(Unwritten::default());
+        let stirred = Arc::new(Notify::new());
+        let task = tokio::spawn({
+            let (unwritten, stirred) = (unwritten.clone(), stirred.clone());
+            async move {
+                loop {
+                    stirred.notified().await;
+                    tokio::time::sleep(GATHER).await;
+                    if !write(&unwritten, &pool).await {
+                        stirred.notify_one();
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        });
+        Self { unwritten, stirred, _task: Arc::new(AbortOnDropHandle::new(task)) }
+    }
+
+    /// Says that these were recalled now.
+    pub(crate) fn count(&self, nodes: impl IntoIterator<Item = NodeId>) {
+        let now = Instant::now();
+        add(&self.unwritten.counts, nodes.into_iter().map(|node| (node, (1, now))));
+        self.stirred.notify_one();
+    }
+
+    /// Writes what was not written yet: for programs that end now.
+    pub(crate) async fn flush(&self, pool: &PgPool) {
+        write(&self.unwritten, pool).await;
+    }
+}
+
+fn add(counts: &Mutex<Counts>, more: impl IntoIterator<Item = (NodeId, (i64, Instant))>) {
+    let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+    for (node, (times, at)) in more {
+        if counts.len() >= MAX_WAITING && !counts.contains_key(&node) {
+            continue;
+        }
+        let count = counts.entry(node).or_insert((0, at));
+        *count = (count.0 + times, count.1.max(at));
+    }
+}
+
+/// False: what could not be written waits.
+async fn write(unwritten: &Unwritten, pool: &PgPool) -> bool {
+    let _one_at_a_time = unwritten.writing.lock().await;
+    let counts = &unwritten.counts;
+    let taken = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
+    let accessed: Vec<Accessed> = taken
+        .iter()
+        .map(|(node, (times, at))| Accessed { node: *node, times: *times, ago: at.elapsed() })
+        .collect();
+    for (number, batch) in accessed.chunks(BATCH).enumerate() {
+        if let Err(error) = store::add(pool, batch).await {
+            tracing::debug!(%error, "how often nodes were recalled is not written yet");
+            let rest = accessed.iter().skip(number * BATCH);
+            add(counts, rest.filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,238 @@
+//! Backfill: work for the memories that were there before a model, or before its prompt changed.
+//!
+//! A run goes through the nodes by their ids and enqueues the jobs that are missing, behind every live job. Where it
+//! is stands in the database: a run that was interrupted is continued by starting it again.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+
+use crate::api::htm::Htm;
+use crate::model::error::{Error, Result};
+use crate::model::job::Stage;
+use crate::store::backfill::{self, Range, Run, Subject};
+use crate::store::embeddings::{self, ModelState};
+use crate::store::{jobs, lifecycle};
+
+/// Nodes a transaction.
+const CHUNK: u64 = 1_000;
+
+/// How long the start of a run waits for transactions that began before its model was there.
+const WRITERS_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is to be done again, or for the first time.
+#[derive(Clone, Debug)]
+pub struct BackfillRequest {
+    /// Which stage.
+    pub stage: Stage,
+    /// The label of the embedding model; none is the active one. Tags have one model, the handle's.
+    pub model: Option<String>,
+    /// Only this namespace; none is all of them.
+    pub namespace: Option<String>,
+    /// Only nodes made at this time or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Also what is done already.
+    pub forced: bool,
+    /// Only what is done already by another version of the prompt or the rules than this one, or by another model. Tags
+    /// only.
+    pub prompt_version: Option<String>,
+    /// How many of its jobs may wait in the queue, at least 1.
+    pub max_queued: u64,
+}
+
+impl BackfillRequest {
+    /// Whatever a stage lacks, with at most 100,000 jobs waiting.
+    pub fn new(stage: Stage) -> Self {
+        Self {
+            stage,
+            model: None,
+            namespace: None,
+            since: None,
+            forced: false,
+            prompt_version: None,
+            max_queued: 100_000,
+        }
+    }
+}
+
+/// A run that is under way. Dropping it leaves everything in place.
+#[derive(Debug)]
+pub struct Backfill {
+    pool: PgPool,
+    subject: Subject,
+    max_queued: u64,
+    max_attempts: u32,
+    run: Run,
+    resumed: bool,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackfillStep {
+    /// A chunk is enqueued; call again.
+    Enqueued,
+    /// The queue holds as many of its jobs as it may; call again in a while.
+    QueueFull,
+    /// All nodes are enqueued.
+    Finished,
+}
+
+/// What the backfill jobs of a run's queue (and namespace) have become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BackfillProgress {
+    /// Jobs that a worker has yet to do.
+    pub open: i64,
+    /// Jobs that wait for somebody: a budget, a provider that refused for too long.
+    pub parked: i64,
+    /// Dead letters.
+    pub dead: i64,
+}
+
+impl Htm {
+    /// Starts a run, or goes on with the unfinished one about the same.
+    ///
+    /// # Errors
+    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings have no
+    /// prompt), or a database error.
+    pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
+        let subject = self.subject(request).await?;
+        if subject.stage == Stage::Embed && !lifecycle::writers_end(self.pool(), WRITERS_PATIENCE).await? {
+            tracing::warn!(
+                "a transaction that remembered something is open for long: what it wrote before the model was added \
+                 is seen by the next backfill, or at the activation"
+            );
+        }
+        let (run, is_new) = backfill::start(&mut *self.pool().acquire().await?, &subject).await?;
+        Ok(Backfill {
+            pool: self.pool().clone(),
+            subject,
+            max_queued: request.max_queued.max(1),
+            max_attempts: self.settings().max_attempts,
+            run,
+            resumed: !is_new,
+        })
+    }
+
+    /// How many jobs a run would enqueue now. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`start_backfill`](Self::start_backfill).
+    pub async fn count_backfill(&self, request: &BackfillRequest) -> Result<u64> {
+        let subject = self.subject(request).await?;
+        let mut tx = self.pool().begin_with(backfill::BEGIN).await?;
+        let (mut after, mut wanted) = (0, 0);
+        loop {
+            let range = Range { after, up_to: i64::MAX, limit: CHUNK as i64, count_only: true };
+            let chunk = backfill::chunk_in_tx(&mut tx, 0, &subject, range, 1).await?;
+            wanted += chunk.wanted as u64;
+            match chunk.last {
+                Some(last) if chunk.nodes == CHUNK as i64 => after = last,
+                _ => return Ok(wanted),
+            }
+        }
+    }
+
+    async fn subject(&self, request: &BackfillRequest) -> Result<Subject> {
+        match &request.namespace {
+            Some(namespace) => drop(self.admit(namespace)?),
+            None => self.admit_all()?,
+        }
+        if request.prompt_version.is_some() && request.stage == Stage::Embed {
+            return Err(Error::VersionUnfit { stage: request.stage });
+        }
+        let (queue, model) = match request.stage {
+            Stage::Tag => {
+                let model = self.settings().tag_model.to_string();
+                match &request.model {
+                    Some(label) if *label != model => {
+                        return Err(Error::ModelUnknown { label: label.clone(), known: model });
+                    }
+                    _ => (Stage::Tag.queue().to_owned(), model),
+                }
+            }
+            Stage::Embed => {
+                let models = embeddings::models(self.pool()).await?;
+                let model =
+                    match &request.model {
+                        Some(label) => embeddings::by_label(&models, label)?,
+                        None => models.iter().find(|model| model.state == ModelState::Active).ok_or_else(
+                            || Error::ModelNotReady { model: self.settings().embedding_model.to_string() },
+                        )?,
+                    };
+                if !model.is_in_use() {
+                    return Err(Error::ModelRetired { label: model.label.clone() });
+                }
+                (model.queue.clone(), model.label.clone())
+            }
+        };
+        Ok(Subject {
+            stage: request.stage,
+            queue,
+            model,
+            namespace: request.namespace.clone(),
+            since: request.since,
+            forced: request.forced || request.prompt_version.is_some(),
+            version: request.prompt_version.clone(),
+        })
+    }
+}
+
+impl Backfill {
+    /// Enqueues the next chunk, in a transaction of its own.
+    ///
+    /// # Errors
+    /// A database error; then nothing of the chunk is enqueued.
+    pub async fn step(&mut self) -> Result<BackfillStep> {
+        let chunk = (self.max_queued / 10).clamp(1, CHUNK);
+        let queued = backfill::count_queued(&self.pool, &self.subject.queue, self.max_queued).await?;
+        if queued + chunk > self.max_queued {
+            return Ok(BackfillStep::QueueFull);
+        }
+        self.run = backfill::advance(&self.pool, self.run.id, &self.subject, chunk as i64, self.max_attempts)
+            .await?;
+        jobs::ping_queue(&self.pool, &self.subject.queue).await;
+        Ok(if self.run.finished { BackfillStep::Finished } else { BackfillStep::Enqueued })
+    }
+
+    /// What the jobs have become; those of earlier runs in the same queue are among them.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn progress(&self) -> Result<BackfillProgress> {
+        let (open, parked, dead) =
+            backfill::count_unfinished(&self.pool, &self.subject.queue, self.subject.namespace.as_deref())
+                .await?;
+        Ok(BackfillProgress { open, parked, dead })
+    }
+
+    /// The run's number.
+    pub fn run(&self) -> i64 {
+        self.run.id
+    }
+
+    /// Whether it goes on with one that was interrupted.
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// The queue of its jobs.
+    pub fn queue(&self) -> &str {
+        &self.subject.queue
+    }
+
+    /// The model that is to do them.
+    pub fn model(&self) -> &str {
+        &self.subject.model
+    }
+
+    /// Jobs enqueued since the run was first started.
+    pub fn enqueued(&self) -> u64 {
+        self.run.enqueued as u64
+    }
+
+    /// How far it has looked: the id of the last node looked at, and that of the last one it will.
+    pub fn position(&self) -> (u64, u64) {
+        (self.run.cursor_node as u64, self.run.last_node as u64)
+    }
+}

@@ -1,0 +1,377 @@
+//! Editing: a new text is a new revision, embedded and tagged anew; everything else is changed in place.
+
+use serde_json::{Map, Value};
+use sqlx::PgConnection;
+
+use crate::api::htm::Htm;
+use crate::model::caller::{Caller, refuse_others};
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::memory::{
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
+    validate_importance, validate_metadata, validate_name, validate_text,
+};
+use crate::model::tag::TagPath;
+use crate::store::edit::{self as store, Current};
+use crate::store::{jobs, nodes, statistics, tags};
+
+/// What becomes of a value that a node may lack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It becomes this.
+    Set(T),
+    /// It goes.
+    Clear,
+}
+
+impl<T> Change<T> {
+    fn set(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Clear => None,
+        }
+    }
+}
+
+impl<T: Clone + PartialEq> Change<T> {
+    /// Changes the value; whether it is another one now.
+    fn apply(&self, value: &mut Option<T>) -> bool {
+        let new = match self {
+            Self::Keep => return false,
+            Self::Set(new) => Some(new.clone()),
+            Self::Clear => None,
+        };
+        let changes = *value != new;
+        *value = new;
+        changes
+    }
+}
+
+/// What is to be changed about a node; what is not named stays.
+///
+/// ```
+/// use htm_core::Edit;
+/// let edit = Edit::new().content("We chose PostgreSQL 18 for the ledger.").importance(9.0).expected_revision(1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edit {
+    /// The new text.
+    pub content: Option<String>,
+    /// 1 to 10.
+    pub importance: Option<f32>,
+    /// Its name in its namespace.
+    pub key: Change<String>,
+    /// Where it comes from.
+    pub source: Change<String>,
+    /// What it is: `fact`, `decision`, …
+    pub kind: Change<String>,
+    /// Entries to be set; one that is null is removed (as a JSON merge patch does, RFC 7396, of one level).
+    pub metadata: Map<String, Value>,
+    /// Tags to be given by hand.
+    pub add_tags: Vec<TagPath>,
+    /// Tags to be taken away, whoever gave them. A tag-worker may find one again when the text changes.
+    pub remove_tags: Vec<TagPath>,
+    /// The revision that the caller has read; another one is refused. It counts the texts, not the other changes.
+    pub expected_revision: Option<i32>,
+    /// Who asks.
+    pub caller: Caller,
+}
+
+impl Edit {
+    /// Changes nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives it another text.
+    pub fn content(mut self, content: impl Into<String>) -> Self {
+        self.content = Some(content.into());
+        self
+    }
+
+    /// Sets the importance, 1 to 10.
+    pub fn importance(mut self, importance: f32) -> Self {
+        self.importance = Some(importance);
+        self
+    }
+
+    /// Sets the key.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Change::Set(key.into());
+        self
+    }
+
+    /// Sets where it comes from.
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = Change::Set(source.into());
+        self
+    }
+
+    /// Sets an entry of the metadata; null removes it.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
+    /// Gives it a tag.
+    pub fn tag(mut self, tag: TagPath) -> Self {
+        self.add_tags.push(tag);
+        self
+    }
+
+    /// Takes a tag away.
+    pub fn untag(mut self, tag: TagPath) -> Self {
+        self.remove_tags.push(tag);
+        self
+    }
+
+    /// Refuses the edit when the text was written again since the caller read it.
+    pub fn expected_revision(mut self, revision: i32) -> Self {
+        self.expected_revision = Some(revision);
+        self
+    }
+
+    /// Sets who asks.
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.caller = caller;
+        self
+    }
+
+    /// Refuses what the database would refuse, with an error that says more.
+    ///
+    /// # Errors
+    /// As [`Memory::validate`](crate::Memory::validate).
+    pub fn validate(&self) -> Result<()> {
+        self.content.as_deref().map_or(Ok(()), validate_content)?;
+        self.importance.map_or(Ok(()), validate_importance)?;
+        self.key.set().map_or(Ok(()), |key| validate_name("key", key, MAX_KEY_BYTES))?;
+        self.source.set().map_or(Ok(()), |source| validate_text("source", source, MAX_SOURCE_BYTES))?;
+        self.kind.set().map_or(Ok(()), |kind| validate_text("type", kind, MAX_NAME_BYTES))?;
+        if self.add_tags.len() > MAX_TAGS {
+            return Err(Error::TooManyTags { count: self.add_tags.len(), limit: MAX_TAGS });
+        }
+        validate_metadata(&self.metadata)
+    }
+}
+
+/// The receipt of an edit.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Edited {
+    /// The node.
+    pub node: NodeId,
+    /// The revision that it has now.
+    pub revision: i32,
+    /// What is not as it was: `content`, `importance`, `key`, `source`, `type`, `metadata`, `tags`. Nothing: nothing was
+    /// written.
+    pub changed: Vec<&'static str>,
+    /// Jobs that were enqueued for the new text.
+    pub jobs: u64,
+    /// Jobs of the old text that ended with it.
+    pub superseded: u64,
+}
+
+impl Htm {
+    /// Edits a node; its former text is kept ([`revisions`](Self::revisions)) until the node is purged. A new text is committed with the jobs that will embed and tag it; until those are done, vectors find
+    /// it by its old embedding, which hits and [`status`](Self::status) call stale; words find it by the new text at once.
+    ///
+    /// # Errors
+    /// What [`Edit::validate`] says, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`, `content_taken`
+    /// (another node has this content where it may stand once), `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing has changed then.
+    pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
+        edit.validate()?;
+        self.admit_nodes(&[node]).await?;
+        let mut tx = self.pool().begin().await?;
+        let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
+        let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
+        refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
+        if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
+            return Err(Error::RevisionConflict { node, expected, current: before.revision });
+        }
+        let author = edit.caller.robot(self.settings());
+        let (mut after, mut changed) = apply(&before, edit);
+        validate_metadata(&after.metadata)?;
+        let hash = edit.content.as_deref().map(content_hash);
+        let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
+        if let (Some(_), Some(hash)) = (text, hash) {
+            changed.insert(0, "content");
+            after.content_hash = hash.to_vec();
+            after.revision += 1;
+        }
+        if let Err(error) = self.write_edit_in_tx(&mut tx, node, &after, (text, author), &changed).await {
+            tx.rollback().await?;
+            return Err(nodes::taken(self.pool(), node, &after.place(), error).await);
+        }
+        let mut remove_tags = edit.remove_tags.clone();
+        let stored = self.stored_form(&edit.remove_tags)?;
+        let stored: Vec<_> = stored.iter().map(|tag| (after.namespace.as_str(), tag.as_str())).collect();
+        let in_use = tags::as_in_use(&mut *tx, self.tag_rules(), &stored).await?;
+        remove_tags.extend(in_use.iter().map(|tag| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
+        remove_tags
+            .extend(stored.iter().map(|(_, tag)| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
+        if change_tags_in_tx(&mut tx, node, &after.namespace, (&add_tags, &remove_tags)).await? {
+            changed.push("tags");
+        }
+        let (mut superseded, mut enqueued) = (0, 0);
+        if text.is_some() {
+            superseded = store::supersede_in_tx(&mut tx, &after.namespace, node).await?;
+            enqueued = self.enqueue_lacking_in_tx(&mut tx, node).await?;
+            statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
+        }
+        if changed.is_empty() {
+            tx.rollback().await?;
+        } else {
+            tx.commit().await?;
+        }
+        if enqueued > 0 {
+            self.pinger().ping();
+        }
+        Ok(Edited { node, revision: after.revision, changed, jobs: enqueued, superseded })
+    }
+
+    /// Before the node is locked, as who tags it registers them before it locks it: the other way round, each would wait
+    /// for the other.
+    async fn register_tags_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        node: NodeId,
+        edit: &Edit,
+    ) -> Result<Vec<String>> {
+        if edit.add_tags.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tags = self.tag_rules().stored(&edit.add_tags)?;
+        let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
+        let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
+        let names = tags::register_in_tx(connection, &paths, self.tag_rules()).await?;
+        tags.iter().map(|tag| Ok(names.of(&namespace, tag.as_str())?.to_owned())).collect()
+    }
+
+    fn stored_form(&self, tags: &[TagPath]) -> Result<Vec<TagPath>> {
+        let rules = &self.settings().tag_rules;
+        tags.iter().map(|tag| Ok(rules.normalise(tag.as_str())?)).collect()
+    }
+
+    async fn write_edit_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        node: NodeId,
+        after: &Current,
+        (text, author): (Option<&str>, &str),
+        changed: &[&'static str],
+    ) -> Result<(), sqlx::Error> {
+        if changed.iter().any(|field| *field != "content") {
+            store::write_details_in_tx(connection, node, after).await?;
+        }
+        if let Some(text) = text {
+            let encoding = self.settings().token_encoding;
+            let tokens = i32::try_from(encoding.count(text)).unwrap_or(i32::MAX);
+            let tokens = (tokens, encoding.as_str());
+            store::write_text_in_tx(connection, node, after, text, author, tokens).await?;
+        }
+        Ok(())
+    }
+
+    /// Enqueues what a live node lacks, for every model in use and for tags.
+    pub(crate) async fn enqueue_lacking_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        node: NodeId,
+    ) -> Result<u64> {
+        let settings = self.settings();
+        let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
+        jobs::enqueue_lacking_in_tx(connection, node, (&models.0, &models.1), settings.max_attempts).await
+    }
+}
+
+/// The node as it will be, but for its text and tags, and what is not as it was.
+fn apply(before: &Current, edit: &Edit) -> (Current, Vec<&'static str>) {
+    let mut after = before.clone();
+    if let Some(importance) = edit.importance {
+        after.importance = importance;
+    }
+    for (name, value) in &edit.metadata {
+        match value {
+            Value::Null => after.metadata.remove(name),
+            value => after.metadata.insert(name.clone(), value.clone()),
+        };
+    }
+    let changes = [
+        ("importance", after.importance != before.importance),
+        ("key", edit.key.apply(&mut after.key)),
+        ("source", edit.source.apply(&mut after.source)),
+        ("type", edit.kind.apply(&mut after.kind)),
+        ("metadata", after.metadata != before.metadata),
+    ];
+    let changed = changes.into_iter().filter(|(_, changes)| *changes).map(|(field, _)| field).collect();
+    (after, changed)
+}
+
+/// Adds tags, which are registered, and removes tags; whether that changed anything.
+async fn change_tags_in_tx(
+    connection: &mut PgConnection,
+    node: NodeId,
+    namespace: &str,
+    (add, remove): (&[String], &[TagPath]),
+) -> Result<bool> {
+    let mut count = 0;
+    if !remove.is_empty() {
+        let paths: Vec<&str> = remove.iter().map(TagPath::as_str).collect();
+        count += tags::unassign_in_tx(connection, node, &paths).await?;
+    }
+    if !add.is_empty() {
+        let tags: Vec<_> = add.iter().map(|tag| (node, namespace, tag.as_str())).collect();
+        count += tags::assign_manual_in_tx(connection, &tags).await?;
+    }
+    Ok(count > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node() -> Current {
+        Current {
+            namespace: "n".into(),
+            robot: "r".into(),
+            key: Some("k".into()),
+            content_hash: vec![0; 32],
+            source: None,
+            kind: None,
+            importance: 1.0,
+            metadata: Map::from_iter([("a".into(), 1.into()), ("b".into(), 2.into())]),
+            revision: 1,
+            duplicate_scope: None,
+        }
+    }
+
+    #[test]
+    fn what_is_not_named_stays_and_the_same_is_no_change() {
+        let same = Edit::new().importance(1.0).key("k").metadata("a", 1);
+        for edit in [Edit::new(), same, Edit { source: Change::Clear, ..Edit::new() }] {
+            assert_eq!(apply(&node(), &edit), (node(), vec![]));
+        }
+        let edit = Edit {
+            key: Change::Clear,
+            ..Edit::new().source("s").metadata("a", Value::Null).metadata("c", 3)
+        };
+        let (after, changed) = apply(&node(), &edit);
+        assert_eq!(changed, ["key", "source", "metadata"]);
+        assert_eq!((after.key, after.source), (None, Some("s".into())));
+        assert_eq!(Value::from(after.metadata), serde_json::json!({"b": 2, "c": 3}));
+    }
+
+    #[test]
+    fn bad_input_has_a_code_each() {
+        let code = |edit: Edit| edit.validate().unwrap_err().code();
+        assert_eq!(code(Edit::new().content(" ")), "content_empty");
+        assert_eq!(code(Edit::new().content("a\0")), "nul_byte");
+        assert_eq!(code(Edit::new().importance(f32::NAN)), "importance_out_of_range");
+        assert_eq!(code(Edit::new().key("")), "key_invalid");
+        assert_eq!(code(Edit::new().source("\0")), "nul_byte");
+        assert_eq!(code(Edit::new().metadata("a", "\0")), "nul_byte");
+    }
+}

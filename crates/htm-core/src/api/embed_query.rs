@@ -1,0 +1,95 @@
+//! The query's embedding: by the model that recall asks, for that model's store.
+
+use std::sync::Arc;
+
+use crate::api::htm::Htm;
+use crate::model::error::{Error, Result};
+use crate::model::recall::RecallQuery;
+use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
+use crate::store::embeddings::{self, ModelState, RegisteredModel};
+
+impl Htm {
+    /// A query's embedding by the model of this label, else by the one that recall asks: from the cache when it was asked
+    /// before, with the model whose store it is for.
+    pub(crate) async fn embed_query(
+        &self,
+        text: &str,
+        label: Option<&str>,
+    ) -> Result<(RegisteredModel, Arc<[f32]>)> {
+        let (model, embedder) = self.asked_model(label).await?;
+        let place = (model.label.clone(), text.to_owned());
+        let cached = self.query_embeddings().get(&place).await;
+        self.count_cache(cached.is_some());
+        if let Some(vector) = cached {
+            return Ok((model, vector));
+        }
+        let mut embeddings = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
+        let vector: Arc<[f32]> = embeddings.pop().map(|query| query.vector).unwrap_or_default().into();
+        if vector.len() != model.dimensions {
+            return Err(ProviderError::new(
+                embedder.model(),
+                ProviderErrorKind::BadResponse,
+                format!("gave {} dimensions where its store has {}", vector.len(), model.dimensions),
+            )
+            .into());
+        }
+        self.query_embeddings().insert(place, vector.clone()).await;
+        Ok((model, vector))
+    }
+
+    /// The model that recall asks, with its embedder: the one that is named, else the active one, else the newest on
+    /// standby, which is complete and kept up to date as well.
+    async fn asked_model(&self, label: Option<&str>) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
+        let embedders = self.embedders().ok_or(Error::EmbedderMissing)?;
+        let models = self.recent_models().await?;
+        let candidates: Vec<&RegisteredModel> = match label.or(self.settings().recall_model.as_deref()) {
+            Some(label) => vec![embeddings::by_label(&models, label)?],
+            None => {
+                let in_state = |state| models.iter().filter(move |model| model.state == state);
+                in_state(ModelState::Active).chain(in_state(ModelState::Standby)).collect()
+            }
+        };
+        let mut first_failure = None;
+        for model in &candidates {
+            match embedders.embedder(model).await {
+                Ok(Some(embedder)) => return Ok(((*model).clone(), embedder)),
+                Ok(None) => {}
+                Err(error) => {
+                    first_failure.get_or_insert(error);
+                }
+            }
+        }
+        Err(match (first_failure, candidates.first()) {
+            (Some(failure), _) => failure,
+            (None, Some(model)) => Error::EmbedderOther { model: model.label.clone() },
+            (None, None) => Error::ModelNotReady { model: self.settings().embedding_model.to_string() },
+        })
+    }
+
+    /// The active model, when the one that was asked is another and nobody named that.
+    pub(crate) async fn instead_of(
+        &self,
+        asked: &RegisteredModel,
+        query: &RecallQuery,
+    ) -> Result<Option<String>> {
+        let was_named = !query.models.is_empty() || self.settings().recall_model.is_some();
+        if was_named || asked.state == ModelState::Active {
+            return Ok(None);
+        }
+        let models = self.recent_models().await?;
+        let active = models.iter().find(|model| model.state == ModelState::Active);
+        Ok(active.map(|model| model.label.clone()))
+    }
+
+    /// The models as they were at most a second ago. That there is none yet is asked again each time.
+    pub(crate) async fn recent_models(&self) -> Result<Arc<[RegisteredModel]>> {
+        if let Some(models) = self.models().get(&()).await {
+            return Ok(models);
+        }
+        let models: Arc<[RegisteredModel]> = embeddings::models(self.pool()).await?.into();
+        if !models.is_empty() {
+            self.models().insert((), models.clone()).await;
+        }
+        Ok(models)
+    }
+}

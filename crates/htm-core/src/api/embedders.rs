@@ -1,0 +1,32 @@
+//! Where recall gets the embedder of the model that it asks.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::model::error::Result;
+use crate::provider::Embedder;
+use crate::store::embeddings::RegisteredModel;
+
+/// A source of embedders. Which model is asked stands in the database and can change at any moment; the source has
+/// the embedder for it, or not.
+#[async_trait]
+pub trait Embedders: Send + Sync {
+    /// The embedder of a registered model, none when this source has no such model. Called for each recall: what is
+    /// slow to make is kept.
+    ///
+    /// # Errors
+    /// The model is this source's, and its embedder cannot be made.
+    async fn embedder(&self, model: &RegisteredModel) -> Result<Option<Arc<dyn Embedder>>>;
+}
+
+/// The source that has one embedder and no other.
+pub(crate) struct Only(pub(crate) Arc<dyn Embedder>);
+
+#[async_trait]
+impl Embedders for Only {
+    async fn embedder(&self, model: &RegisteredModel) -> Result<Option<Arc<dyn Embedder>>> {
+        let is_it = *self.0.model() == model.name && self.0.dimensions().await? == model.dimensions;
+        Ok(is_it.then(|| self.0.clone()))
+    }
+}

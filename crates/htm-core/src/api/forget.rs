@@ -1,0 +1,246 @@
+//! Forgetting, and what can be brought back. Forgetting marks: a forgotten node is found by nothing from that commit on,
+//! and stays until it is restored or [purged](crate::Htm::purge).
+
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+
+use crate::api::htm::Htm;
+use crate::model::caller::{Caller, Confirmation, refuse_others};
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::memory::refuse_nul;
+use crate::model::node::Node;
+use crate::store::forget as store;
+use crate::store::nodes;
+
+/// The most nodes that a [`ForgetPlan`] holds.
+pub const MAX_MATCHES: usize = 1_000;
+
+/// What left the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Removed {
+    /// Nodes.
+    pub nodes: u64,
+    /// Their embeddings, of all models.
+    pub embeddings: u64,
+    /// Assignments of tags to them.
+    pub tags: u64,
+    /// Their jobs.
+    pub jobs: u64,
+}
+
+/// The receipt of a forget.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Forgotten {
+    /// The nodes that are forgotten now; `htm.restore` brings each back.
+    pub forgotten: Vec<NodeId>,
+    /// Nodes of the plan that were edited or forgotten since it was made: they were left as they are.
+    pub left: Vec<NodeId>,
+    /// What is found no more. Embeddings and tags are kept for a restore; jobs that waited, and dead letters, are gone.
+    #[serde(flatten)]
+    pub removed: Removed,
+}
+
+/// What a forget by content would forget: exactly this, if it is confirmed.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ForgetPlan {
+    /// The nodes, oldest first; [`MAX_MATCHES`] at most.
+    pub matches: Vec<Match>,
+    /// Whether there are more than these.
+    pub more: bool,
+    /// How many others match that the caller may not forget: other robots remembered them, alone or too.
+    pub of_others: i64,
+}
+
+/// A node that has the text looked for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Match {
+    /// The node.
+    pub node: NodeId,
+    /// Its revision: the text that was looked at.
+    pub revision: i32,
+    /// The robot that remembered it.
+    pub robot: String,
+    /// When it happened.
+    pub created_at: DateTime<Utc>,
+    /// The text around the first match, about 100 characters.
+    pub excerpt: String,
+}
+
+impl ForgetPlan {
+    /// A name for exactly these nodes at these revisions: eight bytes in hexadecimal.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for found in &self.matches {
+            hash.update(found.node.0.to_be_bytes());
+            hash.update(found.revision.to_be_bytes());
+        }
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What a restore did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Restored {
+    /// The node.
+    pub node: NodeId,
+    /// Jobs that were enqueued for what it lacks.
+    pub jobs: u64,
+}
+
+/// A node that can be restored.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct ForgottenNode {
+    /// The node.
+    pub node: NodeId,
+    /// Its namespace.
+    pub namespace: String,
+    /// The robot that remembered it.
+    pub robot: String,
+    /// The key that it had.
+    pub key: Option<String>,
+    /// When it was forgotten.
+    pub deleted_at: DateTime<Utc>,
+    /// How its text begins, about 100 characters.
+    pub excerpt: String,
+}
+
+impl Htm {
+    /// Forgets a node: from this commit on no recall finds it, its key is free, its waiting jobs are gone, and a job that
+    /// runs at this moment writes nothing.
+    ///
+    /// # Errors
+    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others` (another
+    /// robot said the same, and would lose it), or a database error.
+    pub async fn forget(
+        &self,
+        node: NodeId,
+        caller: &Caller,
+        confirmation: Confirmation,
+    ) -> Result<Forgotten> {
+        confirmation
+            .require(|| (format!("forgetting node {node}"), format!("say so: `htm forget {node} --yes`")))?;
+        self.admit_nodes(&[node]).await?;
+        let mut tx = self.pool().begin().await?;
+        let locked = store::lock_in_tx(&mut tx, &[node]).await?;
+        let found = locked.first().ok_or(Error::NodeNotFound { node })?;
+        self.refuse_forgetting(caller, found)?;
+        let removed = store::forget_in_tx(&mut tx, &locked).await?;
+        tx.commit().await?;
+        Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
+    }
+
+    /// What [`forget`](Self::forget) of a node would forget.
+    ///
+    /// # Errors
+    /// As [`forget`](Self::forget).
+    pub async fn plan_forget_node(&self, node: NodeId, caller: &Caller) -> Result<ForgetPlan> {
+        self.admit_nodes(&[node]).await?;
+        let mut tx = self.pool().begin().await?;
+        let locked = store::lock_in_tx(&mut tx, &[node]).await?;
+        tx.rollback().await?;
+        self.refuse_forgetting(caller, locked.first().ok_or(Error::NodeNotFound { node })?)?;
+        let found = nodes::get(self.pool(), node).await?;
+        let excerpt = found.content.chars().take(100).collect();
+        let Node { revision, robot, created_at, .. } = found;
+        let matches = vec![Match { node, revision, robot, created_at, excerpt }];
+        Ok(ForgetPlan { matches, more: false, of_others: 0 })
+    }
+
+    /// Looks for the nodes of a namespace (the handle's if none is named) whose text has `text` in it, letter by letter,
+    /// upper or lower case: what [`forget_planned`](Self::forget_planned) would forget. Reads every text of the namespace.
+    ///
+    /// # Errors
+    /// `content_empty`, `nul_byte`, `namespace_invalid`, or a database error.
+    pub async fn plan_forget(
+        &self,
+        text: &str,
+        namespace: Option<&str>,
+        caller: &Caller,
+    ) -> Result<ForgetPlan> {
+        if text.trim().is_empty() {
+            return Err(Error::ContentEmpty);
+        }
+        refuse_nul("text", text)?;
+        let namespace = self.namespace_or_own(namespace)?;
+        store::matching(self.pool(), namespace, text, caller.owner(self.settings())).await
+    }
+
+    /// Forgets what a plan shows, all in one transaction: exactly those nodes, and of those only what is still as it was
+    /// shown.
+    ///
+    /// # Errors
+    /// `not_confirmed`, `not_owner` (the plan was made for another caller), `remembered_by_others`, or a database error. Nothing is forgotten then.
+    pub async fn forget_planned(
+        &self,
+        plan: &ForgetPlan,
+        caller: &Caller,
+        confirmation: Confirmation,
+    ) -> Result<Forgotten> {
+        confirmation.require(|| {
+            (format!("forgetting {} nodes", plan.matches.len()), "look at them, then say so: `--yes`".into())
+        })?;
+        let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
+        self.admit_nodes(&ids).await?;
+        let mut tx = self.pool().begin().await?;
+        let mut locked = store::lock_in_tx(&mut tx, &ids).await?;
+        locked.retain(|node| {
+            plan.matches.iter().any(|found| (found.node, found.revision) == (node.id, node.revision))
+        });
+        for node in &locked {
+            self.refuse_forgetting(caller, node)?;
+        }
+        let removed = store::forget_in_tx(&mut tx, &locked).await?;
+        tx.commit().await?;
+        let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
+        Ok(Forgotten { forgotten, left, removed })
+    }
+
+    fn refuse_forgetting(&self, caller: &Caller, node: &store::Locked) -> Result<()> {
+        let asks = caller.owner(self.settings());
+        refuse_others(asks, node.id, node.owner())?;
+        match (&node.other, asks) {
+            (Some(other), Some(_)) => Err(Error::RememberedByOthers { node: node.id, other: other.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The forgotten nodes of a namespace, of all if none is named, the last forgotten first.
+    ///
+    /// # Errors
+    /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.
+    pub async fn forgotten(&self, namespace: Option<&str>, limit: usize) -> Result<Vec<ForgottenNode>> {
+        if !(1..=10_000).contains(&limit) {
+            return Err(Error::LimitOutOfRange { value: limit as u64 });
+        }
+        match namespace {
+            Some(namespace) => drop(self.admit(namespace)?),
+            None => self.admit_all()?,
+        }
+        store::forgotten(self.pool(), namespace, limit as i64).await
+    }
+
+    /// Brings a forgotten node back: with its embeddings and tags, and with jobs for what it lacks.
+    ///
+    /// # Errors
+    /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
+    /// node has its key or, where that may stand once, its content by now), or a database error.
+    pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
+        self.admit_nodes(&[node]).await?;
+        let mut tx = self.pool().begin().await?;
+        let found = store::lock_forgotten_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
+        if !found.is_forgotten {
+            return Err(Error::NotForgotten { node });
+        }
+        refuse_others(caller.owner(self.settings()), node, found.owner())?;
+        if let Err(error) = store::restore_in_tx(&mut tx, node).await {
+            tx.rollback().await?;
+            return Err(nodes::taken(self.pool(), node, &found.place, error).await);
+        }
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, node).await?;
+        crate::store::statistics::note_changed_in_tx(&mut tx, &found.place.namespace, 1).await?;
+        tx.commit().await?;
+        self.pinger().ping();
+        Ok(Restored { node, jobs })
+    }
+}

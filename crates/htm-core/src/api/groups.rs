@@ -1,0 +1,485 @@
+//! Groups of robots: a working memory that several share, and that survives any of them.
+//!
+//! Active members write to it, passive ones follow and are ready to take over. All have the same: a change is a row with
+//! a version, members fetch what is newer than what they have, when they are told (`LISTEN`/`NOTIFY`, after the commit)
+//! or with their next heartbeat. What leaves for a new node is decided by the writer, in the same transaction.
+//!
+//! A member renews its lease each third of it. When an active one was not seen for its lease and no other is alive, the
+//! passive one that has been a member for longest becomes active: at the latest a lease, a heartbeat and a notification
+//! after the last sign of life. So it does when all are passive for another reason, but not within a lease after it
+//! joined. What the former one still writes is refused: each write looks at session and role.
+
+mod error;
+mod inner;
+mod member;
+pub(crate) mod mirror;
+mod tasks;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+pub use self::error::GroupError;
+pub use self::member::{GroupEvent, GroupMember, GroupRecalled};
+use self::mirror::Mirror;
+use crate::api::htm::Htm;
+use crate::api::robots::unknown as unknown_robot;
+use crate::api::scope::Scope;
+use crate::model::error::{Error, Result};
+use crate::model::id::{GroupId, NodeId, RobotId};
+use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::store::group_memory::{self, Changes};
+use crate::store::{groups, robots};
+
+/// For how long who is no member may be stopped while a group waits for it.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a member of a group does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GroupRole {
+    /// It writes.
+    Active,
+    /// It follows, and takes over when no active member is left.
+    Passive,
+}
+
+impl GroupRole {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Active, Self::Passive];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Passive => "passive",
+        }
+    }
+}
+
+impl std::fmt::Display for GroupRole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How a robot joins.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinOptions {
+    /// In which role; none is active when no other active member is alive, else passive. A group whose members are all
+    /// passive does not stay so: one that joins it as passive becomes active when no active one came within its lease.
+    pub role: Option<GroupRole>,
+    /// For how long it may go unseen; 100 ms to a day.
+    pub lease: Duration,
+    /// What the group's working memory holds, in tokens, if this is its first member.
+    pub max_tokens: u64,
+}
+
+impl Default for JoinOptions {
+    /// In whichever role is wanted, a lease of 3 seconds, 128,000 tokens.
+    fn default() -> Self {
+        Self { role: None, lease: Duration::from_secs(3), max_tokens: 128_000 }
+    }
+}
+
+/// A group.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct GroupInfo {
+    /// Its number.
+    pub id: GroupId,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name, unique in its namespace.
+    pub name: String,
+    /// What its working memory holds at most, in tokens.
+    pub max_tokens: i64,
+    /// What it holds, in tokens, as the nodes were counted when they were written.
+    pub tokens: i64,
+    /// Nodes that it holds.
+    pub nodes: i64,
+    /// Counts its changes.
+    pub version: i64,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was shut down; none while it is open.
+    pub closed_at: Option<DateTime<Utc>>,
+    /// Its members: the active ones first, who joined first before the others.
+    pub members: Vec<GroupMemberInfo>,
+}
+
+/// A member of a group, by the database's clock.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct GroupMemberInfo {
+    /// The robot's name.
+    pub robot: String,
+    /// What it does.
+    pub role: GroupRole,
+    /// Whether it was seen within its lease.
+    pub alive: bool,
+    /// Milliseconds since it was seen.
+    pub unseen_ms: i64,
+    /// For how long it may go unseen, in milliseconds.
+    pub lease_ms: i64,
+    /// The version of the working memory that it had when it was seen.
+    pub seen_version: i64,
+    /// When it joined, with the process that speaks for it.
+    pub joined_at: DateTime<Utc>,
+}
+
+/// Which nodes are transferred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transferred {
+    /// All that are in mind.
+    All,
+    /// These.
+    Nodes(Vec<NodeId>),
+}
+
+/// Where nodes are transferred to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TransferTarget {
+    /// Another group of the namespace.
+    Group(String),
+    /// The working memory of a robot of the namespace, where the robot finds them when it starts next.
+    Robot(String),
+}
+
+/// What a transfer did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct TransferReceipt {
+    /// The nodes that are at their target now, and no more where they were.
+    pub transferred: Vec<NodeId>,
+    /// The nodes that had to leave the target for them.
+    pub evicted: Vec<NodeId>,
+}
+
+/// Whether a group that is shut down keeps what it had in mind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterShutdown {
+    /// For whoever joins it next.
+    Keep,
+    /// No; the nodes stay in long-term memory.
+    Clear,
+}
+
+/// The process that speaks for a robot in a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Fence<'a> {
+    /// The robot's name, for a message.
+    robot: &'a str,
+    robot_id: RobotId,
+    session: Uuid,
+}
+
+/// A group by its name, there or not; what needs no membership. See [`Htm::group`].
+#[derive(Clone, Debug)]
+pub struct Group {
+    htm: Htm,
+    namespace: Option<String>,
+    name: String,
+}
+
+impl Htm {
+    /// A group of the handle's namespace, or of [another](Group::namespace).
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
+    /// use htm_core::{ContextOptions, JoinOptions, Memory};
+    /// let member = htm.group("on-call").join("ada", JoinOptions::default()).await?;
+    /// member.remember(Memory::new("The disk of db-3 is full.")).await?;
+    /// let context = member.context(&ContextOptions::new(4_000)).await?;
+    /// println!("{}", context.text);
+    /// member.leave().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn group(&self, name: impl Into<String>) -> Group {
+        Group { htm: self.clone(), namespace: None, name: name.into() }
+    }
+
+    /// The groups with their members, by namespace and name.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, or a database error.
+    pub async fn groups(&self, scope: &Scope) -> Result<Vec<GroupInfo>> {
+        groups::list(self.pool(), scope.namespace(self)?, None).await
+    }
+}
+
+impl Group {
+    /// Sets the namespace.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Joins it as a robot, and makes it if it is not there. One process speaks for a robot in a group: one that joined
+    /// as it before is replaced. Dropping the member is as if its process died: [`leave`](GroupMember::leave) ends it
+    /// well.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `group_invalid`, `robot_invalid`, `group_setting_out_of_range`, or a database error.
+    pub async fn join(&self, robot: &str, options: JoinOptions) -> Result<GroupMember> {
+        let namespace = self.checked_namespace()?;
+        validate_name("robot", robot, MAX_NAME_BYTES)?;
+        let out_of_range = |what, value, allowed| Err(GroupError::OutOfRange { what, value, allowed }.into());
+        let lease_ms = u64::try_from(options.lease.as_millis()).unwrap_or(u64::MAX);
+        if !(100..=86_400_000).contains(&lease_ms) {
+            return out_of_range("lease in milliseconds", lease_ms, "100 to 86400000");
+        }
+        if !(1..=1_000_000_000).contains(&options.max_tokens) {
+            return out_of_range("budget in tokens", options.max_tokens, "1 to 1000000000");
+        }
+        GroupMember::join(&self.htm, namespace, &self.name, robot, options).await
+    }
+
+    /// What it holds, and who its members are.
+    ///
+    /// # Errors
+    /// `group_unknown`, `namespace_invalid`, or a database error.
+    pub async fn info(&self) -> Result<GroupInfo> {
+        let namespace = self.checked_namespace()?;
+        let found = groups::list(self.htm.pool(), Some(namespace), Some(&self.name)).await?;
+        found.into_iter().next().ok_or_else(|| self.unknown())
+    }
+
+    /// Makes a member active. An active one that was not seen for its lease is passive from here on.
+    ///
+    /// # Errors
+    /// `group_unknown`, `group_member_unknown`, `group_member_lost`, or a database error.
+    pub async fn promote(&self, robot: &str) -> Result<()> {
+        let group = self.id().await?;
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
+        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        if !member.alive {
+            return Err(GroupError::MemberLost { robot: robot.into(), group: self.name.clone() }.into());
+        }
+        groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Active).await?;
+        groups::demote_lost_in_tx(&mut tx, group).await?;
+        tx.commit().await?;
+        groups::notify(self.htm.pool(), group).await;
+        Ok(())
+    }
+
+    /// Makes a member passive. When it was the only active one, the passive one that has been a member for longest takes
+    /// over.
+    ///
+    /// # Errors
+    /// `group_unknown`, `group_member_unknown`, `group_last_active`, or a database error.
+    pub async fn demote(&self, robot: &str) -> Result<()> {
+        let group = self.id().await?;
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
+        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        if member.is_active() {
+            groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Passive).await?;
+            groups::hand_over_in_tx(&mut tx, group, Some(member.robot_id)).await?;
+            if !groups::has_active_in_tx(&mut tx, group).await? {
+                return Err(GroupError::LastActive { robot: robot.into(), group: self.name.clone() }.into());
+            }
+        }
+        tx.commit().await?;
+        groups::notify(self.htm.pool(), group).await;
+        Ok(())
+    }
+
+    /// Ends a robot's membership, as its process does that [leaves](GroupMember::leave): of one that died, or of one that
+    /// goes on and is told that it was replaced. When it was the only active member, the passive one that has been a
+    /// member for longest takes over.
+    ///
+    /// # Errors
+    /// `group_unknown`, `group_member_unknown`, or a database error.
+    pub async fn remove(&self, robot: &str) -> Result<()> {
+        let group = self.id().await?;
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
+        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        groups::remove_in_tx(&mut tx, group, member.robot_id).await?;
+        groups::hand_over_in_tx(&mut tx, group, None).await?;
+        tx.commit().await?;
+        groups::notify(self.htm.pool(), group).await;
+        Ok(())
+    }
+
+    /// Moves nodes from its working memory to another one. In a group they take their place within its budget.
+    ///
+    /// # Errors
+    /// `group_unknown` of either, `group_closed`, `robot_unknown`, `group_transfer_to_itself`, `node_not_found` for a
+    /// node that is not in mind, `node_oversized`, or a database error. Nothing has changed then.
+    pub async fn transfer(&self, what: &Transferred, to: &TransferTarget) -> Result<TransferReceipt> {
+        self.transfer_as(what, to, None).await
+    }
+
+    /// Shuts it down: all members are told, and are members no more. How many there were.
+    ///
+    /// # Errors
+    /// `group_unknown`, `group_closed`, or a database error.
+    pub async fn shutdown(&self, after: AfterShutdown) -> Result<u64> {
+        self.shutdown_as(after, None).await
+    }
+
+    /// As [`shutdown`](Self::shutdown), if `fence` may write.
+    pub(crate) async fn shutdown_as(&self, after: AfterShutdown, fence: Option<Fence<'_>>) -> Result<u64> {
+        let group = self.id().await?;
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
+        if let Some(fence) = fence {
+            self.check_writer_in_tx(&mut tx, group, fence).await?;
+        }
+        let members = groups::close_in_tx(&mut tx, group).await?;
+        let members = members.ok_or_else(|| GroupError::Closed { group: self.name.clone() })?;
+        if after == AfterShutdown::Clear {
+            let held = self.held_in_tx(&mut tx, group).await?;
+            let removed = held.memory().iter().map(|entry| entry.node).collect();
+            let changes = Changes { removed, ..Changes::default() };
+            group_memory::write_in_tx(&mut tx, group, None, &changes).await?;
+        }
+        tx.commit().await?;
+        groups::notify(self.htm.pool(), group).await;
+        Ok(members)
+    }
+
+    /// As [`transfer`](Self::transfer), if `fence` may write.
+    pub(crate) async fn transfer_as(
+        &self,
+        what: &Transferred,
+        to: &TransferTarget,
+        fence: Option<Fence<'_>>,
+    ) -> Result<TransferReceipt> {
+        let namespace = self.checked_namespace()?;
+        let from = self.id().await?;
+        let target = match to {
+            TransferTarget::Robot(_) => None,
+            TransferTarget::Group(name) if *name == self.name => {
+                return Err(GroupError::TransferToItself { group: name.clone() }.into());
+            }
+            TransferTarget::Group(name) => Some(Self { name: name.clone(), ..self.clone() }),
+        };
+        let target_id = match &target {
+            Some(target) => Some(target.id().await?),
+            None => None,
+        };
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &Vec::from_iter([from].into_iter().chain(target_id)), LOCK_PATIENCE)
+            .await?;
+        if let Some(fence) = fence {
+            self.check_writer_in_tx(&mut tx, from, fence).await?;
+        }
+        let held = self.held_in_tx(&mut tx, from).await?;
+        let nodes: Vec<NodeId> = match what {
+            Transferred::All => held.memory().in_eviction_order().map(|entry| entry.node).collect(),
+            Transferred::Nodes(nodes) => {
+                let mut named = HashSet::new();
+                nodes.iter().copied().filter(|node| named.insert(*node)).collect()
+            }
+        };
+        if let Some(node) = nodes.iter().find(|node| !held.memory().contains(**node)) {
+            return Err(Error::NodeNotFound { node: *node });
+        }
+        let mut receipt = TransferReceipt { transferred: nodes.clone(), evicted: Vec::new() };
+        match (to, &target, target_id) {
+            (_, Some(target), Some(id)) => {
+                let mut there = target.held_in_tx(&mut tx, id).await?;
+                let entries = group_memory::entries_in_tx(&mut tx, namespace, &nodes).await?;
+                let mut evicted = there.plan(entries, target.budget_in_tx(&mut tx, id).await?)?;
+                // Of more than fits, the rest stays where it is.
+                evicted.retain(|node| !nodes.contains(node));
+                receipt.transferred.retain(|node| there.memory().contains(*node));
+                let (added, removed) = (receipt.transferred.clone(), evicted.clone());
+                receipt.evicted = evicted;
+                let changes = Changes { added, removed, ..Changes::default() };
+                group_memory::write_in_tx(&mut tx, id, None, &changes).await?;
+            }
+            (TransferTarget::Robot(name), ..) => {
+                let robot = self.robot_in_tx(&mut tx, namespace, name).await?;
+                group_memory::give_to_robot_in_tx(&mut tx, robot, &nodes).await?;
+            }
+            _ => return Err(self.unknown()),
+        }
+        let changes = Changes { removed: receipt.transferred.clone(), ..Changes::default() };
+        group_memory::write_in_tx(&mut tx, from, None, &changes).await?;
+        tx.commit().await?;
+        for group in [from].into_iter().chain(target_id) {
+            groups::notify(self.htm.pool(), group).await;
+        }
+        Ok(receipt)
+    }
+
+    async fn check_writer_in_tx(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        group: GroupId,
+        fence: Fence<'_>,
+    ) -> Result<()> {
+        let (robot, name) = (fence.robot.to_owned(), self.name.clone());
+        match groups::member_in_tx(connection, group, fence.robot_id).await? {
+            Some(member) if member.session != fence.session => {
+                Err(GroupError::Replaced { robot, group: name }.into())
+            }
+            None => Err(GroupError::Replaced { robot, group: name }.into()),
+            Some(member) if !member.is_active() => Err(GroupError::Passive { robot, group: name }.into()),
+            Some(_) => Ok(()),
+        }
+    }
+
+    async fn robot_in_tx(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        namespace: &str,
+        name: &str,
+    ) -> Result<RobotId> {
+        robots::find(connection, namespace, name).await?.ok_or_else(|| unknown_robot(namespace, name))
+    }
+
+    /// All that a group has in mind.
+    async fn held_in_tx(&self, connection: &mut sqlx::PgConnection, group: GroupId) -> Result<Mirror> {
+        let encoding = self.htm.settings().token_encoding;
+        let synced = group_memory::sync(connection, group, None, -1, encoding).await?;
+        let mut mirror = Mirror::new();
+        mirror.apply(synced.ok_or_else(|| self.unknown())?.delta);
+        Ok(mirror)
+    }
+
+    async fn budget_in_tx(&self, connection: &mut sqlx::PgConnection, group: GroupId) -> Result<usize> {
+        let encoding = self.htm.settings().token_encoding;
+        // Newer than everything: no node comes with it.
+        let synced = group_memory::sync(connection, group, None, i64::MAX, encoding).await?;
+        let synced = synced.ok_or_else(|| self.unknown())?;
+        if synced.closed {
+            return Err(GroupError::Closed { group: self.name.clone() }.into());
+        }
+        Ok(synced.max_tokens)
+    }
+
+    async fn member_in_tx(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        group: GroupId,
+        robot: &str,
+    ) -> Result<groups::Member> {
+        let namespace = self.checked_namespace()?;
+        let member = match robots::find(&mut *connection, namespace, robot).await? {
+            Some(robot) => groups::member_in_tx(connection, group, robot).await?,
+            None => None,
+        };
+        Ok(member.ok_or_else(|| GroupError::NotMember { robot: robot.into(), group: self.name.clone() })?)
+    }
+
+    async fn id(&self) -> Result<GroupId> {
+        let namespace = self.checked_namespace()?;
+        groups::find(self.htm.pool(), namespace, &self.name).await?.ok_or_else(|| self.unknown())
+    }
+
+    fn checked_namespace(&self) -> Result<&str> {
+        validate_name("group", &self.name, MAX_NAME_BYTES)?;
+        self.htm.namespace_or_own(self.namespace.as_deref())
+    }
+
+    fn unknown(&self) -> Error {
+        let namespace = self.namespace.as_deref().unwrap_or(&self.htm.settings().namespace);
+        GroupError::Unknown { group: self.name.clone(), namespace: namespace.into() }.into()
+    }
+}

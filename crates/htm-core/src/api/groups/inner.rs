@@ -1,0 +1,358 @@
+//! What a member's calls and its tasks share.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Mutex as StdMutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::{PgConnection, PgTransaction};
+use tokio::sync::{Mutex, Notify, broadcast};
+use uuid::Uuid;
+
+use super::member::GroupEvent;
+use super::mirror::{Applied, Mirror};
+use super::{Fence, GroupError, GroupRole};
+use crate::api::htm::Htm;
+use crate::api::remember::PendingReceipt;
+use crate::model::error::{Error, Result};
+use crate::model::id::{GroupId, NodeId, RobotId};
+use crate::model::memory::Memory;
+use crate::store::group_memory::{self, Changes, Synced};
+use crate::store::{groups, robots};
+
+pub(super) struct Inner {
+    pub(super) htm: Htm,
+    pub(super) group: GroupId,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) robot: String,
+    pub(super) robot_id: RobotId,
+    pub(super) session: Uuid,
+    pub(super) lease: Duration,
+    pub(super) mirror: Mutex<Mirror>,
+    /// The version that the copy has, for the heartbeat, which does not wait for a write.
+    pub(super) seen: AtomicI64,
+    /// Whether uses are to be written with the next heartbeat.
+    pub(super) used: AtomicBool,
+    pub(super) state: StdMutex<State>,
+    /// There may be something that the copy does not have, or uses to write.
+    pub(super) stirred: Notify,
+    /// The others are to be told.
+    pub(super) told: Notify,
+    /// The group may need an active member, or have removals to forget.
+    pub(super) untended: Notify,
+    pub(super) events: broadcast::Sender<GroupEvent>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct State {
+    pub(super) role: GroupRole,
+    /// Why it is no member any more.
+    pub(super) over: Option<Over>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    Replaced,
+    Closed,
+}
+
+/// What is written in one transaction.
+pub(super) enum Op {
+    Remember(Box<Memory>),
+    Add(NodeId),
+    /// Hits, as far as they are live and fit by themselves, the last one to leave last.
+    Recalled(Vec<NodeId>),
+    Remove(NodeId),
+    Uses,
+}
+
+/// What a write did.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) pending: Option<PendingReceipt>,
+    pub(super) removed: Vec<NodeId>,
+    pub(super) applied: Applied,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner").field("group", &self.name).field("robot", &self.robot).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    pub(super) fn htm(&self) -> &Htm {
+        &self.htm
+    }
+
+    pub(super) fn fence(&self) -> Fence<'_> {
+        Fence { robot: &self.robot, robot_id: self.robot_id, session: self.session }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.state().over.is_some()
+    }
+
+    pub(super) fn state(&self) -> State {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Renews the lease.
+    pub(super) async fn beat(&self, connection: &mut PgConnection) -> Result<()> {
+        let seen = self.seen.load(Ordering::Relaxed);
+        let beat = groups::beat(connection, self.group, self.robot_id, self.session, seen).await?;
+        let Some(beat) = beat.filter(|beat| !beat.closed) else {
+            self.end(Over::Closed);
+            return Ok(());
+        };
+        let Some(role) = beat.role else {
+            // Replaced, or closed at this moment: a statement that did not wait for whoever did it knows which.
+            let ended = self.sync().await;
+            return if self.is_over() { Ok(()) } else { ended };
+        };
+        self.observe(role);
+        if beat.version != seen || self.used.swap(false, Ordering::Relaxed) {
+            self.stirred.notify_one();
+        }
+        if beat.orphaned {
+            self.untended.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Forgets removals that all have seen, an active member's task; or gives a group an active one that has none.
+    pub(super) async fn tend(&self) -> Result<()> {
+        let pool = self.htm.pool();
+        if self.state().role == GroupRole::Active {
+            groups::prune(pool, self.group, self.lease).await?;
+        } else if groups::take_over(pool, self.group, self.lease).await? {
+            self.stirred.notify_one();
+            self.told.notify_one();
+        }
+        Ok(())
+    }
+
+    pub(super) async fn sync(&self) -> Result<()> {
+        let mut mirror = self.mirror.lock().await;
+        self.sync_mirror(&mut mirror).await
+    }
+
+    /// Writes how often nodes were used; a passive member has nothing to write.
+    pub(super) async fn write_uses(&self) -> Result<()> {
+        let is_needed = self.mirror.lock().await.has_uses();
+        if is_needed && self.check_active().is_ok() {
+            self.write(Op::Uses).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn sync_mirror(&self, mirror: &mut Mirror) -> Result<()> {
+        let encoding = self.htm.settings().token_encoding;
+        let synced =
+            group_memory::sync(self.htm.pool(), self.group, Some(self.robot_id), mirror.seen(), encoding)
+                .await?;
+        let synced = self.admit(synced)?;
+        let applied = mirror.apply(synced.delta);
+        self.follow(mirror, applied);
+        Ok(())
+    }
+
+    /// Reads everything again when a node was edited, forgotten or restored: the group has no new version then.
+    pub(super) async fn refresh(&self, mirror: &mut Mirror) -> Result<()> {
+        self.sync_mirror(mirror).await?;
+        if !mirror.has_just(&group_memory::live(self.htm.pool(), self.group).await?) {
+            mirror.reset();
+            self.sync_mirror(mirror).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn write(&self, op: Op) -> Result<Written> {
+        let mut mirror = self.mirror.lock().await;
+        self.check_active()?;
+        match self.try_write(&mut mirror, op).await {
+            Ok(mut written) => {
+                self.follow(&mirror, std::mem::take(&mut written.applied));
+                self.told.notify_one();
+                Ok(written)
+            }
+            Err(error) => {
+                // The copy may have what was not written, or lack what was: it is read again.
+                mirror.reset();
+                self.stirred.notify_one();
+                // It was stopped in the middle: nothing was written, and it may be tried again if it may write still.
+                Err(if groups::lost_lock(&error) { Error::Contended } else { error })
+            }
+        }
+    }
+
+    pub(super) async fn try_write(&self, mirror: &mut Mirror, op: Op) -> Result<Written> {
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[self.group], self.lease).await?;
+        let synced = self.synced_in_tx(&mut tx, mirror).await?;
+        let synced = self.admit(synced)?;
+        if self.state().role != GroupRole::Active {
+            return Err(self.passive());
+        }
+        let before = mirror.nodes();
+        let mut written = Written::default();
+        mirror.apply(synced.delta);
+        // What is decided from here on is decided by the nodes as they are.
+        if !mirror.has_just(&group_memory::live(&mut *tx, self.group).await?) {
+            mirror.reset();
+            let all = self.synced_in_tx(&mut tx, mirror).await?;
+            mirror.apply(self.admit(all)?.delta);
+        }
+        let mut changes = Changes::default();
+        match op {
+            Op::Remember(mut memory) => {
+                // It may be called otherwise by now.
+                let (_, name) =
+                    robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or(Error::Contended)?;
+                memory.robot = Some(name);
+                let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
+                let node = pending.receipt().node;
+                written.pending = Some(pending);
+                let planned = self.plan(&mut tx, mirror, node, synced.max_tokens).await;
+                changes = planned.map_err(|error| self.unwritten(error))?;
+            }
+            Op::Add(node) => changes = self.plan(&mut tx, mirror, node, synced.max_tokens).await?,
+            Op::Recalled(nodes) => {
+                let mut entries = group_memory::live_entries_in_tx(&mut tx, &self.namespace, &nodes).await?;
+                entries.retain(|entry| entry.tokens <= synced.max_tokens);
+                let mut added: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
+                let removed = mirror.plan(entries, synced.max_tokens)?;
+                added.retain(|node| mirror.memory().contains(*node));
+                changes = Changes { added, removed, ..Changes::default() };
+            }
+            Op::Remove(node) if mirror.memory().contains(node) => changes.removed = vec![node],
+            Op::Remove(_) | Op::Uses => {}
+        }
+        changes.used = mirror.take_uses();
+        if let Err(error) = self.commit(tx, mirror, &changes).await {
+            mirror.return_uses(changes.used);
+            return Err(error);
+        }
+        let after = mirror.nodes();
+        written.applied = Applied {
+            added: after.difference(&before).copied().collect(),
+            removed: before.difference(&after).copied().collect(),
+        };
+        written.removed = changes.removed;
+        Ok(written)
+    }
+
+    /// Writes changes, and reads them as all others will.
+    async fn commit(&self, mut tx: PgTransaction<'_>, mirror: &mut Mirror, changes: &Changes) -> Result<()> {
+        if !changes.is_empty() {
+            group_memory::write_in_tx(&mut tx, self.group, Some(self.robot_id), changes).await?;
+            let own = self.synced_in_tx(&mut tx, mirror).await?;
+            mirror.apply(self.admit(own)?.delta);
+        }
+        Ok(tx.commit().await?)
+    }
+
+    pub(super) async fn plan(
+        &self,
+        connection: &mut PgConnection,
+        mirror: &mut Mirror,
+        node: NodeId,
+        max_tokens: usize,
+    ) -> Result<Changes> {
+        let entries = group_memory::entries_in_tx(connection, &self.namespace, &[node]).await?;
+        let removed = mirror.plan(entries, max_tokens)?;
+        Ok(Changes { added: vec![node], removed, ..Changes::default() })
+    }
+
+    pub(super) async fn synced_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        mirror: &Mirror,
+    ) -> Result<Option<Synced>> {
+        let encoding = self.htm.settings().token_encoding;
+        group_memory::sync(&mut *connection, self.group, Some(self.robot_id), mirror.seen(), encoding).await
+    }
+
+    /// Whether this process still speaks for the robot; takes note of its role.
+    pub(super) fn admit(&self, synced: Option<Synced>) -> Result<Synced> {
+        let Some(synced) = synced.filter(|synced| !synced.closed) else {
+            self.end(Over::Closed);
+            return Err(self.closed());
+        };
+        match synced.member {
+            Some((role, session)) if session == self.session => self.observe(role),
+            _ => {
+                self.end(Over::Replaced);
+                return Err(self.replaced());
+            }
+        }
+        Ok(synced)
+    }
+
+    pub(super) fn check_active(&self) -> Result<()> {
+        let state = self.state();
+        match (state.over, state.role) {
+            (Some(Over::Closed), _) => Err(self.closed()),
+            (Some(Over::Replaced), _) => Err(self.replaced()),
+            (None, GroupRole::Passive) => Err(self.passive()),
+            (None, GroupRole::Active) => Ok(()),
+        }
+    }
+
+    pub(super) fn observe(&self, role: GroupRole) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.over.is_none() && state.role != role {
+            state.role = role;
+            self.tell(match role {
+                GroupRole::Active => GroupEvent::Promoted,
+                GroupRole::Passive => GroupEvent::Demoted,
+            });
+        }
+    }
+
+    pub(super) fn end(&self, over: Over) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.over.is_none() {
+            state.over = Some(over);
+            self.tell(match over {
+                Over::Replaced => GroupEvent::Replaced,
+                Over::Closed => GroupEvent::Closed,
+            });
+        }
+    }
+
+    pub(super) fn follow(&self, mirror: &Mirror, applied: Applied) {
+        let version = mirror.seen();
+        let before = self.seen.swap(version, Ordering::Relaxed);
+        if version != before || !applied.is_empty() {
+            self.tell(GroupEvent::Synced { version, added: applied.added, removed: applied.removed });
+        }
+    }
+
+    pub(super) fn tell(&self, event: GroupEvent) {
+        // Nobody has to listen.
+        let _ = self.events.send(event);
+    }
+
+    /// A node that is too large for the group is not written at all.
+    pub(super) fn unwritten(&self, error: Error) -> Error {
+        match error {
+            Error::NodeOversized { tokens, max_tokens, .. } => {
+                GroupError::Oversized { group: self.name.clone(), tokens, max_tokens }.into()
+            }
+            error => error,
+        }
+    }
+
+    pub(super) fn passive(&self) -> Error {
+        GroupError::Passive { robot: self.robot.clone(), group: self.name.clone() }.into()
+    }
+
+    pub(super) fn replaced(&self) -> Error {
+        GroupError::Replaced { robot: self.robot.clone(), group: self.name.clone() }.into()
+    }
+
+    pub(super) fn closed(&self) -> Error {
+        GroupError::Closed { group: self.name.clone() }.into()
+    }
+}

@@ -1,0 +1,267 @@
+//! A member's copy of its group's working memory. Pure.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Instant;
+
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::working_memory::{Entry, WorkingMemory};
+
+/// What changed in a group's working memory up to a version.
+#[derive(Clone, Debug)]
+pub(crate) struct Delta {
+    pub(crate) version: i64,
+    /// It is all that there is, not only what changed.
+    pub(crate) complete: bool,
+    pub(crate) rows: Vec<Change>,
+}
+
+/// What became of a node.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// It is in mind, like this; boxed: it is much larger than the other.
+    Held(Box<Held>),
+    /// It is not.
+    Removed(NodeId),
+}
+
+/// A node in mind. Its tokens are those that it was written with: all members count alike.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) entry: Entry,
+    /// Whether another encoding counted its tokens than the one that this handle's contexts are counted by.
+    pub(crate) foreign: bool,
+}
+
+/// What a delta did to a copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Applied {
+    pub(crate) added: Vec<NodeId>,
+    pub(crate) removed: Vec<NodeId>,
+}
+
+impl Applied {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// How often a node was used since that was written last, and when last.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) times: u64,
+    pub(crate) last: Instant,
+}
+
+/// The copy. It follows the rows, whatever the budget: what leaves is decided once, by who writes.
+pub(crate) struct Mirror {
+    memory: WorkingMemory,
+    seen: i64,
+    foreign: HashSet<NodeId>,
+    used: BTreeMap<NodeId, Use>,
+}
+
+impl Mirror {
+    /// Empty, with no version seen.
+    pub(crate) fn new() -> Self {
+        Self {
+            memory: WorkingMemory::new(usize::MAX),
+            seen: -1,
+            foreign: HashSet::new(),
+            used: BTreeMap::new(),
+        }
+    }
+
+    /// The version that it has; -1 for none.
+    pub(crate) fn seen(&self) -> i64 {
+        self.seen
+    }
+
+    pub(crate) fn memory(&self) -> &WorkingMemory {
+        &self.memory
+    }
+
+    pub(crate) fn is_foreign(&self, node: NodeId) -> bool {
+        self.foreign.contains(&node)
+    }
+
+    /// Whether it has these nodes in these revisions, by id, and no others.
+    pub(crate) fn has_just(&self, live: &[(NodeId, i32)]) -> bool {
+        let mut own: Vec<_> = self.memory.iter().map(|entry| (entry.node, entry.revision)).collect();
+        own.sort_unstable();
+        own == live
+    }
+
+    /// Says that it may be wrong: the next delta is complete, and mends it.
+    pub(crate) fn reset(&mut self) {
+        self.seen = -1;
+    }
+
+    /// Takes over what changed.
+    pub(crate) fn apply(&mut self, delta: Delta) -> Applied {
+        let mut applied = Applied::default();
+        self.memory.resize(usize::MAX);
+        if delta.complete || self.seen < 0 {
+            let held: HashSet<NodeId> = delta
+                .rows
+                .iter()
+                .filter_map(|row| match row {
+                    Change::Held(held) => Some(held.entry.node),
+                    Change::Removed(_) => None,
+                })
+                .collect();
+            let gone: Vec<NodeId> =
+                self.memory.iter().map(|entry| entry.node).filter(|node| !held.contains(node)).collect();
+            gone.into_iter().for_each(|node| self.drop_node(node, &mut applied));
+        }
+        for row in delta.rows {
+            match row {
+                Change::Removed(node) => self.drop_node(node, &mut applied),
+                Change::Held(held) => self.hold(*held, &mut applied),
+            }
+        }
+        self.seen = delta.version;
+        applied
+    }
+
+    fn drop_node(&mut self, node: NodeId, applied: &mut Applied) {
+        self.foreign.remove(&node);
+        self.used.remove(&node);
+        if self.memory.remove(node).is_some() {
+            applied.removed.push(node);
+        }
+    }
+
+    fn hold(&mut self, held: Held, applied: &mut Applied) {
+        let Held { mut entry, foreign } = held;
+        let node = entry.node;
+        if foreign {
+            self.foreign.insert(node);
+        } else {
+            self.foreign.remove(&node);
+        }
+        if let Some(used) = self.used.get(&node) {
+            entry.accesses += used.times;
+        }
+        if self.memory.remove(node).is_none() {
+            applied.added.push(node);
+        }
+        // Never refused: there is no budget here.
+        let _ = self.memory.add(entry);
+    }
+
+    /// Takes nodes in within a budget; the nodes that have to leave. To be followed by the delta of that write, or by
+    /// a [`reset`](Self::reset) when it was not written.
+    pub(crate) fn plan(&mut self, entries: Vec<Entry>, max_tokens: usize) -> Result<Vec<NodeId>> {
+        if let Some(entry) = entries.iter().find(|entry| entry.tokens > max_tokens) {
+            return Err(Error::NodeOversized { node: entry.node, tokens: entry.tokens, max_tokens });
+        }
+        let mut evicted: Vec<NodeId> =
+            self.memory.resize(max_tokens).into_iter().map(|entry| entry.node).collect();
+        for entry in entries {
+            evicted.extend(self.memory.add(entry)?.into_iter().map(|entry| entry.node));
+        }
+        // One of several that are added may leave for another.
+        evicted.retain(|node| !self.memory.contains(*node));
+        Ok(evicted)
+    }
+
+    /// Notes that a node was used; false when it is not in mind.
+    pub(crate) fn touch(&mut self, node: NodeId) -> bool {
+        let there = self.memory.touch(node, chrono::Utc::now());
+        if there {
+            let used = self.used.entry(node).or_insert(Use { times: 0, last: Instant::now() });
+            *used = Use { times: used.times + 1, last: Instant::now() };
+        }
+        there
+    }
+
+    /// Whether a use is still to be written.
+    pub(crate) fn has_uses(&self) -> bool {
+        !self.used.is_empty()
+    }
+
+    /// The nodes in mind.
+    pub(crate) fn nodes(&self) -> BTreeSet<NodeId> {
+        self.memory.iter().map(|entry| entry.node).collect()
+    }
+
+    /// Gives back what was taken and could not be written.
+    pub(crate) fn return_uses(&mut self, uses: Vec<(NodeId, Use)>) {
+        for (node, unwritten) in uses {
+            let used = self.used.entry(node).or_insert(Use { times: 0, ..unwritten });
+            *used = Use { times: used.times + unwritten.times, last: used.last.max(unwritten.last) };
+        }
+    }
+
+    /// What was used since this was asked last.
+    pub(crate) fn take_uses(&mut self) -> Vec<(NodeId, Use)> {
+        std::mem::take(&mut self.used).into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(node: i64, tokens: usize) -> Change {
+        let now = chrono::Utc::now();
+        Change::Held(Box::new(Held {
+            entry: Entry::new(NodeId(node), "text", tokens, now),
+            foreign: node % 2 == 0,
+        }))
+    }
+
+    fn delta(version: i64, complete: bool, rows: Vec<Change>) -> Delta {
+        Delta { version, complete, rows }
+    }
+
+    fn ids(ids: &[i64]) -> Vec<NodeId> {
+        ids.iter().copied().map(NodeId).collect()
+    }
+
+    #[test]
+    fn a_copy_follows_the_rows() {
+        let mut mirror = Mirror::new();
+        let first = mirror.apply(delta(3, false, vec![held(1, 10), held(2, 10), Change::Removed(NodeId(9))]));
+        assert_eq!((first.added, first.removed, mirror.seen()), (ids(&[1, 2]), vec![], 3));
+        assert!(mirror.is_foreign(NodeId(2)) && !mirror.is_foreign(NodeId(1)));
+        let second = mirror.apply(delta(4, false, vec![held(1, 12), Change::Removed(NodeId(2))]));
+        assert_eq!((second.added, second.removed), (vec![], ids(&[2])));
+        assert_eq!(mirror.memory().stats().tokens, 12);
+        // What is not in a complete delta is gone, although nobody said that it was removed.
+        let third = mirror.apply(delta(9, true, vec![held(3, 5)]));
+        assert_eq!((third.added, third.removed), (ids(&[3]), ids(&[1])));
+        mirror.reset();
+        assert_eq!(mirror.seen(), -1);
+        let mended = mirror.apply(delta(9, false, vec![held(4, 5)]));
+        assert_eq!((mended.added, mended.removed), (ids(&[4]), ids(&[3])));
+    }
+
+    #[test]
+    fn what_leaves_is_planned_within_the_budget() {
+        let mut mirror = Mirror::new();
+        mirror.apply(delta(1, false, vec![held(1, 40), held(2, 40)]));
+        let entry = |node, tokens| Entry::new(NodeId(node), "text", tokens, chrono::Utc::now());
+        let error = mirror.plan(vec![entry(3, 101)], 100).unwrap_err();
+        assert_eq!(error.code(), "node_oversized");
+        assert_eq!(mirror.plan(vec![entry(3, 30)], 100).unwrap(), ids(&[1]));
+        // A smaller budget than before, and more than one at once.
+        assert_eq!(mirror.plan(vec![entry(4, 30), entry(5, 30)], 60).unwrap(), ids(&[2, 3]));
+        // Those that follow are not held to it.
+        mirror.apply(delta(2, false, vec![held(6, 1_000)]));
+        assert_eq!(mirror.memory().len(), 3);
+    }
+
+    #[test]
+    fn uses_are_kept_until_they_are_written() {
+        let mut mirror = Mirror::new();
+        mirror.apply(delta(1, false, vec![held(1, 40)]));
+        assert!(mirror.touch(NodeId(1)) && mirror.touch(NodeId(1)) && !mirror.touch(NodeId(2)));
+        mirror.apply(delta(2, false, vec![held(1, 40)]));
+        assert_eq!(mirror.memory().get(NodeId(1)).unwrap().accesses, 2);
+        let used = mirror.take_uses();
+        assert_eq!((used.len(), used[0].1.times), (1, 2));
+        assert!(!mirror.has_uses());
+    }
+}

@@ -1,0 +1,295 @@
+//! The handle: a pool, settings, and embedders for queries.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use moka::future::Cache;
+use moka::sync::Cache as SyncCache;
+use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+
+use crate::api::accesses::Accesses;
+use crate::api::connect::connect_options;
+use crate::api::embedders::{Embedders, Only};
+use crate::api::ping::Pinger;
+use crate::api::remember::Deduplicate;
+use crate::api::robot::OpenMinds;
+use crate::api::robots::activity::Activity;
+use crate::api::wall::Wall;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::recall::RecallSettings;
+use crate::model::tag::TagRules;
+use crate::model::timeframe::TimeSettings;
+use crate::model::tokens::TokenEncoding;
+use crate::provider::{Embedder, ModelName, QueryExpander, Reranker};
+use crate::store::embeddings::RegisteredModel;
+
+/// The memory. Cheap to clone; clones share the pool and the caches.
+#[derive(Clone)]
+pub struct Htm {
+    inner: Arc<Inner>,
+    wall: Option<Arc<Wall>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    expander: Option<Arc<dyn QueryExpander>>,
+}
+
+/// What a handle does unless a call says otherwise.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The namespace of memories and queries that name none.
+    pub namespace: String,
+    /// The robot of memories that name none.
+    pub robot: String,
+    /// The text search configuration, as `english` or `simple`.
+    pub language: String,
+    /// The zone and the week that words like `last week` are measured by.
+    pub time: TimeSettings,
+    /// What counts tokens.
+    pub token_encoding: TokenEncoding,
+    /// The most tokens that a robot's working memory holds.
+    pub working_memory_tokens: usize,
+    /// Within what the same text is the same memory.
+    pub deduplicate: Deduplicate,
+    /// How tags are written.
+    pub tag_rules: TagRules,
+    /// The model that embeds: part of the jobs' keys as long as none is registered.
+    pub embedding_model: ModelName,
+    /// The model that tags: part of the jobs' keys.
+    pub tag_model: ModelName,
+    /// How often a job may be tried.
+    pub max_attempts: u32,
+    /// How recall searches.
+    pub recall: RecallSettings,
+    /// The label of the model that recall asks; none is the active one.
+    pub recall_model: Option<String>,
+    /// How many query embeddings are kept.
+    pub cache_entries: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            namespace: "default".into(),
+            robot: "htm".into(),
+            language: "english".into(),
+            time: TimeSettings::default(),
+            token_encoding: TokenEncoding::default(),
+            working_memory_tokens: 128_000,
+            deduplicate: Deduplicate::default(),
+            tag_rules: TagRules::default(),
+            embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),
+            tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
+            max_attempts: 25,
+            recall: RecallSettings::default(),
+            recall_model: None,
+            cache_entries: 10_000,
+        }
+    }
+}
+
+/// The cache of query embeddings, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct QueryCache {
+    /// About how many embeddings it has.
+    pub entries: u64,
+    /// How many it may have.
+    pub max_entries: u64,
+    /// Queries whose embedding it had.
+    pub hits: u64,
+    /// Queries whose embedding was asked of the provider.
+    pub misses: u64,
+}
+
+#[derive(Default)]
+struct CacheCounts {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// For how long a process may not know yet that another model became the active one.
+pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
+
+/// For how long a process may not know yet that a text search configuration was dropped.
+const LANGUAGES_KEPT: Duration = Duration::from_secs(60);
+
+struct Inner {
+    pool: PgPool,
+    settings: Settings,
+    embedders: Option<Arc<dyn Embedders>>,
+    pinger: Pinger,
+    activity: Activity,
+    accesses: Accesses,
+    minds: OpenMinds,
+    /// Robots known to be registered, by namespace and name.
+    robots: SyncCache<(String, String), ()>,
+    /// Text search configurations that were there a moment ago.
+    languages: SyncCache<String, ()>,
+    cache: CacheCounts,
+    /// By the model's label and the text.
+    query_embeddings: Cache<(String, String), Arc<[f32]>>,
+    /// The models as they were a moment ago: one entry.
+    models: Cache<(), Arc<[RegisteredModel]>>,
+}
+
+impl Htm {
+    /// Opens a migrated database. Without an embedder, recall is by full text.
+    ///
+    /// # Errors
+    /// `database_unreachable`.
+    pub async fn connect(url: &str, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
+        let options = connect_options(url)?;
+        let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;
+        Ok(Self::with_pool(pool, settings, embedder))
+    }
+
+    /// Works on a pool that the application has. Must be called within a tokio runtime. Recall is by vector while the
+    /// embedder's model is the active one, or a complete one beside it.
+    pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        Self::with_embedders(pool, settings, embedder.map(|embedder| Arc::new(Only(embedder)) as _))
+    }
+
+    /// As [`with_pool`](Self::with_pool), for a program that has embedders of several models: recall asks the active
+    /// one, whichever that becomes.
+    pub fn with_embedders(pool: PgPool, settings: Settings, embedders: Option<Arc<dyn Embedders>>) -> Self {
+        let inner = Inner {
+            pinger: Pinger::start(pool.clone()),
+            activity: Activity::start(pool.clone()),
+            accesses: Accesses::start(pool.clone()),
+            minds: OpenMinds::default(),
+            cache: CacheCounts::default(),
+            robots: SyncCache::new(100_000),
+            languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
+            query_embeddings: Cache::new(settings.cache_entries),
+            models: Cache::builder().max_capacity(1).time_to_live(MODELS_KEPT).build(),
+            pool,
+            settings,
+            embedders,
+        };
+        Self { inner: Arc::new(inner), wall: None, reranker: None, expander: None }
+    }
+
+    /// This handle with what re-ranks a recall that asks for it ([`RecallQuery::cross_encode`](crate::RecallQuery)).
+    #[must_use]
+    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker), ..self }
+    }
+
+    /// This handle with what says a query in other words when a recall asks for it
+    /// ([`RecallQuery::expand`](crate::RecallQuery)).
+    #[must_use]
+    pub fn with_expander(self, expander: Arc<dyn QueryExpander>) -> Self {
+        Self { expander: Some(expander), ..self }
+    }
+
+    /// The pool that the handle works on.
+    pub fn pool(&self) -> &PgPool {
+        &self.inner.pool
+    }
+
+    /// The handle's settings.
+    pub fn settings(&self) -> &Settings {
+        self.wall.as_deref().map_or(&self.inner.settings, |wall| &wall.settings)
+    }
+
+    pub(crate) fn wall(&self) -> Option<&Wall> {
+        self.wall.as_deref()
+    }
+
+    pub(crate) fn with_wall(&self, wall: Wall) -> Self {
+        Self { wall: Some(Arc::new(wall)), ..self.clone() }
+    }
+
+    /// Writes now what is written behind the calls: the ping that wakes the workers, when robots were active, how often
+    /// nodes were recalled, and what the open robots have in mind. For a program that ends and whose pool is its own;
+    /// what was remembered is safe without it. What cannot be written is logged.
+    pub async fn flush(&self) {
+        self.inner.pinger.flush(&self.inner.pool).await;
+        self.inner.activity.flush(&self.inner.pool).await;
+        self.inner.accesses.flush(&self.inner.pool).await;
+        self.inner.minds.flush().await;
+    }
+
+    /// [Flushes](Self::flush), and closes the pool. A handle with a wall ([`within`](Self::within)) shares its pool with
+    /// the handle that it comes from: then the pool stays open.
+    pub async fn close(self) {
+        self.flush().await;
+        if self.wall.is_none() {
+            self.inner.pool.close().await;
+        }
+    }
+
+    pub(crate) fn embedders(&self) -> Option<&dyn Embedders> {
+        self.inner.embedders.as_deref()
+    }
+
+    pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
+        self.reranker.as_deref()
+    }
+
+    pub(crate) fn expander(&self) -> Option<&dyn QueryExpander> {
+        self.expander.as_deref()
+    }
+
+    pub(crate) fn pinger(&self) -> &Pinger {
+        &self.inner.pinger
+    }
+
+    /// Says that a robot does something now; costs no statement.
+    pub(crate) fn saw_robot(&self, namespace: &str, robot: &str) {
+        self.inner.activity.saw(namespace, robot);
+    }
+
+    /// Says that nodes are recalled now; costs no statement.
+    pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.inner.accesses.count(nodes);
+    }
+
+    pub(crate) fn minds(&self) -> &OpenMinds {
+        &self.inner.minds
+    }
+
+    /// How often the cache of query embeddings had what was asked for, since the handle was opened.
+    pub fn query_cache(&self) -> QueryCache {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        QueryCache {
+            entries: self.inner.query_embeddings.entry_count(),
+            max_entries: self.settings().cache_entries,
+            hits: count(&self.inner.cache.hits),
+            misses: count(&self.inner.cache.misses),
+        }
+    }
+
+    pub(crate) fn count_cache(&self, was_there: bool) {
+        let cache = &self.inner.cache;
+        if was_there { &cache.hits } else { &cache.misses }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn known_robots(&self) -> &SyncCache<(String, String), ()> {
+        &self.inner.robots
+    }
+
+    /// How this handle writes tags.
+    pub fn tag_rules(&self) -> &TagRules {
+        &self.settings().tag_rules
+    }
+
+    pub(crate) fn known_languages(&self) -> &SyncCache<String, ()> {
+        &self.inner.languages
+    }
+
+    pub(crate) fn query_embeddings(&self) -> &Cache<(String, String), Arc<[f32]>> {
+        &self.inner.query_embeddings
+    }
+
+    pub(crate) fn models(&self) -> &Cache<(), Arc<[RegisteredModel]>> {
+        &self.inner.models
+    }
+}
+
+impl std::fmt::Debug for Htm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Htm").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,559 @@
+//! Changes of names: each one transaction, logged.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sqlx::{PgConnection, Postgres, Transaction};
+
+use super::Ontology;
+use super::error::TagError;
+use super::names::{Draft, Meaning, NameChange, Names, uppermost};
+use crate::model::error::{Error, Result};
+use crate::model::memory::refuse_nul;
+use crate::model::tag::{Leftover, TagPath};
+use crate::store::tag_changes as store;
+use crate::store::{jobs, ontology as reads, tags};
+
+/// The most bytes that a description may have.
+pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
+
+/// What a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Tags were added or described.
+    Add,
+    /// Tags came from a file.
+    Import,
+    /// Tags came from a template.
+    Template,
+    /// A tag was removed with those below it.
+    Remove,
+    /// A tag got another name.
+    Rename,
+    /// Several tags became one.
+    Merge,
+    /// The nodes of a tag are tagged again.
+    Split,
+    /// A tag got another name beside its own.
+    AddSynonym,
+    /// It lost one.
+    RemoveSynonym,
+    /// A change was undone.
+    Revert,
+}
+
+impl ChangeKind {
+    /// As the log holds it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Import => "import",
+            Self::Template => "template",
+            Self::Remove => "remove",
+            Self::Rename => "rename",
+            Self::Merge => "merge",
+            Self::Split => "split",
+            Self::AddSynonym => "add_synonym",
+            Self::RemoveSynonym => "remove_synonym",
+            Self::Revert => "revert",
+        }
+    }
+}
+
+/// A tag that is to be there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// The tag, as somebody writes it.
+    pub tag: String,
+    /// What it is about; none leaves what it says, an empty one takes that away.
+    pub description: Option<String>,
+    /// Its other names.
+    pub synonyms: Vec<String>,
+}
+
+/// What becomes of the nodes of a tag that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// The tag stays when nodes have it.
+    Unused,
+    /// They lose it.
+    Assigned,
+}
+
+/// What a change did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// Its number in the log; none when there was nothing to change, or nothing was to be changed.
+    pub change: Option<i64>,
+    /// What it is.
+    pub kind: ChangeKind,
+    /// Whose tags.
+    pub namespace: String,
+    /// Whether it only says what it would do.
+    pub dry_run: bool,
+    /// Tags that are called otherwise, or went into another.
+    pub moved: Vec<Moved>,
+    /// New tags.
+    pub added: Vec<String>,
+    /// Tags whose description, or what they are split into, is another.
+    pub described: Vec<String>,
+    /// Tags that are no more.
+    pub removed: Vec<String>,
+    /// New other names.
+    pub synonyms: Vec<Synonym>,
+    /// Names that mean nothing any more.
+    pub freed: Vec<String>,
+    /// Tags that the undone change had made, and that stay because they are used.
+    pub kept: Vec<String>,
+    /// Nodes whose tags are others, or are called otherwise; forgotten ones too.
+    pub nodes: i64,
+    /// Jobs that will tag nodes again.
+    pub jobs: i64,
+}
+
+/// A tag that went somewhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// What it was called.
+    pub from: String,
+    /// What it is called, or what it went into.
+    pub to: String,
+    /// Whether that was there before.
+    pub merged: bool,
+}
+
+/// Another name of a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::FromRow)]
+pub struct Synonym {
+    /// The other name.
+    pub name: String,
+    /// The tag.
+    pub tag: String,
+}
+
+/// A transaction that holds the namespace's names, and what they are to become.
+pub(super) struct Open {
+    pub(super) tx: Transaction<'static, Postgres>,
+    pub(super) draft: Draft,
+}
+
+impl Ontology<'_> {
+    /// Adds tags with those above them, all or none; those that are there get the descriptions and the other names. `kind`
+    /// says where they come from.
+    ///
+    /// # Errors
+    /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, `namespace_full`, or a
+    /// database error.
+    pub async fn define(&self, kind: ChangeKind, terms: &[Term]) -> Result<Changed> {
+        for term in terms {
+            check_description(&term.tag, term.description.as_deref())?;
+        }
+        let rules = self.htm.tag_rules();
+        let plan = |draft: &mut Draft| {
+            for term in terms {
+                let tag = draft.define(rules, &rules.normalise(&term.tag)?, term.description.as_deref())?;
+                for name in &term.synonyms {
+                    draft.add_synonym(&rules.normalise(name)?, &tag)?;
+                }
+            }
+            Ok(())
+        };
+        let (open, ()) = self.open(plan).await?;
+        let details = json!({ "tags": terms.iter().map(|term| &term.tag).collect::<Vec<_>>() });
+        self.finish(open, kind, details, &[]).await
+    }
+
+    /// Removes a tag with those below it and all their other names.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_in_use`, `tag_invalid`, or a database error.
+    pub async fn remove(&self, tag: &str, removal: Removal) -> Result<Changed> {
+        let plan = |draft: &mut Draft| {
+            let tag = self.known(draft, tag)?;
+            let gone = draft.remove(&tag);
+            Ok((tag, gone))
+        };
+        let (mut open, (tag, gone)) = self.open(plan).await?;
+        if removal == Removal::Unused {
+            let nodes = store::count_nodes(&mut open.tx, self.namespace, &gone).await?;
+            if nodes > 0 {
+                return Err(TagError::InUse { tag: tag.to_string(), nodes }.into());
+            }
+        }
+        self.finish(open, ChangeKind::Remove, json!({ "tag": tag }), &gone).await
+    }
+
+    /// Gives a tag, and with it those below it, another name. The old name goes on to mean it.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more than
+    /// 5 levels), `tag_invalid`, or a database error.
+    pub async fn rename(&self, old: &str, new: &str) -> Result<Changed> {
+        let rules = self.htm.tag_rules();
+        let plan = |draft: &mut Draft| {
+            let from = self.known(draft, old)?;
+            let to = draft.rename(rules, &from, &rules.normalise(new)?)?;
+            Ok((from, to))
+        };
+        let (open, (from, to)) = self.open(plan).await?;
+        self.finish(open, ChangeKind::Rename, json!({ "from": from, "to": to }), &[]).await
+    }
+
+    /// Makes one tag of several: nodes that have one of `from` have `into`, what stood below those stands below it, and
+    /// their names mean it. Of two assignments of a node, the one by hand stays.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `nothing_to_merge`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable`, `tag_invalid`, or a
+    /// database error.
+    pub async fn merge(&self, from: &[&str], into: &str) -> Result<Changed> {
+        let plan = |draft: &mut Draft| {
+            let tags = from.iter().map(|tag| self.known(draft, tag)).collect::<Result<Vec<_>>>()?;
+            let into = self.known(draft, into).map_err(|error| into_unknown(error, &tags))?;
+            draft.merge(self.htm.tag_rules(), &tags, &into)?;
+            Ok((tags, into))
+        };
+        let (open, (tags, into)) = self.open(plan).await?;
+        self.finish(open, ChangeKind::Merge, json!({ "from": tags, "into": into }), &[]).await
+    }
+
+    /// Lets the nodes of a tag be tagged again, by `into` rather than by it: those are added with their descriptions, and
+    /// a job is enqueued for each node, behind every live job. Until it is done the node has the tag; a text that fits none
+    /// of them has what `leftover` says. An assignment by hand stays for ever. How far it is: [`split_outcome`](Self::split_outcome).
+    ///
+    /// # Errors
+    /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`,
+    /// `namespace_full`, or a database error.
+    pub async fn split(&self, tag: &str, into: &[Term], leftover: Leftover) -> Result<Changed> {
+        for term in into {
+            check_description(&term.tag, term.description.as_deref())?;
+        }
+        let plan = |draft: &mut Draft| self.plan_split(draft, tag, into, leftover);
+        let (mut open, (tag, targets)) = self.open(plan).await?;
+        let model = self.htm.settings().tag_model.to_string();
+        let details = json!({ "tag": tag, "into": targets, "model": model });
+        if self.dry_run {
+            let mut changed = self.count(&mut open, ChangeKind::Split, &[]).await?;
+            if !open.draft.changes().is_empty() {
+                changed.nodes = store::count_nodes(&mut open.tx, self.namespace, &[tag.to_string()]).await?;
+                changed.jobs = store::would_split(&mut open.tx, self.namespace, tag.as_str()).await?;
+            }
+            return Ok(changed);
+        }
+        let mut changed = self.write(&mut open, ChangeKind::Split, &details, &[]).await?;
+        if let Some(change) = changed.change {
+            store::lock_nodes_in_tx(&mut open.tx, self.namespace, &[tag.to_string()], None).await?;
+            let attempts = self.htm.settings().max_attempts;
+            changed.jobs =
+                store::split_in_tx(&mut open.tx, change, self.namespace, tag.as_str(), &model, attempts)
+                    .await?;
+        }
+        let changed = self.end(open, changed).await?;
+        if changed.jobs > 0 {
+            jobs::ping(self.htm.pool()).await;
+        }
+        Ok(changed)
+    }
+
+    /// Gives a tag another name beside its own: who tags or asks by it means the tag.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `synonym_is_tag`, `tag_is_synonym` (of another tag), `tag_into_itself`, `tag_invalid`, or a
+    /// database error.
+    pub async fn add_synonym(&self, name: &str, tag: &str) -> Result<Changed> {
+        let name = self.htm.tag_rules().normalise(name)?;
+        let plan = |draft: &mut Draft| {
+            let tag = self.known(draft, tag)?;
+            draft.add_synonym(&name, &tag)?;
+            Ok(tag)
+        };
+        let (open, tag) = self.open(plan).await?;
+        self.finish(open, ChangeKind::AddSynonym, json!({ "name": name, "tag": tag }), &[]).await
+    }
+
+    /// Takes another name from a tag.
+    ///
+    /// # Errors
+    /// `synonym_unknown`, `tag_invalid`, or a database error.
+    pub async fn remove_synonym(&self, name: &str) -> Result<Changed> {
+        let rules = self.htm.tag_rules();
+        let stored = rules.normalise(name)?;
+        let plan = |draft: &mut Draft| {
+            let synonyms = &mut draft.after.synonyms;
+            let name = match synonyms.contains_key(name) {
+                true => name.to_owned(),
+                false => rules.as_in_use(stored.as_str(), |name| synonyms.contains_key(name)),
+            };
+            match synonyms.remove(&name) {
+                Some(tag) => Ok((name, tag)),
+                None => Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into()),
+            }
+        };
+        let (open, (name, tag)) = self.open(plan).await?;
+        self.finish(open, ChangeKind::RemoveSynonym, json!({ "name": name, "tag": tag }), &[]).await
+    }
+
+    /// Plans a split: returns the tag and those that take its place.
+    fn plan_split(
+        &self,
+        draft: &mut Draft,
+        tag: &str,
+        into: &[Term],
+        leftover: Leftover,
+    ) -> Result<(TagPath, Vec<String>)> {
+        let rules = self.htm.tag_rules();
+        let tag = self.known(draft, tag)?;
+        let mut targets: Vec<String> = Vec::new();
+        for term in into {
+            let target = match draft.after.find(rules, &term.tag)? {
+                Some(known) => known,
+                None => rules.normalise(&term.tag)?,
+            };
+            let target = draft.define(rules, &target, term.description.as_deref())?;
+            if target == tag || draft.after.leads_to(target.as_str(), tag.as_str()) {
+                return Err(TagError::IntoItself { tag: tag.to_string() }.into());
+            }
+            if !targets.iter().any(|it| it == target.as_str()) {
+                targets.push(target.into());
+            }
+        }
+        if targets.len() < 2 {
+            return Err(TagError::NothingToSplit { count: targets.len() }.into());
+        }
+        let split = draft.after.tags.entry(tag.to_string()).or_default();
+        (split.split_into, split.leftover) = (targets.clone(), leftover);
+        draft.touched.insert(tag.to_string());
+        Ok((tag, targets))
+    }
+
+    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held are
+    /// in the plan.
+    pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(Open, T)> {
+        self.open_holding(&BTreeSet::new(), plan).await
+    }
+
+    /// As [`open`](Self::open), and holds these names too.
+    pub(super) async fn open_holding<T>(
+        &self,
+        names: &BTreeSet<String>,
+        plan: impl Fn(&mut Draft) -> Result<T>,
+    ) -> Result<(Open, T)> {
+        let begun = match self.dry_run {
+            true => store::begin_dry(self.htm.pool()).await,
+            false => store::begin(self.htm.pool(), self.namespace).await,
+        };
+        let mut tx = begun.map_err(|error| self.held(error))?;
+        let mut held: BTreeSet<String> = BTreeSet::new();
+        loop {
+            let mut draft = Draft::new(store::names(&mut tx, self.namespace).await?);
+            let planned = match plan(&mut draft) {
+                Ok(planned) => planned,
+                Err(error) => return Err(self.with_nearest(&mut tx, error).await?),
+            };
+            self.refuse_too_many(&draft)?;
+            if self.dry_run {
+                return Ok((Open { tx, draft }, planned));
+            }
+            let wanted = uppermost(&draft.held() | names);
+            if wanted.is_subset(&held) {
+                return Ok((Open { tx, draft }, planned));
+            }
+            let holding = store::hold_names_in_tx(&mut tx, self.namespace, &wanted).await;
+            holding.map_err(|error| self.held(error))?;
+            held.extend(wanted);
+        }
+    }
+
+    /// A change that brings no more tags is made in a namespace that is full, too.
+    fn refuse_too_many(&self, draft: &Draft) -> Result<(), TagError> {
+        let (before, after) = (&draft.before.tags, &draft.after.tags);
+        let limit = self.htm.tag_rules().limits.namespace;
+        match after.keys().find(|tag| !before.contains_key(*tag)) {
+            Some(tag) if after.len() > limit.max(before.len()) => {
+                let (namespace, tag) = (self.namespace.into(), tag.clone());
+                Err(TagError::NamespaceFull { namespace, tag, limit })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn held(&self, error: Error) -> Error {
+        tags::held(error, self.namespace)
+    }
+
+    fn known(&self, draft: &Draft, tag: &str) -> Result<TagPath> {
+        draft.after.known(self.htm.tag_rules(), self.namespace, tag)
+    }
+
+    /// An error, which names the nearest when it is about a tag that there is not.
+    async fn with_nearest(&self, connection: &mut PgConnection, error: Error) -> Result<Error> {
+        let mut error = error;
+        if let Error::Tag(
+            TagError::Unknown { tag, nearest, .. } | TagError::IntoUnknown { tag, nearest, .. },
+        ) = &mut error
+        {
+            let found = reads::similar(connection, self.namespace, tag, 3).await?;
+            *nearest = found.into_iter().map(|it| it.tag).collect();
+        }
+        Ok(error)
+    }
+
+    /// What was found, or an error that names the nearest.
+    pub(super) async fn find(
+        &self,
+        connection: &mut PgConnection,
+        found: Option<TagPath>,
+        tag: &str,
+    ) -> Result<TagPath> {
+        match found {
+            Some(tag) => Ok(tag),
+            None => {
+                let unknown = Names::default().known(self.htm.tag_rules(), self.namespace, tag);
+                match unknown {
+                    Ok(tag) => Ok(tag),
+                    Err(error) => Err(self.with_nearest(connection, error).await?),
+                }
+            }
+        }
+    }
+
+    /// Writes the change and ends the transaction; a dry run only counts.
+    pub(super) async fn finish(
+        &self,
+        mut open: Open,
+        kind: ChangeKind,
+        details: Value,
+        taken: &[String],
+    ) -> Result<Changed> {
+        if self.dry_run {
+            return self.count(&mut open, kind, taken).await;
+        }
+        let changed = self.write(&mut open, kind, &details, taken).await?;
+        self.end(open, changed).await
+    }
+
+    /// What the change would be, and on how many nodes: nothing is written, nobody waits.
+    async fn count(&self, open: &mut Open, kind: ChangeKind, taken: &[String]) -> Result<Changed> {
+        let Open { tx, draft } = open;
+        let mut changed = self.describe(kind, draft, &draft.changes());
+        let tags: Vec<String> =
+            draft.merged.keys().chain(draft.renamed.keys()).chain(taken).cloned().collect();
+        changed.nodes = store::count_nodes(tx, self.namespace, &tags).await?;
+        Ok(changed)
+    }
+
+    /// Counts the nodes, and commits what was changed.
+    pub(super) async fn end(&self, mut open: Open, mut changed: Changed) -> Result<Changed> {
+        match changed.change {
+            Some(change) => {
+                let renamed = &open.draft.renamed;
+                changed.nodes = store::close_in_tx(&mut open.tx, self.namespace, change, renamed).await?;
+                open.tx.commit().await?;
+            }
+            None => open.tx.rollback().await?,
+        }
+        Ok(changed)
+    }
+
+    async fn write(
+        &self,
+        open: &mut Open,
+        kind: ChangeKind,
+        details: &Value,
+        taken: &[String],
+    ) -> Result<Changed> {
+        self.try_write(open, kind, details, taken).await.map_err(|error| self.held(error))
+    }
+
+    async fn try_write(
+        &self,
+        open: &mut Open,
+        kind: ChangeKind,
+        details: &Value,
+        taken: &[String],
+    ) -> Result<Changed> {
+        let Open { tx, draft } = open;
+        let namespace = self.namespace;
+        let names = draft.changes();
+        let mut changed = self.describe(kind, draft, &names);
+        if names.is_empty() {
+            return Ok(changed);
+        }
+        let change = store::open_in_tx(tx, namespace, kind.as_str(), details, self.made_by).await?;
+        let losing: Vec<String> = draft.merged.keys().chain(taken).cloned().collect();
+        store::lock_nodes_in_tx(tx, namespace, &losing, None).await?;
+        store::rename_in_tx(tx, namespace, &draft.renamed).await?;
+        store::define_in_tx(tx, namespace, &names).await?;
+        store::move_assignments_in_tx(tx, change, namespace, &draft.merged).await?;
+        store::take_assignments_in_tx(tx, change, namespace, taken).await?;
+        store::settle_in_tx(tx, namespace, &names).await?;
+        store::log_names_in_tx(tx, change, &names).await?;
+        changed.change = Some(change);
+        Ok(changed)
+    }
+
+    /// What a change makes of names.
+    pub(super) fn describe(&self, kind: ChangeKind, draft: &Draft, names: &[NameChange]) -> Changed {
+        let went = |path: &str| draft.renamed.contains_key(path) || draft.merged.contains_key(path);
+        let mut changed = Changed {
+            change: None,
+            kind,
+            namespace: self.namespace.into(),
+            dry_run: self.dry_run,
+            moved: Vec::new(),
+            added: Vec::new(),
+            described: Vec::new(),
+            removed: Vec::new(),
+            synonyms: Vec::new(),
+            freed: Vec::new(),
+            kept: Vec::new(),
+            nodes: 0,
+            jobs: 0,
+        };
+        for (moves, merged) in [(&draft.renamed, false), (&draft.merged, true)] {
+            changed.moved.extend(moves.iter().map(|(from, to)| Moved {
+                from: from.clone(),
+                to: to.clone(),
+                merged,
+            }));
+        }
+        changed.moved.sort_by(|a, b| a.from.cmp(&b.from));
+        for name in names.iter().filter(|it| it.before != it.after) {
+            let path = name.path.clone();
+            match (&name.before, &name.after) {
+                (Some(Meaning::Tag(_)), Some(Meaning::Tag(_))) => changed.described.push(path.clone()),
+                (_, Some(Meaning::Tag(_))) if name.moved_from.is_none() => changed.added.push(path.clone()),
+                (Some(Meaning::Tag(_)), _) if !went(&path) => changed.removed.push(path.clone()),
+                (Some(Meaning::Synonym(_)), None) => changed.freed.push(path.clone()),
+                _ => {}
+            }
+            if let Some(Meaning::Synonym(tag)) = &name.after {
+                changed.synonyms.push(Synonym { name: path, tag: tag.clone() });
+            }
+        }
+        changed
+    }
+}
+
+pub(super) fn check_description(tag: &str, description: Option<&str>) -> Result<()> {
+    let Some(description) = description else { return Ok(()) };
+    refuse_nul("description", description)?;
+    if description.len() > MAX_DESCRIPTION_BYTES {
+        let (bytes, limit) = (description.len(), MAX_DESCRIPTION_BYTES);
+        let tag = tag.chars().take(80).collect();
+        return Err(TagError::DescriptionTooLong { tag, bytes, limit }.into());
+    }
+    Ok(())
+}
+
+/// That what was to be merged into is not there.
+fn into_unknown(error: Error, from: &[TagPath]) -> Error {
+    match error {
+        Error::Tag(TagError::Unknown { tag, namespace, nearest }) => {
+            let from = from.iter().map(TagPath::to_string).collect();
+            TagError::IntoUnknown { tag, from, namespace, nearest }.into()
+        }
+        error => error,
+    }
+}

@@ -1,0 +1,488 @@
+//! What the names of a namespace mean, and what a change makes of them: pure, so that the same rules plan a change,
+//! its dry run and its revert.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::TagError;
+use crate::model::error::Error;
+use crate::model::tag::former::{lineage, meant};
+use crate::model::tag::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
+
+/// A tag beside its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tag {
+    pub(crate) description: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) split_into: Vec<String>,
+    #[serde(default, skip_serializing_if = "Leftover::is_keep")]
+    pub(crate) leftover: Leftover,
+}
+
+/// What a name means, as the log holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Meaning {
+    Tag(Tag),
+    Synonym(String),
+}
+
+/// What every name of a namespace means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    pub(crate) tags: BTreeMap<String, Tag>,
+    /// Another name, and the tag that it means.
+    pub(crate) synonyms: BTreeMap<String, String>,
+}
+
+impl Names {
+    pub(crate) fn meaning(&self, path: &str) -> Option<Meaning> {
+        let tag = self.tags.get(path).cloned().map(Meaning::Tag);
+        tag.or_else(|| self.synonyms.get(path).cloned().map(Meaning::Synonym))
+    }
+
+    pub(crate) fn set(&mut self, path: &str, meaning: Option<Meaning>) {
+        self.tags.remove(path);
+        self.synonyms.remove(path);
+        match meaning {
+            Some(Meaning::Tag(tag)) => {
+                self.tags.insert(path.to_owned(), tag);
+            }
+            Some(Meaning::Synonym(tag)) => {
+                self.synonyms.insert(path.to_owned(), tag);
+            }
+            None => {}
+        }
+    }
+
+    /// What a path is called: the longest part of it that is another name gives way to its tag, again and again.
+    pub(crate) fn canonical(&self, path: &str) -> String {
+        meant(path, |name| self.synonyms.get(name).map(String::as_str))
+    }
+
+    /// The tag that somebody means: written exactly so, or by any of its names.
+    pub(crate) fn find(&self, rules: &TagRules, text: &str) -> Result<Option<TagPath>, InvalidTag> {
+        if self.tags.contains_key(text.trim()) {
+            return Ok(Some(text.trim().parse()?));
+        }
+        let name = rules.normalise(text)?;
+        let called = self.canonical(&rules.as_in_use(name.as_str(), |name| self.meaning(name).is_some()));
+        let found = [name.as_str(), &called].into_iter().find(|it| self.tags.contains_key(*it));
+        found.map(str::parse).transpose()
+    }
+
+    /// As [`find`](Self::find); what is not found is an error, which knows none that is near.
+    pub(crate) fn known(&self, rules: &TagRules, namespace: &str, text: &str) -> Result<TagPath, Error> {
+        match self.find(rules, text)? {
+            Some(tag) => Ok(tag),
+            None => {
+                let (tag, namespace) = (rules.normalise(text)?.into(), namespace.to_owned());
+                Err(TagError::Unknown { tag, namespace, nearest: Vec::new() }.into())
+            }
+        }
+    }
+
+    /// It and what stands below it.
+    pub(crate) fn subtree(&self, top: &str) -> Vec<String> {
+        self.tags.keys().filter(|path| is_within(path, top)).cloned().collect()
+    }
+
+    /// Whether what was split into others, and those again, is at last `tag`.
+    pub(super) fn leads_to(&self, from: &str, tag: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(path) = open.pop() {
+            let into = self.tags.get(path).map_or(&[][..], |it| &it.split_into);
+            if into.iter().any(|it| it == tag) {
+                return true;
+            }
+            open.extend(into.iter().map(String::as_str).filter(|it| seen.insert(*it)));
+        }
+        false
+    }
+
+    pub(super) fn add_ancestors(&mut self, path: &str) {
+        for above in lineage(path).skip(1) {
+            if self.meaning(above).is_none() {
+                self.tags.insert(above.to_owned(), Tag::default());
+            }
+        }
+    }
+}
+
+/// Whether a path is `top` or stands below it.
+pub(crate) fn is_within(path: &str, top: &str) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
+/// A change that is being planned.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) before: Names,
+    pub(crate) after: Names,
+    /// Tags whose rows get another name, and keep what refers to them.
+    pub(crate) renamed: BTreeMap<String, String>,
+    /// Tags whose assignments go over to another tag.
+    pub(crate) merged: BTreeMap<String, String>,
+    /// Names that the change is about though they mean what they meant.
+    pub(crate) touched: BTreeSet<String>,
+}
+
+/// What a change makes of a name.
+#[derive(Debug)]
+pub(crate) struct NameChange {
+    pub(crate) path: String,
+    pub(crate) before: Option<Meaning>,
+    pub(crate) after: Option<Meaning>,
+    pub(crate) moved_from: Option<String>,
+}
+
+impl Draft {
+    pub(crate) fn new(before: Names) -> Self {
+        let (renamed, merged, touched) = Default::default();
+        Self { after: before.clone(), before, renamed, merged, touched }
+    }
+
+    /// A tag with those above it; one that is there gets the description.
+    /// Returns what it is called.
+    pub(crate) fn define(
+        &mut self,
+        rules: &TagRules,
+        path: &TagPath,
+        description: Option<&str>,
+    ) -> Result<TagPath, TagError> {
+        if let Some(tag) = self.after.synonyms.get(path.as_str()) {
+            return Err(TagError::NameIsSynonym { name: path.to_string(), tag: tag.clone() });
+        }
+        let called = self.place(rules, path.as_str(), path.as_str())?;
+        self.after.add_ancestors(called.as_str());
+        let tag = self.after.tags.entry(called.to_string()).or_default();
+        if let Some(description) = description {
+            tag.description = Some(description.to_owned()).filter(|it| !it.is_empty());
+        }
+        Ok(called)
+    }
+
+    pub(crate) fn add_synonym(&mut self, name: &TagPath, tag: &TagPath) -> Result<(), TagError> {
+        if self.after.synonyms.get(name.as_str()).is_some_and(|it| it == tag.as_str()) {
+            return Ok(());
+        }
+        if name == tag {
+            return Err(TagError::IntoItself { tag: tag.to_string() });
+        }
+        if let Some(other) = self.after.synonyms.get(name.as_str()) {
+            return Err(TagError::NameIsSynonym { name: name.to_string(), tag: other.clone() });
+        }
+        if !self.after.subtree(name.as_str()).is_empty() {
+            return Err(TagError::SynonymIsTag { name: name.to_string(), tag: tag.to_string() });
+        }
+        self.after.synonyms.insert(name.to_string(), tag.to_string());
+        Ok(())
+    }
+
+    /// A tag, what stands below it, and all their other names. Returns the tags.
+    pub(crate) fn remove(&mut self, tag: &TagPath) -> Vec<String> {
+        let gone = self.after.subtree(tag.as_str());
+        self.after.tags.retain(|path, _| !is_within(path, tag.as_str()));
+        self.after.synonyms.retain(|_, means| !is_within(means, tag.as_str()));
+        for split in self.after.tags.values_mut() {
+            split.split_into.retain(|into| !is_within(into, tag.as_str()));
+        }
+        gone
+    }
+
+    /// Another name for a tag and those below it; the name it had means it as before.
+    pub(crate) fn rename(
+        &mut self,
+        rules: &TagRules,
+        from: &TagPath,
+        to: &TagPath,
+    ) -> Result<TagPath, TagError> {
+        let mut to = to.clone();
+        match self.after.synonyms.get(to.as_str()) {
+            // A former name becomes the name again.
+            Some(tag) if tag == from.as_str() => {
+                self.after.synonyms.remove(to.as_str());
+            }
+            Some(tag) => {
+                return Err(TagError::NameIsSynonym { name: to.to_string(), tag: tag.clone() });
+            }
+            None => to = self.place(rules, from.as_str(), to.as_str())?,
+        }
+        if *from == to {
+            return Err(TagError::IntoItself { tag: from.to_string() });
+        }
+        if to.is_below(from) {
+            return Err(TagError::IntoOwnChild { tag: from.to_string(), into: to.to_string() });
+        }
+        if !self.after.subtree(to.as_str()).is_empty() {
+            return Err(TagError::Taken { tag: to.to_string(), from: from.to_string() });
+        }
+        self.go(rules, std::slice::from_ref(from), &to)?;
+        Ok(to)
+    }
+
+    /// One tag of several: what stood below those stands below it, and their names mean it.
+    pub(crate) fn merge(
+        &mut self,
+        rules: &TagRules,
+        from: &[TagPath],
+        into: &TagPath,
+    ) -> Result<(), TagError> {
+        if from.is_empty() {
+            return Err(TagError::NothingToMerge);
+        }
+        for tag in from {
+            if tag == into {
+                return Err(TagError::IntoItself { tag: tag.to_string() });
+            }
+            if into.is_below(tag) {
+                return Err(TagError::IntoOwnChild { tag: tag.to_string(), into: into.to_string() });
+            }
+        }
+        self.go(rules, from, into)
+    }
+
+    /// What a tag is called that is to have a name. A tag that is there may be one of before the rules.
+    fn place(&self, rules: &TagRules, tag: &str, name: &str) -> Result<TagPath, TagError> {
+        let called = self.after.canonical(name);
+        match called.parse() {
+            Ok(path) if self.after.tags.contains_key(&called) => Ok(path),
+            _ => parse(rules, tag, &called),
+        }
+    }
+
+    /// The names `from` mean `to` from now on: every tag that has one of them in its path is called otherwise, and goes
+    /// there.
+    fn go(&mut self, rules: &TagRules, from: &[TagPath], to: &TagPath) -> Result<(), TagError> {
+        let leaves = |path: &str| from.iter().any(|top| is_within(path, top.as_str()));
+        for name in from {
+            self.after.synonyms.insert(name.to_string(), to.to_string());
+        }
+        let moved: Vec<String> = self.after.tags.keys().filter(|path| leaves(path)).cloned().collect();
+        for path in moved {
+            let goes_to = self.place(rules, &path, &path)?.to_string();
+            let Some(tag) = self.after.tags.remove(&path) else { continue };
+            match self.after.tags.get_mut(&goes_to) {
+                None => {
+                    self.after.tags.insert(goes_to.clone(), tag);
+                    self.renamed.insert(path, goes_to);
+                }
+                Some(there) => {
+                    if there.description.is_none() {
+                        there.description = tag.description;
+                    }
+                    self.touched.insert(goes_to.clone());
+                    self.merged.insert(path, goes_to);
+                }
+            }
+        }
+        for path in self.renamed.values() {
+            self.after.add_ancestors(path);
+        }
+        let stale: Vec<String> =
+            self.after.synonyms.iter().filter(|(_, tag)| leaves(tag)).map(|(name, _)| name.clone()).collect();
+        for name in stale {
+            let called = self.after.canonical(&name);
+            if called == name {
+                self.after.synonyms.remove(&name);
+            } else {
+                self.after.synonyms.insert(name, called);
+            }
+        }
+        self.take_names_along(from, to);
+        let split: Vec<(String, Vec<String>)> = (self.after.tags.iter())
+            .filter(|(_, tag)| tag.split_into.iter().any(|into| leaves(into)))
+            .map(|(path, tag)| {
+                (path.clone(), tag.split_into.iter().map(|it| self.after.canonical(it)).collect())
+            })
+            .collect();
+        for (path, into) in split {
+            self.after.tags.entry(path).or_default().split_into = into;
+        }
+        Ok(())
+    }
+
+    /// Other names that stand below a name that leaves mean the same below the new one: who comes by a name that meant the
+    /// old one still arrives.
+    fn take_names_along(&mut self, from: &[TagPath], to: &TagPath) {
+        let below: Vec<(String, String)> = (self.after.synonyms.iter())
+            .filter_map(|(name, tag)| {
+                let top = from
+                    .iter()
+                    .filter(|top| name.starts_with(&format!("{top}:")))
+                    .max_by_key(|it| it.depth())?;
+                Some((format!("{to}{}", &name[top.as_str().len()..]), tag.clone()))
+            })
+            .collect();
+        for (name, tag) in below {
+            let is_free = name.parse::<TagPath>().is_ok()
+                && self.after.subtree(&name).is_empty()
+                && !self.after.synonyms.contains_key(&name);
+            if is_free && name != tag {
+                self.after.synonyms.insert(name, tag);
+            }
+        }
+    }
+
+    /// The names by which no tag may be registered while the change is made: those that come to be a tag, and those that
+    /// are one no more.
+    pub(crate) fn held(&self) -> BTreeSet<String> {
+        let is_tag = |meaning: &Option<Meaning>| matches!(meaning, Some(Meaning::Tag(_)));
+        let changes = self.changes().into_iter();
+        changes.filter(|it| !(is_tag(&it.before) && is_tag(&it.after))).map(|it| it.path).collect()
+    }
+
+    /// The names that mean something else after the change, and those that it is about.
+    pub(crate) fn changes(&self) -> Vec<NameChange> {
+        let moved_from: BTreeMap<&str, &str> =
+            self.renamed.iter().map(|(from, to)| (to.as_str(), from.as_str())).collect();
+        let (before, after) = (&self.before, &self.after);
+        let names: BTreeSet<&String> = [&before.tags, &after.tags]
+            .into_iter()
+            .flat_map(BTreeMap::keys)
+            .chain(before.synonyms.keys())
+            .chain(after.synonyms.keys())
+            .collect();
+        names
+            .into_iter()
+            .filter_map(|path| {
+                let (before, after) = (before.meaning(path), after.meaning(path));
+                let counts = before != after || self.touched.contains(path);
+                let moved_from = moved_from.get(path.as_str()).map(|it| (*it).to_owned());
+                counts.then(|| NameChange { path: path.clone(), before, after, moved_from })
+            })
+            .collect()
+    }
+}
+
+/// Of names, those that stand below no other of them.
+pub(super) fn uppermost(names: BTreeSet<String>) -> BTreeSet<String> {
+    let is_below = |name: &&String| lineage(name).skip(1).any(|above| names.contains(above));
+    names.iter().filter(|name| !is_below(name)).cloned().collect()
+}
+
+/// A name that a tag is about to get.
+pub(crate) fn parse(rules: &TagRules, tag: &str, to: &str) -> Result<TagPath, TagError> {
+    let unmovable =
+        |rule| TagError::Unmovable { tag: tag.to_owned(), to: to.chars().take(260).collect(), rule };
+    let path: TagPath = to.parse().map_err(|error: InvalidTag| unmovable(error.rule))?;
+    let levels: Vec<&str> = path.levels().collect();
+    let twice = (1..levels.len()).find(|at| levels[..*at].contains(&levels[*at]));
+    match twice {
+        Some(at) => Err(unmovable(TagRule::Repeated { level: levels[at].to_owned() })),
+        None if levels.len() > rules.max_depth => {
+            Err(unmovable(TagRule::TooDeep { levels: levels.len(), most: rules.max_depth }))
+        }
+        None => Ok(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(tags: &[&str], synonyms: &[(&str, &str)]) -> Names {
+        Names {
+            tags: tags.iter().map(|tag| ((*tag).to_owned(), Tag::default())).collect(),
+            synonyms: synonyms.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
+        }
+    }
+
+    fn path(text: &str) -> TagPath {
+        text.parse().unwrap()
+    }
+
+    fn tags(names: &Names) -> Vec<&str> {
+        names.tags.keys().map(String::as_str).collect()
+    }
+
+    fn merge(draft: &mut Draft, from: &[&str], into: &str) -> Result<(), TagError> {
+        let from: Vec<TagPath> = from.iter().map(|it| path(it)).collect();
+        draft.merge(&TagRules::default(), &from, &path(into))
+    }
+
+    fn rename(draft: &mut Draft, from: &str, to: &str) -> Result<TagPath, TagError> {
+        draft.rename(&TagRules::default(), &path(from), &path(to))
+    }
+
+    #[test]
+    fn a_name_that_was_renamed_twice_means_the_last() {
+        let mut draft = Draft::new(names(&["a", "a:x"], &[]));
+        rename(&mut draft, "a", "b").unwrap();
+        rename(&mut draft, "b:x", "b:y").unwrap();
+        assert_eq!(tags(&draft.after), ["b", "b:y"]);
+        assert_eq!(draft.after.canonical("a:x:new"), "b:y:new");
+        assert_eq!(draft.after.canonical("ab"), "ab");
+        // And again, from above.
+        rename(&mut draft, "b", "c:d").unwrap();
+        assert_eq!(draft.after.canonical("a:x:new"), "c:d:y:new");
+        assert_eq!(draft.after.canonical("b:x"), "c:d:y");
+    }
+
+    #[test]
+    fn a_rename_back_leaves_the_other_name() {
+        let mut draft = Draft::new(names(&["b"], &[("a", "b")]));
+        rename(&mut draft, "b", "a").unwrap();
+        assert_eq!((tags(&draft.after), draft.after.canonical("b")), (vec!["a"], "a".to_owned()));
+        assert_eq!(draft.after.synonyms.len(), 1);
+    }
+
+    #[test]
+    fn a_merge_takes_what_stands_below_along() {
+        let mut draft =
+            Draft::new(names(&["db", "db:x", "db:y", "data", "data:x", "psql"], &[("old", "db:y")]));
+        merge(&mut draft, &["db", "psql"], "data").unwrap();
+        assert_eq!(tags(&draft.after), ["data", "data:x", "data:y"]);
+        assert_eq!(
+            draft.after.synonyms,
+            names(&[], &[("db", "data"), ("old", "data:y"), ("psql", "data")]).synonyms
+        );
+        assert_eq!(draft.renamed.len() + draft.merged.len(), 4);
+        assert_eq!(draft.renamed["db:y"], "data:y");
+    }
+
+    #[test]
+    fn a_child_and_its_parent_go_together() {
+        let mut draft = Draft::new(names(&["a", "a:b", "a:b:c", "t"], &[]));
+        merge(&mut draft, &["a", "a:b"], "t").unwrap();
+        assert_eq!(tags(&draft.after), ["t", "t:c"]);
+        let mut draft = Draft::new(names(&["a", "a:b", "a:b:b"], &[]));
+        merge(&mut draft, &["a:b"], "a").unwrap();
+        assert_eq!(tags(&draft.after), ["a"]);
+    }
+
+    #[test]
+    fn no_level_comes_twice_by_a_change() {
+        let mut draft = Draft::new(names(&["db", "db:database", "db:database:index", "database"], &[]));
+        merge(&mut draft, &["db"], "database").unwrap();
+        assert_eq!(tags(&draft.after), ["database", "database:index"]);
+        assert_eq!(draft.merged["db:database"], "database");
+        assert_eq!(draft.after.canonical("db:database:x"), "database:x");
+        let named =
+            draft.define(&TagRules::default(), &path("db:database"), Some("Where it is kept")).unwrap();
+        assert_eq!(named.as_str(), "database");
+        // One that is not at the seam breaks the rule.
+        let mut draft = Draft::new(names(&["db", "db:data", "data", "data:sql"], &[]));
+        let refused = merge(&mut draft, &["db"], "data:sql").unwrap_err();
+        assert_eq!((refused.code(), refused.to_string().contains("comes twice")), ("tag_unmovable", true));
+        let mut draft = Draft::new(names(&["sql", "data:sql"], &[("db", "data:sql")]));
+        let refused = draft.define(&TagRules::default(), &path("db:data"), None).unwrap_err();
+        assert_eq!(refused.code(), "tag_unmovable");
+    }
+
+    #[test]
+    fn what_cannot_be_moved_is_refused() {
+        let all = names(&["a", "a:b", "x", "p", "p:q", "p:q:r", "p:q:r:s", "p:q:r:s:t"], &[("o", "x")]);
+        let mut draft = Draft::new(all);
+        assert_eq!(merge(&mut draft, &["a"], "a").unwrap_err().code(), "tag_into_itself");
+        assert_eq!(merge(&mut draft, &["a"], "a:b").unwrap_err().code(), "tag_into_own_child");
+        assert_eq!(merge(&mut draft, &[], "a").unwrap_err().code(), "nothing_to_merge");
+        assert_eq!(rename(&mut draft, "a", "x").unwrap_err().code(), "tag_taken");
+        assert_eq!(rename(&mut draft, "a", "o").unwrap_err().code(), "tag_is_synonym");
+        assert_eq!(rename(&mut draft, "a", "a:c").unwrap_err().code(), "tag_into_own_child");
+        assert_eq!(draft.add_synonym(&path("p"), &path("x")).unwrap_err().code(), "synonym_is_tag");
+        assert_eq!(rename(&mut draft, "p", "n:p").unwrap_err().code(), "tag_unmovable");
+    }
+}

@@ -1,0 +1,210 @@
+//! Changes undone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::change::{ChangeKind, Changed, Open};
+use super::error::TagError;
+use super::names::{Draft, Meaning, NameChange, parse};
+use super::{Ontology, names};
+use crate::model::error::{Error, Result};
+use crate::model::tag::TagRules;
+use crate::store::tag_changes as store;
+use crate::store::tags;
+
+impl Ontology<'_> {
+    /// Undoes a change, in one transaction that is logged as a change of its own: reverting that does it again.
+    ///
+    /// Names become what they were. Nodes get back the assignments that the change took from them, as they were, and lose
+    /// those that it gave them. What came since stays: an assignment that is not any more as the change made it; what a
+    /// model said of a node that was tagged again; a tag that the change made and that is used by now ([`Changed::kept`]).
+    /// A tag that was made since below one that goes back goes along. After a split, the jobs that nobody has begun are ended, and all
+    /// nodes have the tag again beside what they got.
+    ///
+    /// # Errors
+    /// `change_unknown`; `change_reverted`; `changed_since`, when a name is not any more what the change made it: then
+    /// nothing is undone; `tag_unmovable`; or a database error.
+    pub async fn revert(&self, change: i64) -> Result<Changed> {
+        let log = self.logged(change).await?;
+        let touched: BTreeSet<String> = log.iter().map(|it| it.path.clone()).collect();
+        let plan = |draft: &mut Draft| {
+            if let Some(name) = log.iter().find(|name| !is_as_left(&draft.before, name)) {
+                return Err(TagError::ChangedSince { change, name: name.path.clone(), by: None }.into());
+            }
+            Ok(go_back(draft, self.htm.tag_rules(), change, &log)?)
+        };
+        let opened = self.open_holding(&touched, plan).await;
+        let mut open = match opened {
+            Ok((open, ())) => open,
+            Err(error) => return Err(self.with_later(error).await?),
+        };
+        // Nobody has undone it meanwhile, nor touched a name that it freed: it may be a tag again because somebody has used it.
+        let past = self.past(&mut open.tx, change).await?;
+        for name in
+            (log.iter()).filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
+        {
+            let by = store::touched_since(&mut open.tx, change, &name.path).await?;
+            if by.is_some() {
+                return Err(TagError::ChangedSince { change, name: name.path.clone(), by }.into());
+            }
+        }
+        if self.dry_run {
+            return self.would_revert(open, change, &past, &log).await;
+        }
+        self.write_back(open, change, &past, &log).await.map_err(|error| tags::held(error, self.namespace))
+    }
+
+    /// A change that can be undone, as the log has it.
+    async fn logged(&self, change: i64) -> Result<Vec<NameChange>> {
+        let mut connection = self.htm.pool().acquire().await?;
+        self.past(&mut connection, change).await?;
+        store::past_names(&mut connection, change).await
+    }
+
+    async fn past(&self, connection: &mut PgConnection, change: i64) -> Result<store::Past> {
+        let past = store::past(connection, self.namespace, change).await?;
+        let Some(past) = past else {
+            return Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into());
+        };
+        match past.reverted_by {
+            Some(by) => Err(TagError::ChangeReverted { change, by }.into()),
+            None => Ok(past),
+        }
+    }
+
+    /// An error, which names the change that is in the way.
+    async fn with_later(&self, error: Error) -> Result<Error> {
+        let Error::Tag(TagError::ChangedSince { change, name, by: None }) = error else { return Ok(error) };
+        let mut connection = self.htm.pool().acquire().await?;
+        let by = store::touched_since(&mut connection, change, &name).await?;
+        Ok(TagError::ChangedSince { change, name, by }.into())
+    }
+
+    async fn would_revert(
+        &self,
+        mut open: Open,
+        change: i64,
+        past: &store::Past,
+        log: &[NameChange],
+    ) -> Result<Changed> {
+        let (tx, draft) = (&mut open.tx, &mut open.draft);
+        let candidates = made_by(log);
+        let (nodes, assigned) =
+            store::would_revert(tx, self.namespace, change, past.is_split(), draft, &candidates).await?;
+        let kept = drop_unused(draft, candidates, &assigned);
+        let mut changed = self.describe(ChangeKind::Revert, draft, &draft.changes());
+        (changed.nodes, changed.kept) = (nodes, kept);
+        Ok(changed)
+    }
+
+    async fn write_back(
+        &self,
+        mut open: Open,
+        change: i64,
+        past: &store::Past,
+        log: &[NameChange],
+    ) -> Result<Changed> {
+        let namespace = self.namespace;
+        let (tx, draft) = (&mut open.tx, &mut open.draft);
+        let details = json!({ "change": change, "kind": past.kind });
+        let id =
+            store::open_in_tx(tx, namespace, ChangeKind::Revert.as_str(), &details, self.made_by).await?;
+        let leaving: Vec<String> = draft.merged.keys().cloned().collect();
+        store::lock_nodes_in_tx(tx, namespace, &leaving, Some(change)).await?;
+        store::undo_added_in_tx(tx, id, namespace, change).await?;
+        store::rename_in_tx(tx, namespace, &draft.renamed).await?;
+        store::define_in_tx(tx, namespace, &draft.changes()).await?;
+        store::undo_taken_in_tx(tx, id, namespace, change, past.is_split()).await?;
+        store::move_assignments_in_tx(tx, id, namespace, &draft.merged).await?;
+        let candidates = made_by(log);
+        let assigned = store::assigned(tx, namespace, &candidates).await?;
+        let kept = drop_unused(draft, candidates, &assigned);
+        let names = draft.changes();
+        store::settle_in_tx(tx, namespace, &names).await?;
+        store::log_names_in_tx(tx, id, &names).await?;
+        store::mark_reverted_in_tx(tx, change, id).await?;
+        let mut changed = self.describe(ChangeKind::Revert, draft, &names);
+        if let (true, Some(model)) = (past.is_split(), past.details["model"].as_str()) {
+            store::end_split_in_tx(tx, change, model).await?;
+        }
+        changed.kept = kept;
+        changed.change = Some(id);
+        self.end(open, changed).await
+    }
+}
+
+/// The tags that a change made, what stands below first.
+fn made_by(log: &[NameChange]) -> Vec<String> {
+    let made = |it: &&NameChange| {
+        it.before.is_none() && matches!(it.after, Some(Meaning::Tag(_))) && it.moved_from.is_none()
+    };
+    let mut made: Vec<String> = log.iter().filter(made).map(|it| it.path.clone()).collect();
+    made.sort_unstable_by(|a, b| b.cmp(a));
+    made
+}
+
+/// Takes tags that the change made out of the names again, and returns those that stay because they are used.
+fn drop_unused(draft: &mut Draft, made: Vec<String>, assigned: &[String]) -> Vec<String> {
+    let (mut kept, after) = (Vec::new(), &mut draft.after);
+    for path in made {
+        let is_meant = after.synonyms.values().any(|tag| *tag == path);
+        if assigned.contains(&path) || is_meant || after.subtree(&path).len() > 1 {
+            kept.push(path);
+        } else {
+            after.tags.remove(&path);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+/// Whether a name is what the change made it. One that it freed may be a tag again: somebody has used it.
+fn is_as_left(now: &names::Names, change: &NameChange) -> bool {
+    let meaning = now.meaning(&change.path);
+    let is_tag = |meaning: &Option<Meaning>| matches!(meaning, Some(Meaning::Tag(_)));
+    meaning == change.after || (change.after.is_none() && is_tag(&meaning) && is_tag(&change.before))
+}
+
+/// Plans the way back. Tags that the change made stay until it is known who uses them.
+fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange]) -> Result<(), TagError> {
+    let back: BTreeMap<&str, &str> =
+        log.iter().filter_map(|it| Some((it.path.as_str(), it.moved_from.as_deref()?))).collect();
+    let logged = |path: &str| log.iter().any(|it| it.path == path);
+    let now: Vec<String> = draft.before.tags.keys().cloned().collect();
+    for path in now {
+        let above = back.keys().filter(|top| names::is_within(&path, top)).max_by_key(|top| top.len());
+        let Some(top) = above else { continue };
+        if path == **top || !logged(&path) {
+            let mut to = format!("{}{}", back[top], &path[top.len()..]);
+            // What it was called before may be of before the rules.
+            if path != **top {
+                to = parse(rules, &path, &to)?.into();
+            }
+            if draft.before.tags.contains_key(&to) && !back.keys().any(|top| names::is_within(&to, top)) {
+                return Err(TagError::ChangedSince { change, name: to, by: None });
+            }
+            let tag = draft.after.tags.remove(&path).unwrap_or_default();
+            draft.after.tags.insert(to.clone(), tag);
+            draft.renamed.insert(path, to);
+        }
+    }
+    for name in log {
+        let made = name.before.is_none() && matches!(name.after, Some(Meaning::Tag(_)));
+        if made || back.contains_key(name.path.as_str()) && name.before.is_none() {
+            continue;
+        }
+        // A tag that was another name before: what nodes have got of it since goes to the tag that it means again.
+        if let (Some(Meaning::Synonym(tag)), Some(Meaning::Tag(_)), None) =
+            (&name.before, &name.after, &name.moved_from)
+        {
+            draft.merged.insert(name.path.clone(), tag.clone());
+        }
+        draft.after.set(&name.path, name.before.clone());
+    }
+    // What stands above one that comes back may be gone since.
+    let tags: Vec<String> = draft.after.tags.keys().cloned().collect();
+    tags.iter().for_each(|path| draft.after.add_ancestors(path));
+    Ok(())
+}

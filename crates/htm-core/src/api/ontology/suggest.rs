@@ -1,0 +1,172 @@
+//! Tags that may be one: what speaks for it, and the merge that would make them one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use super::Ontology;
+use super::look::TagUse;
+use crate::model::error::Result;
+use crate::model::tag::TagPath;
+use crate::provider::{Embedder, Purpose};
+use crate::store::ontology as store;
+
+/// From which share of common trigrams last levels are written alike.
+const ALIKE: f32 = 0.5;
+/// From which share of common nodes tags stand on the same.
+const SAME_NODES: f32 = 0.5;
+/// From which cosine tags mean the same.
+const SAME_MEANING: f32 = 0.85;
+/// The most tags, the most used first, whose meanings are compared: every one with every other.
+const MAX_EMBEDDED: usize = 2_000;
+/// The most pairs that one kind of evidence brings.
+const MAX_PAIRS: u32 = 10_000;
+/// The fewest nodes that two tags share before that says something.
+const MIN_SHARED: u32 = 2;
+
+/// Two tags that may be one, and what speaks for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suggestion {
+    /// The one of fewer nodes.
+    pub from: TagPath,
+    /// The one that would stay.
+    pub into: TagPath,
+    /// Nodes of `from` and those below it.
+    pub from_nodes: i64,
+    /// Nodes of `into` and those below it.
+    pub into_nodes: i64,
+    /// How far their last levels are written alike: the share of common trigrams, from 0.5.
+    pub name: Option<f32>,
+    /// The share of nodes with either that have both, from 0.5.
+    pub nodes: Option<f32>,
+    /// The cosine of their embeddings, from 0.85.
+    pub meaning: Option<f32>,
+}
+
+impl Suggestion {
+    /// How much speaks for it: each kind of evidence leaves less doubt.
+    pub fn score(&self) -> f32 {
+        1.0 - [self.name, self.nodes, self.meaning]
+            .into_iter()
+            .flatten()
+            .fold(1.0, |doubt, it| doubt * (1.0 - it * 0.99))
+    }
+}
+
+/// A tag of few nodes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Orphan {
+    /// The tag with its counts.
+    #[serde(flatten)]
+    pub tag: TagUse,
+    /// What it could be merged into: one that is written alike, else the one above it; none for a root that is like no other.
+    pub merge_into: Option<TagPath>,
+}
+
+type Pair = (String, String);
+
+impl Ontology<'_> {
+    /// Merges that would make one of tags that mean the same, those for which most speaks first. With an embedder, what
+    /// the tags and their descriptions mean is compared as well.
+    ///
+    /// # Errors
+    /// What the embedder says, or a database error.
+    pub async fn suggest(&self, embedder: Option<&dyn Embedder>, limit: u32) -> Result<Vec<Suggestion>> {
+        let (pool, namespace) = (self.htm.pool(), self.namespace);
+        let uses = store::uses(pool, namespace, None).await?;
+        let by_path: HashMap<&str, &TagUse> = uses.iter().map(|it| (it.tag.as_str(), it)).collect();
+        // In the order of names, so that each pair is one.
+        let mut evidence: BTreeMap<Pair, [Option<f32>; 3]> = BTreeMap::new();
+        let mut note = |a: String, b: String, kind: usize, value: f32| {
+            evidence.entry(if a < b { (a, b) } else { (b, a) }).or_default()[kind] = Some(value);
+        };
+        for (a, b, similarity) in store::alike(pool, namespace, ALIKE, MAX_PAIRS).await? {
+            note(a, b, 0, similarity);
+        }
+        for it in store::cooccurring(pool, namespace, None, MIN_SHARED, Some(SAME_NODES), MAX_PAIRS).await? {
+            note(it.tag, it.other, 1, it.jaccard);
+        }
+        if let Some(embedder) = embedder {
+            for (a, b, cosine) in same_meaning(embedder, &uses).await? {
+                note(a, b, 2, cosine);
+            }
+        }
+        let suggestion = |((a, b), [name, nodes, meaning]): (Pair, [Option<f32>; 3])| {
+            let (a, b) = (*by_path.get(a.as_str())?, *by_path.get(b.as_str())?);
+            // The one of more nodes stays; of two that are as often used, the one whose place in the tree is said.
+            let rank = |it: &TagUse| (it.total, it.tag.depth());
+            let (from, into) = if rank(a) > rank(b) { (b, a) } else { (a, b) };
+            let (from_nodes, into_nodes) = (from.total, into.total);
+            Some(Suggestion {
+                from: from.tag.clone(),
+                into: into.tag.clone(),
+                from_nodes,
+                into_nodes,
+                name,
+                nodes,
+                meaning,
+            })
+        };
+        let mut suggestions: Vec<Suggestion> = evidence.into_iter().filter_map(suggestion).collect();
+        suggestions.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.from.cmp(&b.from)));
+        suggestions.truncate(limit as usize);
+        Ok(suggestions)
+    }
+
+    /// Tags that at most `max_nodes` live nodes have, counting those below each; with the merge that would mend it.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn orphans(&self, max_nodes: u32) -> Result<Vec<Orphan>> {
+        let (pool, namespace) = (self.htm.pool(), self.namespace);
+        let uses = store::uses(pool, namespace, None).await?;
+        let mut nearest: HashMap<String, (f32, String)> = HashMap::new();
+        for (a, b, similarity) in store::alike(pool, namespace, ALIKE, MAX_PAIRS).await? {
+            for (tag, other) in [(a.clone(), b.clone()), (b, a)] {
+                let is_nearer = nearest.get(&tag).is_none_or(|(known, _)| similarity > *known);
+                if is_nearer {
+                    nearest.insert(tag, (similarity, other));
+                }
+            }
+        }
+        let few = |it: &TagUse| it.total <= i64::from(max_nodes);
+        let used: HashMap<&str, i64> = uses.iter().map(|it| (it.tag.as_str(), it.total)).collect();
+        let orphan = |tag: &TagUse| {
+            let alike = nearest.get(tag.tag.as_str()).map(|(_, other)| other);
+            // Not the other way round as well: the one of more nodes stays.
+            let alike = alike.filter(|other| {
+                let theirs = used.get(other.as_str()).copied().unwrap_or(0);
+                (theirs, other.as_str()) > (tag.total, tag.tag.as_str())
+            });
+            let merge_into = alike.and_then(|it| it.parse().ok()).or_else(|| tag.tag.parent());
+            Orphan { tag: tag.clone(), merge_into }
+        };
+        Ok(uses.iter().filter(|it| few(it)).map(orphan).collect())
+    }
+}
+
+async fn same_meaning(embedder: &dyn Embedder, uses: &[TagUse]) -> Result<Vec<(String, String, f32)>> {
+    let mut tags: Vec<&TagUse> = uses.iter().collect();
+    tags.sort_by_key(|it| std::cmp::Reverse(it.total));
+    tags.truncate(MAX_EMBEDDED);
+    let texts: Vec<String> = tags.iter().map(|it| in_words(it)).collect();
+    let vectors = embedder.embed(&texts, Purpose::Document).await?;
+    let mut pairs = Vec::new();
+    for (n, (a, x)) in tags.iter().zip(&vectors).enumerate() {
+        for (b, y) in tags.iter().zip(&vectors).skip(n + 1) {
+            let cosine: f32 = x.vector.iter().zip(&y.vector).map(|(x, y)| x * y).sum();
+            if cosine >= SAME_MEANING && !a.tag.is_below(&b.tag) && !b.tag.is_below(&a.tag) {
+                pairs.push((a.tag.to_string(), b.tag.to_string(), cosine.min(1.0)));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// `database:query-plan` is `query plan (database)`, and what it is about.
+fn in_words(tag: &TagUse) -> String {
+    let words = |path: &str| path.replace('-', " ").replace(':', ", ");
+    let above = tag.tag.parent().map(|it| format!(" ({})", words(it.as_str()))).unwrap_or_default();
+    let about = tag.description.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
+    format!("{}{above}{about}", words(tag.tag.leaf()))
+}

@@ -1,0 +1,195 @@
+//! Recall: finding by vector, by full text, and by both.
+
+mod search;
+
+use std::time::Instant;
+
+use search::Search;
+
+use crate::api::htm::Htm;
+use crate::api::timeline::TimelineQuery;
+use crate::model::error::{Error, Result};
+use crate::model::recall::{
+    Degraded, Hit, MatchedBy, RecallError, RecallQuery, Recalled, Scores, Strategy, TagFilter, auto, facets,
+};
+use crate::model::timeframe::Applied;
+use crate::model::words::{Sign, Words};
+use crate::store::recall::Reader;
+use crate::store::tags;
+
+impl Htm {
+    /// Finds memories.
+    ///
+    /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
+    ///
+    /// # Errors
+    /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
+    /// `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
+    /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
+    /// `diversity_out_of_range`, or a database error.
+    pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
+        query.validate()?;
+        let in_use = self.by_tags_in_use(query).await?;
+        let query = in_use.as_ref().unwrap_or(query);
+        match query.is_refined() {
+            true => self.recall_refined(query).await,
+            false => self.search(query, &[]).await,
+        }
+    }
+
+    /// The query by the tags that its plurals mean; none when it has none.
+    async fn by_tags_in_use(&self, query: &RecallQuery) -> Result<Option<RecallQuery>> {
+        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        let tags = self.filters_in_use(&namespaces, &query.tags).await?;
+        let boost_tags = self.filters_in_use(&namespaces, &query.boost_tags).await?;
+        let is_same = tags == query.tags && boost_tags == query.boost_tags;
+        Ok((!is_same).then(|| RecallQuery { tags, boost_tags, ..query.clone() }))
+    }
+
+    /// Filters as the namespaces call them: a plural that is a name in none of them is its singular that is one.
+    pub(crate) async fn filters_in_use(
+        &self,
+        namespaces: &[&str],
+        filters: &[TagFilter],
+    ) -> Result<Vec<TagFilter>> {
+        let mut in_use = filters.to_vec();
+        for filter in &mut in_use {
+            let (TagFilter::Exact(path) | TagFilter::Prefix(path)) = filter;
+            let asked: Vec<(&str, &str)> = namespaces.iter().map(|it| (*it, path.as_str())).collect();
+            let called = tags::as_in_use(self.pool(), self.tag_rules(), &asked).await?;
+            if let Some(one) = called.iter().find(|called| *called != path.as_str()) {
+                *path = one.parse()?;
+            }
+        }
+        Ok(in_use)
+    }
+
+    /// The search of a valid query by the first of its models, without what refines it. What `required` asks for holds
+    /// beside what the query's own signs do.
+    pub(crate) async fn search(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
+        let weights =
+            query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
+        weights.map_or(Ok(()), |weights| weights.validate())?;
+        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        for namespace in &namespaces {
+            self.saw_robot(namespace, &self.settings().robot);
+        }
+        let applied = self.apply_time(&query.timeframe, &query.text).await?;
+        if applied.is_only_time() {
+            return self.recall_time(query, applied).await;
+        }
+        let Applied { timeframe, phrase } = applied;
+        let words =
+            Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query)).and(required);
+        if words.plain.trim().is_empty() && words.filters() {
+            return Err(RecallError::OnlyNegations { query: query.text.chars().take(80).collect() }.into());
+        }
+        let chosen = (query.strategy == Strategy::Auto).then(|| auto::choose(&words));
+        let strategy = chosen.as_ref().map_or(query.strategy, |chosen| chosen.strategy);
+        let started = Instant::now();
+        let mut degraded = Vec::new();
+        let embedding = match strategy.wants_vectors() {
+            false => None,
+            true => match self.embed_query(&words.plain, query.models.first().map(String::as_str)).await {
+                Ok(embedding) => Some(embedding),
+                Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
+                    return Err(error);
+                }
+                Err(error @ Error::ModelUnknown { .. }) if !query.models.is_empty() => return Err(error),
+                // A database that fails here fails the text's leg as well.
+                Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
+                Err(error) => {
+                    tracing::info!(code = error.code(), %error, "recall without vectors");
+                    let reason = format!("{error}; {}", error.hint());
+                    degraded.push(Degraded { leg: "vector", code: error.code(), reason });
+                    None
+                }
+            },
+        };
+        let instead_of = match &embedding {
+            Some((model, _)) => self.instead_of(model, query).await?,
+            None => None,
+        };
+        let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let started = Instant::now();
+        let search = Search {
+            namespaces: &namespaces,
+            query,
+            strategy,
+            timeframe: &timeframe,
+            words: &words,
+            by_text: strategy != Strategy::Vector || embedding.is_none(),
+            embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
+            settings: &self.settings().recall,
+            relevance: weights.as_ref(),
+            language: &self.settings().language,
+        };
+        let found = search.run(Reader::open(self.pool(), self.settings().recall.ef_search).await?).await?;
+        let hits = found.hits;
+        if query.count_accesses {
+            self.count_accesses(hits.iter().map(|hit| hit.node.id));
+        }
+        Ok(Recalled {
+            facets: facets(&hits),
+            hits,
+            strategy: query.strategy,
+            chosen,
+            corrected: found.corrected,
+            timeframe,
+            time_phrase: phrase,
+            unembedded: found.unembedded,
+            vector_search: found.vector_search,
+            models: embedding.map(|(model, _)| model.label).into_iter().collect(),
+            instead_of,
+            degraded,
+            embed_ms,
+            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            legs: found.legs,
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
+        })
+    }
+}
+
+impl Htm {
+    /// What a query that is a time and no more asks for: the latest of that time.
+    async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
+        let started = Instant::now();
+        let nodes = self.latest(&TimelineQuery::of(query), &applied.timeframe).await?;
+        let hits = nodes.into_iter().map(|node| Hit {
+            node,
+            scores: Scores::default(),
+            access_count: 0,
+            last_accessed: None,
+            matched_by: MatchedBy::Time,
+            snippet: None,
+            explanation: None,
+            folded: Vec::new(),
+        });
+        let hits: Vec<Hit> = hits.collect();
+        if query.count_accesses {
+            self.count_accesses(hits.iter().map(|hit| hit.node.id));
+        }
+        Ok(Recalled {
+            facets: facets(&hits),
+            hits,
+            strategy: query.strategy,
+            chosen: None,
+            corrected: Vec::new(),
+            timeframe: applied.timeframe,
+            time_phrase: applied.phrase,
+            unembedded: 0,
+            models: Vec::new(),
+            instead_of: None,
+            vector_search: None,
+            degraded: Vec::new(),
+            embed_ms: 0.0,
+            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            legs: Vec::new(),
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
+        })
+    }
+}

@@ -1,0 +1,353 @@
+//! What a recall does beside its search when it is asked to, in this order:
+//!
+//! 0. the vectors of several models are searched, and the lists are fused by rank (`models.rs`);
+//! 1. other phrasings of the query are searched for too, and the lists are fused by rank, the query's own weighing most
+//!    (`model/refine/fuse.rs`);
+//! 2. near-duplicates are folded into the best of them (`model/refine/diversity.rs`);
+//! 3. the first candidates are ordered by a re-ranker; the rest stays behind in its order;
+//! 4. hits are chosen that differ from one another (`model/refine/diversity.rs`).
+//!
+//! What fails of 1 and 3 costs its own effect: the order stays, and [`Recalled::degraded`](crate::Recalled) says why.
+
+mod models;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use crate::api::htm::Htm;
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets};
+use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
+use crate::model::refine::{RefineError, fuse};
+use crate::model::words::{Sign, Words};
+use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
+use crate::store::candidates;
+use crate::store::embeddings::{ModelState, by_label};
+
+/// What the query's own list weighs against that of another phrasing, which is a guess at what was meant.
+const WEIGHT_OF_THE_QUERY: f64 = 2.0;
+/// Candidates that are compared with one another; more than so many keep their order behind them.
+const MAX_COMPARED: usize = 500;
+
+/// How a recall is refined when it is to be; from the configuration.
+#[derive(Clone, Debug)]
+pub struct RefineSettings {
+    /// Candidates that the re-ranker is shown.
+    pub rerank_top: usize,
+    /// How long the re-ranker may take; then the order stays.
+    pub rerank_timeout: Duration,
+    /// Other phrasings of a query that are asked for.
+    pub expansions: usize,
+    /// How long they may take to come; then the query answers alone.
+    pub expand_timeout: Duration,
+}
+
+impl Default for RefineSettings {
+    fn default() -> Self {
+        Self {
+            rerank_top: 50,
+            rerank_timeout: Duration::from_secs(2),
+            expansions: 3,
+            expand_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl RecallQuery {
+    pub(crate) fn is_refined(&self) -> bool {
+        self.cross_encode || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
+    }
+}
+
+pub(crate) fn validate_diversity(diversity: Option<f64>) -> Result<(), RefineError> {
+    match diversity {
+        // NaN is not contained either.
+        Some(value) if !(0.0..=1.0).contains(&value) => Err(RefineError::DiversityOutOfRange { value }),
+        _ => Ok(()),
+    }
+}
+
+impl Htm {
+    /// The recall of a valid query that is refined.
+    pub(crate) async fn recall_refined(&self, query: &RecallQuery) -> Result<Recalled> {
+        if query.cross_encode && self.reranker().is_none() {
+            return Err(RefineError::RerankerMissing.into());
+        }
+        if query.expand && self.expander().is_none() {
+            return Err(RefineError::ExpanderMissing.into());
+        }
+        // What is only a candidate was not recalled.
+        let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };
+        let mut recalled = self.search_models(&search, &[]).await?;
+        // Of a time and no more, the latest are asked for: there is nothing to be compared with.
+        let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
+        if query.expand && is_search {
+            self.expand(&search, &mut recalled).await;
+        }
+        let compares = query.fold || (query.diversity.is_some() && is_search);
+        let vectors = if compares { self.vectors_of(&recalled).await? } else { HashMap::new() };
+        if query.fold {
+            fold(&mut recalled.hits, &vectors);
+        }
+        if query.cross_encode && is_search {
+            self.rerank(&Words::parse(&query.text).plain, &mut recalled).await;
+        }
+        if let Some(novelty) = query.diversity.filter(|_| is_search) {
+            diversify(&mut recalled, &vectors, novelty, query.limit);
+        }
+        recalled.hits.truncate(query.limit);
+        recalled.facets = facets(&recalled.hits);
+        if query.count_accesses {
+            self.count_accesses(recalled.hits.iter().map(|hit| hit.node.id));
+        }
+        Ok(recalled)
+    }
+
+    /// How many candidates the search is to bring.
+    fn candidates(&self, query: &RecallQuery) -> usize {
+        let settings = &self.settings().recall;
+        let reranked = if query.cross_encode { settings.refine.rerank_top } else { 0 };
+        let compared =
+            if query.fold || query.expand || query.diversity.is_some() { settings.pool } else { 0 };
+        query.limit.max(reranked).max(compared).min(MAX_LIMIT)
+    }
+
+    /// Searches for other phrasings of the query too.
+    async fn expand(&self, search: &RecallQuery, recalled: &mut Recalled) {
+        let Some(expander) = self.expander() else { return };
+        let settings = &self.settings().recall.refine;
+        let words =
+            Words::parse(recalled.time_phrase.as_ref().map_or(search.text.as_str(), |taken| &taken.query));
+        let started = Instant::now();
+        let asked = expander.expand(&words.plain, settings.expansions);
+        let phrasings = within(settings.expand_timeout, expander.model(), asked).await;
+        recalled.expand_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let phrasings = match phrasings {
+            Ok(phrasings) => distinct(&words, phrasings, settings.expansions),
+            Err(error) => return degrade(recalled, "expansion", &error.into()),
+        };
+        // The time that was meant is known by now, whatever the phrasings say of it.
+        let timeframe = recalled.timeframe.clone();
+        let ask = |phrasing: &String| RecallQuery {
+            text: phrasing.clone(),
+            explain: false,
+            timeframe: timeframe.clone().into(),
+            ..search.clone()
+        };
+        let queries: Vec<RecallQuery> = phrasings.iter().map(ask).collect();
+        let required: Vec<Sign> = words.required().cloned().collect();
+        let searches = queries.iter().map(|query| self.search_models(query, &required));
+        let answers = futures::future::join_all(searches).await;
+        let mut lists = vec![std::mem::take(&mut recalled.hits)];
+        for (phrasing, answer) in phrasings.into_iter().zip(answers) {
+            match answer {
+                Ok(answer) => {
+                    recalled.embed_ms += answer.embed_ms;
+                    recalled.search_ms += answer.search_ms;
+                    recalled.expansions.push(phrasing);
+                    lists.push(answer.hits);
+                }
+                Err(error) => degrade(recalled, "expansion", &error),
+            }
+        }
+        recalled.hits = fused(WEIGHT_OF_THE_QUERY, lists);
+    }
+
+    /// Orders the first candidates by what the re-ranker says.
+    async fn rerank(&self, query: &str, recalled: &mut Recalled) {
+        let settings = &self.settings().recall.refine;
+        let Some(reranker) = self.reranker() else { return };
+        let top = recalled.hits.len().min(settings.rerank_top);
+        if top == 0 {
+            return;
+        }
+        let texts: Vec<String> = recalled.hits[..top].iter().map(|hit| hit.node.content.clone()).collect();
+        let started = Instant::now();
+        let scores = within(settings.rerank_timeout, reranker.model(), reranker.rerank(query, &texts)).await;
+        recalled.rerank_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let checked =
+            scores.and_then(|scores| match scores.len() == top && scores.iter().all(|it| it.is_finite()) {
+                true => Ok(scores),
+                false => {
+                    let message =
+                        format!("{} scores came for {top} texts, or one that is not finite", scores.len());
+                    Err(ProviderError::new(reranker.model(), ProviderErrorKind::BadResponse, message))
+                }
+            });
+        match checked {
+            Ok(scores) => {
+                for (hit, score) in recalled.hits.iter_mut().zip(scores) {
+                    hit.scores.reranked = Some(score);
+                }
+                let score = |hit: &Hit| hit.scores.reranked.unwrap_or(f64::NEG_INFINITY);
+                // Stable: what the re-ranker finds equal stays as it was found.
+                recalled.hits[..top].sort_by(|a, b| score(b).total_cmp(&score(a)));
+            }
+            Err(error) => degrade(recalled, "rerank", &error.into()),
+        }
+    }
+
+    /// The vectors of the candidates that are compared, by the first model whose vectors were searched, else the active one.
+    async fn vectors_of(&self, recalled: &Recalled) -> Result<HashMap<NodeId, Vec<f32>>> {
+        let models = self.recent_models().await?;
+        let model = match recalled.models.first() {
+            Some(label) => Some(by_label(&models, label)?),
+            None => models.iter().find(|model| model.state == ModelState::Active),
+        };
+        let Some(model) = model else { return Ok(HashMap::new()) };
+        let nodes: Vec<NodeId> = recalled.hits.iter().take(MAX_COMPARED).map(|hit| hit.node.id).collect();
+        candidates::vectors(self.pool(), model, &nodes).await
+    }
+}
+
+/// What a provider gives within its deadline.
+async fn within<T>(
+    deadline: Duration,
+    model: &ModelName,
+    call: impl Future<Output = Result<T, ProviderError>>,
+) -> Result<T, ProviderError> {
+    let late = |_elapsed| {
+        let message = format!("no answer within {} ms", deadline.as_millis());
+        Err(ProviderError::new(model, ProviderErrorKind::Timeout, message))
+    };
+    tokio::time::timeout(deadline, call).await.unwrap_or_else(late)
+}
+
+fn degrade(recalled: &mut Recalled, leg: &'static str, error: &Error) {
+    tracing::info!(leg, code = error.code(), %error, "recall without a step");
+    let degraded = Degraded { leg, code: error.code(), reason: format!("{error}; {}", error.hint()) };
+    if !recalled.degraded.contains(&degraded) {
+        recalled.degraded.push(degraded);
+    }
+}
+
+/// Phrasings that can be searched for, each once and none the query itself. What a hit has to contain, or must not, is for
+/// the query to say.
+fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let mut known = vec![plain(&query.plain)];
+    let is_new = |text: &String| {
+        let text = plain(text);
+        let is_new = !text.is_empty() && !text.contains('\0') && !known.contains(&text);
+        known.push(text);
+        is_new
+    };
+    let is_fit = |text: &String| !Words::parse(text).filters();
+    let unquoted = |text: String| text.replace('"', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    phrasings.into_iter().map(unquoted).filter(is_new).filter(is_fit).take(count).collect()
+}
+
+/// The lists as one, of which the first weighs so much and each other one 1; each hit as the first list that has it tells
+/// it, with the fused score.
+fn fused(first: f64, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+    let weights = std::iter::once(first).chain(std::iter::repeat(1.0));
+    let ranks: Vec<(f64, Vec<NodeId>)> = weights
+        .zip(&lists)
+        .map(|(weight, list)| (weight, list.iter().map(|hit| hit.node.id).collect()))
+        .collect();
+    let mut hits: HashMap<NodeId, Hit> = HashMap::new();
+    for hit in lists.into_iter().flatten() {
+        hits.entry(hit.node.id).or_insert(hit);
+    }
+    let scored = fuse::reciprocal_rank(&ranks).into_iter();
+    scored
+        .filter_map(|(node, score)| {
+            let mut hit = hits.remove(&node)?;
+            hit.scores.score = score;
+            Some(hit)
+        })
+        .collect()
+}
+
+/// Folds near-duplicates into the best of them.
+fn fold(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>) {
+    let stands = {
+        let compared = compared(hits, vectors);
+        diversity::folded(compared.len(), |a, b| compared[a].similarity(&compared[b]) >= NEAR_DUPLICATE)
+    };
+    for (at, stand) in stands.iter().enumerate() {
+        if let Some(stand) = stand {
+            let node = hits[at].node.id;
+            hits[*stand].folded.push(node);
+        }
+    }
+    let mut at = 0;
+    hits.retain(|_| {
+        at += 1;
+        stands.get(at - 1).copied().flatten().is_none()
+    });
+}
+
+/// Puts those first that are to be shown.
+fn diversify(recalled: &mut Recalled, vectors: &HashMap<NodeId, Vec<f32>>, novelty: f64, limit: usize) {
+    let is_fused = !recalled.expansions.is_empty() || recalled.models.len() > 1;
+    let hits = &mut recalled.hits;
+    let chosen = {
+        let compared = compared(hits, vectors);
+        let relevance = relevance(&hits[..compared.len()], is_fused);
+        let similarity = |a: usize, b: usize| compared[a].similarity(&compared[b]);
+        diversity::maximal_marginal_relevance(&relevance, similarity, novelty, limit)
+    };
+    let mut rest: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();
+    hits.extend(chosen.into_iter().filter_map(|at| rest[at].take()));
+    hits.extend(rest.into_iter().flatten());
+}
+
+fn compared<'a>(hits: &'a [Hit], vectors: &'a HashMap<NodeId, Vec<f32>>) -> Vec<Candidate<'a>> {
+    let candidate = |hit: &'a Hit| Candidate {
+        text: &hit.node.content,
+        vector: vectors.get(&hit.node.id).map(Vec::as_slice),
+    };
+    hits.iter().take(MAX_COMPARED).map(candidate).collect()
+}
+
+/// What the hits are ordered by, as 0 to 1. Where some were re-ranked, the others are behind the last of them. Lists that
+/// were fused are in the order of their ranks, whatever ordered each.
+fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
+    let reranked: Vec<f64> = hits.iter().map_while(|hit| hit.scores.reranked).collect();
+    let mut relevance = match reranked.is_empty() {
+        true => {
+            let of = |hit: &Hit| hit.scores.relevance.filter(|_| !is_fused).unwrap_or(hit.scores.score);
+            diversity::normalised(&hits.iter().map(of).collect::<Vec<_>>())
+        }
+        false => diversity::normalised(&reranked),
+    };
+    relevance.resize(hits.len(), 0.0);
+    relevance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrasings_are_new_and_can_be_searched_for() {
+        let phrasings = ["Who  likes TABS", "", "tabs lover", "Tabs Lover", "a\0b", "indentation", "more"];
+        let kept = distinct(&Words::parse("who likes tabs"), phrasings.map(str::to_owned).into(), 2);
+        assert_eq!(kept, ["tabs lover", "indentation"]);
+    }
+
+    #[test]
+    fn what_hits_must_have_is_for_the_query_to_say() {
+        let query = Words::parse("\"hard tabs\" -vim -\"the editor wars\"");
+        let phrasings = ["prefers \"tabs\"", "tabs -emacs", "indentation"].map(str::to_owned);
+        assert_eq!(distinct(&query, phrasings.into(), 3), ["prefers tabs", "indentation"]);
+        let required: Vec<Sign> = query.required().cloned().collect();
+        assert_eq!(required.len(), 3);
+        // It holds for a sentence as well.
+        let phrasing = Words::parse("She prefers hard tabs, whatever the editor.").and(&required);
+        assert_eq!(phrasing.required().cloned().collect::<Vec<_>>(), required);
+    }
+
+    #[test]
+    fn diversity_is_a_share() {
+        assert_eq!(validate_diversity(Some(0.0)), Ok(()));
+        assert_eq!(validate_diversity(None), Ok(()));
+        for value in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+            let error = validate_diversity(Some(value)).unwrap_err();
+            assert_eq!((error.code(), error.hint().is_empty()), ("diversity_out_of_range", false));
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! Writing: a node, its tags and its jobs commit together or not at all.
+
+mod parts;
+
+use std::collections::{HashMap, HashSet};
+
+use sqlx::{Connection, PgConnection, PgTransaction};
+
+use crate::api::htm::Htm;
+use crate::api::ping::Pinger;
+use crate::model::error::{Error, Result};
+use crate::model::id::{NodeId, RobotId};
+use crate::model::memory::Memory;
+use crate::model::tag::TagPath;
+use crate::store::jobs;
+use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
+use crate::store::{priorities, robots, tags};
+
+/// How often a write is tried that meets a removal or another write.
+const ATTEMPTS: u32 = 4;
+
+/// What a write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Receipt {
+    /// The node.
+    pub node: NodeId,
+    /// Whether this call wrote it, or what was there already.
+    pub outcome: Outcome,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// A new node.
+    Written,
+    /// A node of the same key and the same content was there; nothing was written.
+    Existing,
+    /// A node of the same content was there ([`Deduplicate`]): it counts this as remembered again, and was given the
+    /// tags. Nothing else of this memory is kept; [`Htm::update`] changes what is there.
+    Repeated,
+}
+
+/// Within what the same text is the same memory, remembered again. Only a [plain](Memory::is_plain) memory is ever a
+/// duplicate: one that has a key, a time, a conversation or a speaker is an event of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Deduplicate {
+    /// Nowhere: every write is a node.
+    Off,
+    /// Among the memories of one robot.
+    Robot,
+    /// Within a namespace, whoever remembers.
+    #[default]
+    Namespace,
+}
+
+/// The receipt of a write that the caller has yet to commit.
+#[derive(Debug)]
+#[must_use = "call `notify` after the commit, or workers find the job only when they poll"]
+pub struct PendingReceipt {
+    receipt: Receipt,
+    pinger: Pinger,
+}
+
+impl PendingReceipt {
+    /// To be called after the caller's commit: wakes the workers.
+    pub fn notify(self) -> Receipt {
+        self.pinger.ping();
+        self.receipt
+    }
+
+    /// The receipt, valid once the caller has committed.
+    pub fn receipt(&self) -> Receipt {
+        self.receipt
+    }
+}
+
+impl Htm {
+    /// Remembers: the node, its tags and the jobs that will embed and tag it are committed when this returns.
+    /// Recall finds the node by its text at once.
+    ///
+    /// # Errors
+    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing is written then.
+    ///
+    /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
+    /// that is there already: [`Outcome::Repeated`].
+    pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
+        let node = self.prepare(&memory)?;
+        let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
+        self.pinger().ping();
+        Ok(receipt)
+    }
+
+    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was renamed or
+    /// merged into another. Who it is now is given back, and what it is called is in the memory; one that is gone goes on
+    /// under the name that the memory has.
+    pub(crate) async fn remember_as(
+        &self,
+        robot: RobotId,
+        memory: &mut Memory,
+    ) -> Result<(Receipt, RobotId)> {
+        let node = self.prepare(memory)?;
+        if node.memory.tags.is_empty() {
+            let mut connection = self.pool().acquire().await?;
+            match self.insert(&mut connection, std::slice::from_ref(&node), Some(robot)).await {
+                Ok(ids) => {
+                    if let [Some(id)] = ids[..] {
+                        self.pinger().ping();
+                        return Ok((written(id), robot));
+                    }
+                }
+                Err(error) if is_robot_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut tx = self.pool().begin().await?;
+        // Held: it is not renamed before the commit.
+        let now = robots::hold_name_in_tx(&mut tx, robot).await?;
+        if let Some((_, name)) = &now {
+            memory.robot = Some(name.clone());
+        }
+        let node = self.prepare(memory)?;
+        let receipt = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?.remove(0)?;
+        tx.commit().await?;
+        self.pinger().ping();
+        Ok((receipt, now.map_or(robot, |(id, _)| id)))
+    }
+
+    /// Remembers many, thousands a call, in one transaction: one result an item, in their order. An item that is
+    /// refused does not hold back the others. When their tags are of more namespaces than PostgreSQL can lock at once
+    /// (hundreds), it takes several transactions, one after the other; a namespace is written by one of them.
+    ///
+    /// # Errors
+    /// The outer error is the database's: nothing is written then. The inner ones are those of
+    /// [`remember`](Self::remember), and `not_written` for what comes after a transaction that failed.
+    pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
+        // The statement that writes them all would be refused whole.
+        let unknown = self.unknown_languages(memories).await?;
+        let prepare = |memory| match self.prepare(memory) {
+            Ok(node) if unknown.contains(node.language) => {
+                Err(Error::LanguageUnknown { value: node.language.into() })
+            }
+            result => result,
+        };
+        let (mut results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
+            .iter()
+            .map(|memory| match prepare(memory) {
+                Ok(node) => (None, Some(node)),
+                Err(error) => (Some(Err(error)), None),
+            })
+            .unzip();
+        let mut accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
+        self.prioritise(&mut accepted).await?;
+        let mut written = self.write_in_parts(&accepted).await?.into_iter();
+        self.pinger().ping();
+        for result in results.iter_mut().filter(|result| result.is_none()) {
+            *result = written.next();
+        }
+        Ok(results.into_iter().flatten().collect())
+    }
+
+    /// Remembers within the caller's transaction: the caller's rows and the memory commit together.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut tx = htm.pool().begin().await?;
+    /// sqlx::query("insert into tickets (title) values ('Disk full')").execute(&mut *tx).await?;
+    /// let pending = htm.remember_in_tx(&mut tx, htm_core::Memory::new("Ticket: disk full")).await?;
+    /// tx.commit().await?;
+    /// pending.notify();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
+    pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
+        let node = self.prepare(&memory)?;
+        let receipt = self.write_in_tx(tx, std::slice::from_ref(&node)).await?.remove(0)?;
+        Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
+    }
+
+    /// The languages of memories that this PostgreSQL does not have.
+    async fn unknown_languages<'a>(&'a self, memories: &'a [Memory]) -> Result<HashSet<&'a str>> {
+        let known = self.known_languages();
+        let mut unknown: HashSet<&str> = memories
+            .iter()
+            .filter(|memory| memory.validate().is_ok())
+            .map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language))
+            .collect();
+        unknown.retain(|language| !known.contains_key(*language));
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().copied().collect();
+            for language in nodes::languages(self.pool(), &names).await? {
+                unknown.remove(language.as_str());
+                known.insert(language, ());
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// An import does not hold up others: the more jobs a namespace has open, the later those of its next nodes are claimed.
+    async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
+        if nodes.len() <= nodes::BULK {
+            return Ok(());
+        }
+        let mut written: HashMap<&str, i64> = HashMap::new();
+        for node in &*nodes {
+            *written.entry(node.namespace).or_default() += 1;
+        }
+        let namespaces: Vec<&str> = written.keys().copied().collect();
+        let mut connection = self.pool().acquire().await?;
+        let open = jobs::count_open(&mut connection, &namespaces, priorities::A_GREAT_MANY).await?;
+        for node in nodes {
+            node.priority = priorities::in_bulk(open[node.namespace] + written[node.namespace]);
+        }
+        Ok(())
+    }
+
+    /// Validates a memory and fills in the handle's defaults.
+    fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
+        memory.validate()?;
+        let settings = self.settings();
+        settings.tag_rules.stored(&memory.tags)?;
+        let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
+        let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
+        self.saw_robot(namespace, robot);
+        Ok(NewNode {
+            memory,
+            namespace,
+            robot,
+            language: memory.language.as_deref().unwrap_or(&settings.language),
+            content_hash: memory.content_hash(),
+            token_count: i32::try_from(settings.token_encoding.count(&memory.content)).unwrap_or(i32::MAX),
+            duplicate_scope: match settings.deduplicate {
+                _ if !memory.is_plain() => None,
+                Deduplicate::Off => None,
+                Deduplicate::Robot => Some(DuplicateScope::Robot),
+                Deduplicate::Namespace => Some(DuplicateScope::Namespace),
+            },
+            priority: priorities::LIVE,
+        })
+    }
+
+    /// In as many transactions as the locks of the tags take. An error of the first is that of all.
+    async fn write_in_parts(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
+        let parts = parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))));
+        if parts.len() <= 1 {
+            return self.write(nodes).await;
+        }
+        let mut results: Vec<Option<Result<Receipt>>> = nodes.iter().map(|_| None).collect();
+        let mut cause = "";
+        for (number, part) in parts.iter().enumerate() {
+            let of_part: Vec<NewNode<'_>> = part.iter().map(|place| nodes[*place]).collect();
+            match self.write(&of_part).await {
+                Ok(written) => {
+                    for (place, result) in part.iter().zip(written) {
+                        results[*place] = Some(result);
+                    }
+                }
+                Err(error) if number == 0 => return Err(error),
+                Err(error) => {
+                    cause = error.code();
+                    for (place, error) in part.iter().zip([error]) {
+                        results[*place] = Some(Err(error));
+                    }
+                    break;
+                }
+            }
+        }
+        Ok(results.into_iter().map(|result| result.unwrap_or(Err(Error::NotWritten { cause }))).collect())
+    }
+
+    /// One statement, committed by itself, for a node without tags of a robot that is known; else a transaction.
+    async fn write(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
+        let mut connection = self.pool().acquire().await?;
+        if let [node] = nodes
+            && node.memory.tags.is_empty()
+            && self.known_robots().contains_key(&robot_of(node))
+        {
+            match self.insert(&mut connection, nodes, None).await {
+                Ok(ids) => {
+                    if let [Some(id)] = ids[..] {
+                        return Ok(vec![Ok(written(id))]);
+                    }
+                }
+                Err(error) if is_robot_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let results = self.write_in_tx(&mut connection, nodes).await?;
+        for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
+            self.known_robots().insert(robot_of(node), ());
+        }
+        Ok(results)
+    }
+
+    /// In a transaction, or in a savepoint of the one that is open. What another removes while it is looked at, the robot
+    /// or the node that stood in the way, is looked at once more; and so is what waited for another in a circle.
+    async fn write_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Vec<Result<Receipt>>> {
+        let mut attempt = 1;
+        let mut results = loop {
+            match self.attempt_in_tx(connection, nodes).await {
+                Err(error) if attempt < ATTEMPTS && (is_robot_gone(&error) || met_another(&error)) => {
+                    attempt += 1;
+                }
+                results => break results?,
+            }
+        };
+        let contended = |result: &Result<Receipt>| matches!(result, Err(Error::Contended));
+        let (places, again): (Vec<usize>, Vec<NewNode<'_>>) = nodes
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| contended(&results[*place]))
+            .map(|(place, node)| (place, *node))
+            .unzip();
+        if !again.is_empty() {
+            for (place, result) in places.into_iter().zip(self.attempt_in_tx(connection, &again).await?) {
+                results[place] = result;
+            }
+        }
+        Ok(results)
+    }
+
+    /// Registers robots and tags, inserts, finds out what stood in the way of each item that was not inserted, and assigns tags.
+    /// When nothing was written, nothing stays.
+    async fn attempt_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Vec<Result<Receipt>>> {
+        let mut tx = connection.begin().await?;
+        let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
+        robots::register_in_tx(&mut tx, &robots).await?;
+        // Before any node is locked, as all do who register tags: nobody who waits for a tag has a node that another,
+        // who has the tag, waits for.
+        let stored_tags: Vec<Vec<TagPath>> = nodes.iter().map(|node| self.tags_of(node.memory)).collect();
+        let paths: Vec<(&str, &str)> = nodes
+            .iter()
+            .zip(&stored_tags)
+            .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
+            .collect();
+        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules()).await?;
+        let full = (nodes.iter().zip(&stored_tags)).find_map(|(node, tags)| {
+            tags.iter().find_map(|tag| names.of(node.namespace, tag.as_str()).err())
+        });
+        if let Some(full) = full {
+            tx.rollback().await?;
+            if nodes.len() == 1 {
+                return Ok(vec![Err(full)]);
+            }
+            // One by one: who comes first has the room that there is.
+            let mut results = Vec::new();
+            for node in nodes.chunks(1) {
+                results.extend(Box::pin(self.attempt_in_tx(connection, node)).await?);
+            }
+            return Ok(results);
+        }
+        let mut results: Vec<Result<Receipt>> = self
+            .insert(&mut tx, nodes, None)
+            .await?
+            .into_iter()
+            .map(|id| id.map(written).ok_or(Error::Contended))
+            .collect();
+        resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
+        resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
+        let changed = |result: &&Result<Receipt>| {
+            matches!(result, Ok(Receipt { outcome: Outcome::Written | Outcome::Repeated, .. }))
+        };
+        if !results.iter().any(|result| changed(&result)) {
+            tx.rollback().await?;
+            return Ok(results);
+        }
+        let tags: Vec<(NodeId, &str, &str)> = nodes
+            .iter()
+            .zip(&stored_tags)
+            .zip(&results)
+            .filter(|(_, result)| changed(result))
+            .filter_map(|((node, tags), result)| Some((node.namespace, tags, result.as_ref().ok()?.node)))
+            .flat_map(|(namespace, tags, id)| tags.iter().map(move |tag| (id, namespace, tag)))
+            .map(|(id, namespace, tag)| Ok((id, namespace, names.of(namespace, tag.as_str())?)))
+            .collect::<Result<_>>()?;
+        if !tags.is_empty() {
+            tags::assign_manual_in_tx(&mut tx, &tags).await?;
+        }
+        tx.commit().await?;
+        Ok(results)
+    }
+
+    /// The tags of a memory that was validated, as they are stored.
+    fn tags_of(&self, memory: &Memory) -> Vec<TagPath> {
+        let rules = &self.settings().tag_rules;
+        memory.tags.iter().filter_map(|tag| rules.normalise(tag.as_str()).ok()).collect()
+    }
+
+    async fn insert(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+        robot: Option<RobotId>,
+    ) -> Result<Vec<Option<NodeId>>> {
+        let settings = self.settings();
+        let insertion = Insertion {
+            token_encoding: settings.token_encoding.as_str(),
+            embedding_model: &settings.embedding_model.to_string(),
+            tag_model: &settings.tag_model.to_string(),
+            max_attempts: settings.max_attempts as i32,
+            robot,
+        };
+        Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)
+    }
+}
+
+fn robot_of(node: &NewNode<'_>) -> (String, String) {
+    (node.namespace.to_owned(), node.robot.to_owned())
+}
+
+fn written(node: NodeId) -> Receipt {
+    Receipt { node, outcome: Outcome::Written }
+}
+
+/// Whether the database ended this, of two that waited for one another.
+fn met_another(error: &Error) -> bool {
+    let Error::Database(error) = error else { return false };
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("40P01")
+}
+
+/// Whether the robot's row was removed between the look at it and the write.
+fn is_robot_gone(error: &Error) -> bool {
+    let Error::Database(error) = error else { return false };
+    ["nodes_robot_fk", "repeats_robot_fk"].iter().any(|constraint| robots::is_about(error, constraint))
+}
+
+/// Says of the items with a key that were not inserted who has the key.
+async fn resolve_keys_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+    results: &mut [Result<Receipt>],
+) -> Result<()> {
+    let taken: Vec<(usize, (&str, &str))> = nodes
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| results[*place].is_err())
+        .filter_map(|(place, node)| Some((place, (node.namespace, node.memory.key.as_deref()?))))
+        .collect();
+    if taken.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<(&str, &str)> = taken.iter().map(|(_, key)| *key).collect();
+    let holders = nodes::by_keys(connection, &keys).await?;
+    for (place, (namespace, key)) in taken {
+        let Some((node, hash)) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
+        results[place] = match *hash == nodes[place].content_hash {
+            true => Ok(Receipt { node: *node, outcome: Outcome::Existing }),
+            false => Err(Error::KeyTaken { key: key.into(), namespace: namespace.into(), node: *node }),
+        };
+    }
+    Ok(())
+}
+
+/// Counts the items whose content was there already as remembered again.
+async fn resolve_repeats_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+    results: &mut [Result<Receipt>],
+) -> Result<()> {
+    let (places, repeated): (Vec<usize>, Vec<NewNode<'_>>) = nodes
+        .iter()
+        .enumerate()
+        .filter(|(place, node)| results[*place].is_err() && node.duplicate_scope.is_some())
+        .map(|(place, node)| (place, *node))
+        .unzip();
+    if repeated.is_empty() {
+        return Ok(());
+    }
+    for (place, node) in places.into_iter().zip(nodes::repeat_in_tx(connection, &repeated).await?) {
+        if let Some(node) = node {
+            results[place] = Ok(Receipt { node, outcome: Outcome::Repeated });
+        }
+    }
+    Ok(())
+}

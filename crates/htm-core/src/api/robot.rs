@@ -1,0 +1,488 @@
+//! A robot at work: long-term memory, shared by all, and what it has in mind itself.
+
+mod keeper;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+pub(crate) use self::keeper::OpenMinds;
+use self::keeper::{Keeper, Mind};
+use crate::api::htm::Htm;
+use crate::api::remember::{Outcome, Receipt};
+use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
+use crate::model::error::{Error, Result};
+use crate::model::id::{NodeId, RobotId};
+use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
+use crate::model::recall::{RecallQuery, Recalled};
+use crate::model::tokens::TokenEncoding;
+use crate::model::working_memory::{Entry, WorkingMemory, WorkingMemoryStats};
+use crate::store::working_memory::{self as store, LiveNode};
+
+/// How long a context waits to hear which of its nodes were forgotten or edited elsewhere.
+const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
+///
+/// What it has in mind is written behind its calls, in batches: a robot that is opened again, in this process or
+/// another, goes on where it was. [`close`](Self::close) it, or [`Htm::flush`] its handle, before the program ends, or
+/// the last fifth of a second of that may be lost; what was remembered is never.
+///
+/// ```no_run
+/// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
+/// use htm_core::{ContextOptions, Memory, RecallQuery};
+/// let robot = htm.robot("architect").await?;
+/// robot.remember(Memory::new("We chose PostgreSQL for the ledger.").importance(8.0)).await?;
+/// robot.recall(&RecallQuery::new("which database did we choose?")).await?;
+/// let prompt = robot.context(&ContextOptions::new(4_000)).await.context.text;
+/// robot.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Robot {
+    mind: Arc<Mind>,
+    keeper: Arc<Keeper>,
+    left_behind: Arc<[NodeId]>,
+}
+
+/// What taking nodes into a working memory brought about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Intake {
+    /// Nodes that had to leave, in the order in which they left.
+    pub evicted: Vec<NodeId>,
+    /// Nodes that did not come in: each alone has more tokens than the working memory holds.
+    pub oversized: Vec<Oversized>,
+}
+
+/// A node that is too large to be held in mind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Oversized {
+    /// The node.
+    pub node: NodeId,
+    /// Its tokens.
+    pub tokens: usize,
+}
+
+/// What [`Robot::remember`] did.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Remembered {
+    /// That it is in long-term memory.
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    /// What it changed in mind.
+    #[serde(flatten)]
+    pub intake: Intake,
+}
+
+/// What [`Robot::recall`] found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct RobotRecalled {
+    /// The hits.
+    #[serde(flatten)]
+    pub recalled: Recalled,
+    /// What they changed in mind.
+    #[serde(flatten)]
+    pub intake: Intake,
+}
+
+/// A context of what a robot has in mind.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct RobotContext {
+    /// The text, and what became of each node.
+    #[serde(flatten)]
+    pub context: Context,
+    /// Set when the database did not answer: a node that somebody forgot or edited since then may be in the text.
+    pub unverified: Option<Unverified>,
+}
+
+/// Why a context could not be compared with long-term memory.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Unverified {
+    /// The stable code of the reason.
+    pub code: &'static str,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+impl Htm {
+    /// Opens a robot of the handle's namespace, registered if it is new, with what it had in mind when it was last
+    /// seen: nodes that were forgotten since are not among it, edited ones have their new text. The working memory
+    /// holds the robot's own budget ([`set_robot_budget`](Self::set_robot_budget)), or else
+    /// [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
+    ///
+    /// # Errors
+    /// `robot_invalid`, or a database error.
+    pub async fn robot(&self, name: &str) -> Result<Robot> {
+        self.robot_in(&self.settings().namespace, name).await
+    }
+
+    /// As [`robot`](Self::robot), of another namespace.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `robot_invalid`, or a database error.
+    pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
+        self.admit(namespace)?;
+        validate_name("robot", name, MAX_NAME_BYTES)?;
+        let opened = store::open_robot(self.pool(), namespace, name).await?;
+        let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
+        let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;
+        let mind = Arc::new(Mind::new(self.clone(), opened.id, (namespace, name), memory, opened.now));
+        self.minds().open(&mind);
+        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
+    }
+
+    /// What a robot had in mind when it was last seen, without opening it: nothing is written.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `robot_invalid`, `namespace_invalid`, or a database error.
+    pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
+        validate_name("robot", name, MAX_NAME_BYTES)?;
+        let robot = self.find_robot(namespace, name).await?;
+        Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
+    }
+
+    /// What a robot's working memory holds, in tokens: its own budget, or what the handle is set to.
+    fn budget(&self, own: Option<usize>) -> usize {
+        own.unwrap_or(self.settings().working_memory_tokens)
+    }
+
+    /// The rows of a working memory, within today's budget; and the nodes that it leaves no room for.
+    async fn restored(
+        &self,
+        id: RobotId,
+        now: DateTime<Utc>,
+        max_tokens: usize,
+    ) -> Result<(WorkingMemory, Vec<NodeId>)> {
+        let mut memory = WorkingMemory::new(usize::MAX);
+        let mut gone = Vec::new();
+        for row in store::restore(self.pool(), id, self.namespaces()).await? {
+            let entry = Entry {
+                added_at: row.added_at,
+                accessed_at: row.accessed_at,
+                accesses: row.accesses as u64,
+                ..entry_of(row.node, None, now, self.settings().token_encoding)
+            };
+            if entry.tokens > max_tokens {
+                gone.push(entry.node);
+            } else {
+                memory.add(entry)?;
+            }
+        }
+        // Not while they come: of a budget that is smaller now, the important ones are to get the most.
+        gone.extend(memory.resize(max_tokens).into_iter().map(|entry| entry.node));
+        Ok((memory, gone))
+    }
+}
+
+impl Robot {
+    /// Its id; that of another robot once it was merged into that.
+    pub fn id(&self) -> RobotId {
+        self.mind.id()
+    }
+
+    /// Its name, as far as it was told: one that was renamed elsewhere learns it when it remembers next.
+    pub fn name(&self) -> String {
+        self.mind.name()
+    }
+
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
+        &self.mind.namespace
+    }
+
+    /// Remembers, as this robot, and keeps it in mind. The memory's namespace is the robot's unless it names another.
+    ///
+    /// A text that is too large for the working memory is in long-term memory all the same: the answer says so.
+    ///
+    /// # Errors
+    /// As [`Htm::remember`].
+    pub async fn remember(&self, mut memory: Memory) -> Result<Remembered> {
+        memory.robot = Some(self.mind.name());
+        let namespace = memory.namespace.get_or_insert_with(|| self.mind.namespace.clone());
+        let receipt = match *namespace == self.mind.namespace {
+            true => {
+                let (receipt, now) = self.mind.htm.remember_as(self.mind.id(), &mut memory).await?;
+                self.mind.become_robot(now, memory.robot.as_deref().unwrap_or_default());
+                receipt
+            }
+            false => self.mind.htm.remember(memory.clone()).await?,
+        };
+        let mut entry = self.entry_of_memory(receipt.node, &memory);
+        if receipt.outcome != Outcome::Written {
+            // It was there: with an importance and a time of its own. When it cannot be read, revision 0 has the next
+            // context read it.
+            entry.revision = 0;
+            let live = store::live_nodes(self.mind.htm.pool(), &[(receipt.node, 0)]).await;
+            if let Some(live) = live.ok().and_then(|mut rows| rows.pop()) {
+                entry = entry_of(live, None, entry.added_at, self.encoding());
+            }
+        }
+        Ok(Remembered { receipt, intake: self.take_in([entry]) })
+    }
+
+    /// Recalls, in the robot's namespace unless the query names another, and takes the hits into mind, the best one
+    /// last: it leaves last, and is the most recent one.
+    ///
+    /// # Errors
+    /// As [`Htm::recall`].
+    pub async fn recall(&self, query: &RecallQuery) -> Result<RobotRecalled> {
+        let mut query = query.clone();
+        if query.namespaces.is_empty() {
+            query.namespaces.push(self.mind.namespace.clone());
+        }
+        self.mind.htm.saw_robot(&self.mind.namespace, &self.mind.name());
+        let recalled = self.mind.htm.recall(&query).await?;
+        let entries: Vec<Entry> = recalled
+            .hits
+            .iter()
+            .rev()
+            .map(|hit| {
+                let node = LiveNode {
+                    node: hit.node.id,
+                    revision: hit.node.revision,
+                    content: Some(hit.node.content.clone()),
+                    token_count: hit.node.token_count,
+                    token_encoding: hit.node.token_encoding.clone(),
+                    importance: hit.node.importance,
+                    source: hit.node.source.clone(),
+                    happened_at: hit.node.created_at,
+                };
+                entry_of(node, None, DateTime::UNIX_EPOCH, self.encoding())
+            })
+            .collect();
+        let intake = self.take_in(entries);
+        Ok(RobotRecalled { recalled, intake })
+    }
+
+    /// What it has in mind as one text for a prompt. The nodes are first compared with long-term memory: one that
+    /// was forgotten by anybody is out of mind, one that was edited has its new text. When the database does not
+    /// answer, the text is made of what is in mind, and the answer says so.
+    pub async fn context(&self, options: &ContextOptions) -> RobotContext {
+        let known: Vec<(NodeId, i32)> =
+            self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
+        let answer = tokio::time::timeout(VERIFY_TIMEOUT, store::live_nodes(self.mind.htm.pool(), &known));
+        let (mut left_out, unverified) = match answer.await {
+            Ok(Ok(live)) => (self.refresh(&known, live), None),
+            Ok(Err(error)) => {
+                let reason = format!("{error}; {}", error.hint());
+                (Vec::new(), Some(Unverified { code: error.code(), reason }))
+            }
+            Err(_elapsed) => {
+                let reason = format!("no answer within {} s", VERIFY_TIMEOUT.as_secs());
+                (Vec::new(), Some(Unverified { code: "database_unreachable", reason }))
+            }
+        };
+        if let Some(unverified) = &unverified {
+            tracing::info!(code = unverified.code, robot = %self.name(), "a context was not verified");
+        }
+        let mut state = self.mind.lock();
+        let now = state.tick();
+        let mut context = assemble(state.memory.iter(), options, self.encoding(), now);
+        left_out.append(&mut context.left_out);
+        context.left_out = left_out;
+        RobotContext { context, unverified }
+    }
+
+    /// Takes nodes of any namespace into mind, the last one to leave last; one that is there counts as used.
+    ///
+    /// # Errors
+    /// `node_not_found` (then none was taken in), or a database error.
+    pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
+        self.mind.htm.admit_nodes(nodes).await?;
+        // Revision 0: the texts are wanted.
+        let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
+        let live = store::live_nodes(self.mind.htm.pool(), &known).await?;
+        let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
+        if let Some(missing) = nodes.iter().find(|node| !live.contains_key(node)) {
+            return Err(Error::NodeNotFound { node: *missing });
+        }
+        let entries = nodes.iter().filter_map(|node| live.remove(node));
+        let entries = entries.map(|node| entry_of(node, None, DateTime::UNIX_EPOCH, self.encoding()));
+        Ok(self.take_in(entries.collect::<Vec<_>>()))
+    }
+
+    /// Notes that a node in mind was used; false when it is not in mind.
+    pub fn touch(&self, node: NodeId) -> bool {
+        let mut state = self.mind.lock();
+        let now = state.tick();
+        let touched = state.memory.touch(node, now);
+        drop(state);
+        if touched {
+            self.mind.note_changed([node]);
+        }
+        touched
+    }
+
+    /// Puts a node out of mind; it stays in long-term memory. False when it was not in mind.
+    pub fn remove(&self, node: NodeId) -> bool {
+        let removed = self.mind.lock().memory.remove(node).is_some();
+        if removed {
+            self.mind.note_changed([node]);
+        }
+        removed
+    }
+
+    /// Puts everything out of mind, and says how many nodes that were; they stay in long-term memory.
+    pub fn clear(&self) -> usize {
+        let mut state = self.mind.lock();
+        let nodes: Vec<NodeId> = state.memory.iter().map(|entry| entry.node).collect();
+        state.memory.clear();
+        drop(state);
+        let count = nodes.len();
+        self.mind.note_changed(nodes);
+        count
+    }
+
+    /// What it has in mind, the next to leave first.
+    pub fn working_memory(&self) -> Vec<Entry> {
+        self.mind.lock().memory.in_eviction_order().cloned().collect()
+    }
+
+    /// The nodes that it had in mind when it was last seen and that do not fit any more: the working memory holds fewer
+    /// tokens now, or their texts grew. They are put out of mind by the next node that is taken in; a robot that is only
+    /// looked into with a smaller working memory loses nothing.
+    pub fn left_behind(&self) -> &[NodeId] {
+        &self.left_behind
+    }
+
+    /// How full its working memory is.
+    pub fn working_memory_stats(&self) -> WorkingMemoryStats {
+        self.mind.lock().memory.stats()
+    }
+
+    /// Writes what changed in mind now, and waits for it.
+    ///
+    /// # Errors
+    /// A database error; it is tried again behind the calls.
+    pub async fn flush(&self) -> Result<()> {
+        self.mind.flush().await
+    }
+
+    /// Ends it: what changed in mind is written. Without this call the same is tried when its last clone is dropped.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub async fn close(self) -> Result<()> {
+        let result = self.flush().await;
+        drop(self.keeper);
+        result
+    }
+
+    fn encoding(&self) -> TokenEncoding {
+        self.mind.htm.settings().token_encoding
+    }
+
+    fn entry_of_memory(&self, node: NodeId, memory: &Memory) -> Entry {
+        let now = self.mind.lock().tick();
+        Entry {
+            importance: memory.importance,
+            source: memory.source.clone(),
+            happened_at: memory.at.unwrap_or(now),
+            ..Entry::new(node, memory.content.as_str(), self.encoding().count(&memory.content), now)
+        }
+    }
+
+    /// Takes nodes into mind, one after the other.
+    fn take_in(&self, entries: impl IntoIterator<Item = Entry>) -> Intake {
+        let mut intake = Intake::default();
+        let mut changed = Vec::new();
+        let mut state = self.mind.lock();
+        for mut entry in entries {
+            let now = state.tick();
+            (entry.added_at, entry.accessed_at) = (now, now);
+            let (node, tokens) = (entry.node, entry.tokens);
+            match state.memory.add(entry) {
+                Ok(evicted) => {
+                    changed.push(node);
+                    changed.extend(evicted.iter().map(|entry| entry.node));
+                    intake.evicted.extend(evicted.iter().map(|entry| entry.node));
+                }
+                Err(_oversized) => {
+                    // Of a text that grew, the old one is no longer what is remembered.
+                    if state.memory.remove(node).is_some() {
+                        changed.push(node);
+                    }
+                    intake.oversized.push(Oversized { node, tokens });
+                }
+            }
+        }
+        drop(state);
+        if !changed.is_empty() {
+            changed.extend(self.left_behind.iter().copied());
+        }
+        self.mind.note_changed(changed);
+        intake
+    }
+
+    /// Brings the nodes in mind up to what long-term memory says of those that were asked for.
+    fn refresh(&self, known: &[(NodeId, i32)], live: Vec<LiveNode>) -> Vec<LeftOut> {
+        let mut left_out = Vec::new();
+        let mut changed = Vec::new();
+        let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
+        let mut state = self.mind.lock();
+        for (node, _) in known {
+            let Some(old) = state.memory.get(*node).cloned() else { continue };
+            let Some(live) = live.remove(node) else {
+                state.memory.remove(*node);
+                changed.push(*node);
+                left_out.push(LeftOut { node: *node, tokens: old.tokens, reason: LeftOutReason::Forgotten });
+                continue;
+            };
+            // What was taken in since the question is newer than the answer.
+            let is_older =
+                live.revision < old.revision || live.content.is_none() && live.revision != old.revision;
+            let is_same =
+                live.content.is_none() && live.importance == old.importance && live.source == old.source;
+            if is_older || is_same {
+                continue;
+            }
+            let new = entry_of(live, Some(&old), old.added_at, self.encoding());
+            state.memory.remove(*node);
+            changed.push(*node);
+            let tokens = new.tokens;
+            match state.memory.add(new) {
+                Ok(evicted) => {
+                    changed.extend(evicted.iter().map(|entry| entry.node));
+                    left_out.extend(evicted.into_iter().map(|Entry { node, tokens, .. }| LeftOut {
+                        node,
+                        tokens,
+                        reason: LeftOutReason::Evicted,
+                    }));
+                }
+                Err(_oversized) => {
+                    left_out.push(LeftOut { node: *node, tokens, reason: LeftOutReason::Oversized });
+                }
+            }
+        }
+        drop(state);
+        self.mind.note_changed(changed);
+        left_out
+    }
+}
+
+/// A live node as it is held in mind; what `old` has and the row has not is taken from there. The row's count of
+/// tokens is taken when it is by the same encoding.
+fn entry_of(live: LiveNode, old: Option<&Entry>, now: DateTime<Utc>, encoding: TokenEncoding) -> Entry {
+    let entry = match (live.content, old) {
+        (None, Some(old)) => old.clone(),
+        (content, old) => {
+            let content = content.unwrap_or_default();
+            let tokens = match live.token_encoding == encoding.as_str() {
+                true => live.token_count.max(0) as usize,
+                false => encoding.count(&content),
+            };
+            let (accessed_at, accesses) = old.map_or((now, 0), |old| (old.accessed_at, old.accesses));
+            Entry { accessed_at, accesses, ..Entry::new(live.node, content, tokens, now) }
+        }
+    };
+    Entry {
+        importance: live.importance,
+        source: live.source,
+        happened_at: live.happened_at,
+        revision: live.revision,
+        ..entry
+    }
+}

@@ -1,0 +1,329 @@
+//! What a robot has in mind is written to the database behind its calls, in batches.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use tokio::sync::Notify;
+
+use crate::api::htm::Htm;
+use crate::model::error::{Error, Result};
+use crate::model::id::{NodeId, RobotId};
+use crate::model::working_memory::{Entry, WorkingMemory};
+use crate::store::robots::{self, is_about};
+use crate::store::working_memory::{self as store, Gone, Kept};
+
+/// A change is written after this time, or with so many others.
+const BATCH_WAIT: Duration = Duration::from_millis(200);
+const BATCH_NODES: usize = 100;
+
+/// While the database is away: the nodes that wait to be written are remembered one by one up to this many; beyond,
+/// everything is written.
+const MAX_PENDING: usize = 10_000;
+
+const RETRY_FIRST: Duration = Duration::from_millis(500);
+const RETRY_LAST: Duration = Duration::from_secs(30);
+
+/// What all clones of a robot share.
+#[derive(Debug)]
+pub(crate) struct Mind {
+    pub(super) htm: Htm,
+    pub(super) namespace: String,
+    state: Mutex<State>,
+    changed: Notify,
+    batch_full: Notify,
+    closing: AtomicBool,
+    closed: Notify,
+    /// One write at a time: an older one never overtakes.
+    writing: tokio::sync::Mutex<()>,
+}
+
+/// The working memory, and what of it the database does not know.
+#[derive(Debug)]
+pub(super) struct State {
+    id: RobotId,
+    name: String,
+    pub(super) memory: WorkingMemory,
+    pending: Pending,
+    /// From this machine's clock to the database's.
+    offset: TimeDelta,
+    last: DateTime<Utc>,
+}
+
+#[derive(Debug)]
+enum Pending {
+    Nodes(HashSet<NodeId>),
+    Everything,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Self::Nodes(HashSet::new())
+    }
+}
+
+impl State {
+    /// The database's time, as PostgreSQL stores it, and later at each call.
+    pub(super) fn tick(&mut self) -> DateTime<Utc> {
+        let now = (Utc::now() + self.offset).trunc_subsecs(6);
+        self.last = now.max(self.last + TimeDelta::microseconds(1));
+        self.last
+    }
+}
+
+impl Pending {
+    fn add(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        if let Self::Nodes(pending) = self {
+            pending.extend(nodes);
+            if pending.len() > MAX_PENDING {
+                *self = Self::Everything;
+            }
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        match other {
+            Self::Nodes(nodes) => self.add(nodes),
+            Self::Everything => *self = Self::Everything,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Nodes(nodes) if nodes.is_empty())
+    }
+
+    fn is_batch(&self) -> bool {
+        !matches!(self, Self::Nodes(nodes) if nodes.len() < BATCH_NODES)
+    }
+}
+
+impl Mind {
+    pub(super) fn new(
+        htm: Htm,
+        id: RobotId,
+        (namespace, name): (&str, &str),
+        memory: WorkingMemory,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let last = memory.iter().map(|entry| entry.accessed_at).max().unwrap_or(now).min(now);
+        let state = State {
+            id,
+            name: name.into(),
+            memory,
+            pending: Pending::default(),
+            offset: now - Utc::now(),
+            last,
+        };
+        Self {
+            htm,
+            namespace: namespace.into(),
+            state: Mutex::new(state),
+            changed: Notify::new(),
+            batch_full: Notify::new(),
+            closing: AtomicBool::new(false),
+            closed: Notify::new(),
+            writing: tokio::sync::Mutex::default(),
+        }
+    }
+
+    pub(super) fn id(&self) -> RobotId {
+        self.lock().id
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.lock().name.clone()
+    }
+
+    /// Takes note of who it is now, and what that is called: it was renamed, or merged into another. What it has in mind goes
+    /// along, beside what that one has.
+    pub(super) fn become_robot(&self, id: RobotId, name: &str) {
+        let mut state = self.lock();
+        if state.id != id {
+            state.id = id;
+            state.pending = Pending::Nodes(state.memory.iter().map(|entry| entry.node).collect());
+            self.changed.notify_one();
+        }
+        if state.name != name {
+            state.name = name.into();
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that these came, were used, or left: the keeper writes them.
+    pub(super) fn note_changed(&self, nodes: impl IntoIterator<Item = NodeId>) {
+        let mut state = self.lock();
+        state.pending.add(nodes);
+        if !state.pending.is_empty() {
+            self.changed.notify_one();
+        }
+        if state.pending.is_batch() {
+            self.batch_full.notify_one();
+        }
+    }
+
+    /// Writes what is pending; when that fails, it is pending as before.
+    pub(super) async fn flush(&self) -> Result<()> {
+        let _one_at_a_time = self.writing.lock().await;
+        match self.write_pending().await {
+            Err(Error::Database(error)) if is_about(&error, "working_memory_robot_fk") => {
+                // It was merged into another, or is gone: then its name goes on, with a row of its own.
+                let (id, name) = match robots::now_called(self.htm.pool(), self.id()).await? {
+                    Some(now) => now,
+                    None => {
+                        let name = self.name();
+                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.id, name)
+                    }
+                };
+                self.become_robot(id, &name);
+                self.write_pending().await
+            }
+            result => result,
+        }
+    }
+
+    async fn write_pending(&self) -> Result<()> {
+        let (id, pending, kept, gone) = {
+            let mut state = self.lock();
+            let pending = std::mem::take(&mut state.pending);
+            if pending.is_empty() {
+                return Ok(());
+            }
+            let kept_of = |entry: &Entry| Kept {
+                node: entry.node,
+                added_at: entry.added_at,
+                accessed_at: entry.accessed_at,
+                accesses: i64::try_from(entry.accesses).unwrap_or(i64::MAX),
+            };
+            let memory = &state.memory;
+            let (kept, gone): (Vec<Kept>, Vec<NodeId>) = match &pending {
+                Pending::Everything => (memory.iter().map(kept_of).collect(), Vec::new()),
+                Pending::Nodes(nodes) => {
+                    let kept = nodes.iter().filter_map(|node| memory.get(*node)).map(kept_of).collect();
+                    (kept, nodes.iter().copied().filter(|node| !memory.contains(*node)).collect())
+                }
+            };
+            (state.id, pending, kept, gone)
+        };
+        // Given back when the write fails, and when whoever waits for it goes away.
+        let mut unwritten = Unwritten { mind: self, pending: Some(pending) };
+        let gone = match unwritten.pending {
+            Some(Pending::Everything) => Gone::AllOthers,
+            _ => Gone::These(&gone),
+        };
+        store::keep(self.htm.pool(), id, &kept, gone).await?;
+        unwritten.pending = None;
+        // It may have been renamed elsewhere.
+        if let Ok(Some((now, name))) = robots::now_called(self.htm.pool(), id).await {
+            self.become_robot(now, &name);
+        }
+        Ok(())
+    }
+
+    /// Writes batch after batch until the robot is closed.
+    async fn keep(&self) {
+        loop {
+            tokio::select! {
+                () = self.changed.notified() => {}
+                () = self.closed.notified() => {}
+            }
+            if !self.is_closing() {
+                let _batch = tokio::time::timeout(BATCH_WAIT, async {
+                    tokio::select! {
+                        () = self.batch_full.notified() => {}
+                        () = self.closed.notified() => {}
+                    }
+                })
+                .await;
+            }
+            self.flush_until_written().await;
+            if self.is_closing() {
+                return;
+            }
+        }
+    }
+
+    async fn flush_until_written(&self) {
+        let mut wait = RETRY_FIRST;
+        while let Err(error) = self.flush().await {
+            let robot = self.name();
+            if self.is_closing() {
+                tracing::warn!(code = error.code(), %error, robot, "what it had in mind last is not written");
+                return;
+            }
+            if wait == RETRY_FIRST {
+                tracing::warn!(code = error.code(), %error, robot, "what it has in mind is not written yet; tried again");
+            }
+            let _woken = tokio::time::timeout(wait, self.closed.notified()).await;
+            wait = (wait * 2).min(RETRY_LAST);
+        }
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire) || self.htm.pool().is_closed()
+    }
+}
+
+struct Unwritten<'a> {
+    mind: &'a Mind,
+    pending: Option<Pending>,
+}
+
+impl Drop for Unwritten<'_> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            let mut state = self.mind.lock();
+            state.pending.merge(pending);
+            drop(state);
+            self.mind.changed.notify_one();
+        }
+    }
+}
+
+/// The robots that a handle has open.
+#[derive(Debug, Default)]
+pub(crate) struct OpenMinds(Mutex<Vec<Weak<Mind>>>);
+
+impl OpenMinds {
+    pub(super) fn open(&self, mind: &Arc<Mind>) {
+        let mut minds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        minds.retain(|mind| mind.strong_count() > 0);
+        minds.push(Arc::downgrade(mind));
+    }
+
+    /// Writes what they have in mind.
+    pub(crate) async fn flush(&self) {
+        let minds = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for mind in minds.iter().filter_map(Weak::upgrade) {
+            if let Err(error) = mind.flush().await {
+                let robot = mind.name();
+                tracing::warn!(code = error.code(), %error, robot, "what it had in mind last is not written");
+            }
+        }
+    }
+}
+
+/// The task that writes; it writes once more when the last clone of the robot is dropped.
+#[derive(Debug)]
+pub(super) struct Keeper(Arc<Mind>);
+
+impl Keeper {
+    pub(super) fn start(mind: Arc<Mind>) -> Self {
+        tokio::spawn({
+            let mind = mind.clone();
+            async move { mind.keep().await }
+        });
+        Self(mind)
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.0.closing.store(true, Ordering::Release);
+        self.0.closed.notify_one();
+    }
+}

@@ -1,0 +1,94 @@
+//! The wall: a handle that sees and writes some namespaces and no others.
+
+use crate::api::htm::{Htm, Settings};
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::store::nodes;
+
+/// What a handle is held to.
+pub(crate) struct Wall {
+    namespaces: Vec<String>,
+    pub(crate) settings: Settings,
+}
+
+impl Htm {
+    /// A handle on the same memory that sees and writes these namespaces and no others: a call that names another is
+    /// refused, a node of another is not found, and what asks about all of them is refused. Calls that name none mean the
+    /// handle's own namespace, or the first of these when that is not among them. Of a handle that has a wall, another one
+    /// can only be narrower.
+    ///
+    /// The wall is around this library's calls; [`pool`](Self::pool) is outside of it.
+    ///
+    /// ```no_run
+    /// # fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
+    /// let tenant = htm.within(["atlas", "atlas-archive"])?;
+    /// assert_eq!(tenant.settings().namespace, "atlas");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `namespace_invalid`, also for none at all; `namespace_forbidden` for one that this handle does not see.
+    pub fn within(&self, namespaces: impl IntoIterator<Item = impl Into<String>>) -> Result<Htm> {
+        let namespaces: Vec<String> = namespaces.into_iter().map(Into::into).collect();
+        for namespace in &namespaces {
+            self.admit(namespace)?;
+        }
+        let mut settings = self.settings().clone();
+        if !namespaces.contains(&settings.namespace) {
+            settings.namespace = namespaces.first().cloned().unwrap_or_default();
+            validate_name("namespace", &settings.namespace, MAX_NAME_BYTES)?;
+        }
+        Ok(self.with_wall(Wall { namespaces, settings }))
+    }
+
+    /// The namespaces that the handle sees; none: all of them.
+    pub fn namespaces(&self) -> Option<&[String]> {
+        self.wall().map(|wall| &wall.namespaces[..])
+    }
+
+    /// The namespace, if it is a name and the handle sees it.
+    pub(crate) fn admit<'a>(&self, namespace: &'a str) -> Result<&'a str> {
+        validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+        match self.namespaces() {
+            Some(seen) if !seen.iter().any(|it| it == namespace) => Err(self.forbidden(namespace)),
+            _ => Ok(namespace),
+        }
+    }
+
+    /// The namespace that is named, or the handle's own.
+    pub(crate) fn namespace_or_own<'a>(&'a self, namespace: Option<&'a str>) -> Result<&'a str> {
+        namespace.map_or(Ok(&self.settings().namespace), |namespace| self.admit(namespace))
+    }
+
+    /// The namespaces that are named, each once, or the handle's own.
+    pub(crate) fn namespaces_or_own<'a>(&'a self, namespaces: &'a [String]) -> Result<Vec<&'a str>> {
+        let mut named: Vec<&str> = Vec::new();
+        for namespace in namespaces {
+            if !named.contains(&namespace.as_str()) {
+                named.push(self.admit(namespace)?);
+            }
+        }
+        Ok(if named.is_empty() { vec![&self.settings().namespace] } else { named })
+    }
+
+    /// Refuses what is about all namespaces to a handle that does not see all.
+    pub(crate) fn admit_all(&self) -> Result<()> {
+        self.namespaces().map_or(Ok(()), |_| Err(self.forbidden("all")))
+    }
+
+    /// Does not find nodes that the handle does not see, forgotten ones as well. Costs a statement where there is a wall.
+    pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
+        let Some(seen) = self.namespaces() else { return Ok(()) };
+        match nodes::outside(self.pool(), nodes, seen).await? {
+            Some(node) => Err(Error::NodeNotFound { node }),
+            None => Ok(()),
+        }
+    }
+
+    fn forbidden(&self, namespace: &str) -> Error {
+        let seen = self.namespaces().unwrap_or_default().join(", ");
+        Error::NamespaceForbidden { namespace: namespace.into(), seen }
+    }
+}

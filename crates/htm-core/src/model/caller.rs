@@ -1,0 +1,87 @@
+//! Who asks for a change to what is remembered, and whether somebody has said that it is meant.
+
+use crate::api::htm::Settings;
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+
+/// Who asks to edit, forget, restore or purge a node. A robot has a say over what it remembered itself; it is known by its
+/// namespace and its name, which is unique only there. This keeps robots from each other's memories by mistake; it is no
+/// access control: whoever calls says who it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Caller {
+    /// The handle's robot, in the handle's namespace.
+    #[default]
+    Handle,
+    /// The robot of this name in the handle's namespace.
+    Robot(String),
+    /// A robot of this namespace.
+    In {
+        /// The namespace.
+        namespace: String,
+        /// The robot's name there; none is that of the handle's robot.
+        robot: Option<String>,
+    },
+    /// Somebody who may change what any robot remembered.
+    AnyRobot,
+}
+
+impl Caller {
+    /// The name of the robot that asks.
+    pub(crate) fn robot<'a>(&'a self, settings: &'a Settings) -> &'a str {
+        self.owner(settings).map_or(&settings.robot, |owner| owner.robot)
+    }
+
+    /// The robot whose nodes may be changed; none: any.
+    pub(crate) fn owner<'a>(&'a self, settings: &'a Settings) -> Option<Owner<'a>> {
+        let (namespace, robot): (&str, &str) = match self {
+            Self::Handle => (&settings.namespace, &settings.robot),
+            Self::Robot(name) => (&settings.namespace, name),
+            Self::In { namespace, robot } => (namespace, robot.as_deref().unwrap_or(&settings.robot)),
+            Self::AnyRobot => return None,
+        };
+        Some(Owner { namespace, robot })
+    }
+}
+
+/// A robot that nodes belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) robot: &'a str,
+}
+
+/// Refuses a robot that is not the one that remembered the node.
+pub(crate) fn refuse_others(asks: Option<Owner<'_>>, node: NodeId, owner: Owner<'_>) -> Result<()> {
+    match asks {
+        Some(asks) if asks != owner => Err(Error::NotOwner {
+            node,
+            owner: owner.robot.into(),
+            namespace: owner.namespace.into(),
+            robot: asks.robot.into(),
+            robot_namespace: asks.namespace.into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether somebody has said that a memory is to be forgotten, or purged. Never forget unless told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// Yes, do it.
+    Confirmed,
+    /// Nobody has said so.
+    Missing,
+}
+
+impl Confirmation {
+    /// Refuses what nobody has confirmed; `what` and `hint` as in [`Error::NotConfirmed`].
+    pub(crate) fn require(self, what: impl Fn() -> (String, String)) -> Result<()> {
+        match self {
+            Self::Confirmed => Ok(()),
+            Self::Missing => {
+                let (what, hint) = what();
+                Err(Error::NotConfirmed { what, hint })
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A text that grows, with its exact count of tokens.
+
+use crate::model::tokens::{TokenEncoding, first_boundary, is_boundary, last_boundary};
+
+/// A text that is joined from parts whose counts are known. A join may make tokens of both sides one, or other ones;
+/// only what lies between the last boundary before it and the first one after it is counted again.
+pub(super) struct Joined {
+    encoding: TokenEncoding,
+    text: String,
+    tokens: usize,
+    /// Characters; only counted for the estimate.
+    chars: usize,
+    /// A boundary of the text, as a byte; what is joined leaves the tokens before it as they are.
+    settled: usize,
+    settled_tokens: usize,
+}
+
+/// Where a [`Joined`] stood once.
+pub(super) struct Place {
+    length: usize,
+    tokens: usize,
+    chars: usize,
+    settled: usize,
+    settled_tokens: usize,
+}
+
+impl Joined {
+    pub(super) fn new(encoding: TokenEncoding) -> Self {
+        Self { encoding, text: String::new(), tokens: 0, chars: 0, settled: 0, settled_tokens: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place {
+        let Self { tokens, chars, settled, settled_tokens, .. } = *self;
+        Place { length: self.text.len(), tokens, chars, settled, settled_tokens }
+    }
+
+    /// As it was at `place`.
+    pub(super) fn back_to(&mut self, place: Place) {
+        self.text.truncate(place.length);
+        (self.tokens, self.chars) = (place.tokens, place.chars);
+        (self.settled, self.settled_tokens) = (place.settled, place.settled_tokens);
+    }
+
+    pub(super) fn into_text(self) -> (String, usize) {
+        (self.text, self.tokens)
+    }
+
+    /// Appends `joint` and `content`, whose tokens are known, unless the whole would then have more than `max_tokens`.
+    pub(super) fn append(&mut self, joint: &str, content: &str, tokens: usize, max_tokens: usize) -> bool {
+        match self.encoding {
+            TokenEncoding::Estimate => self.append_estimated(joint, content, max_tokens),
+            TokenEncoding::O200kBase | TokenEncoding::Cl100kBase => {
+                self.append_counted(joint, content, tokens, max_tokens)
+            }
+        }
+    }
+
+    fn append_estimated(&mut self, joint: &str, content: &str, max_tokens: usize) -> bool {
+        let chars = self.chars + joint.chars().count() + content.chars().count();
+        let tokens = chars.div_ceil(4);
+        if tokens > max_tokens {
+            return false;
+        }
+        self.text.push_str(joint);
+        self.text.push_str(content);
+        (self.chars, self.tokens) = (chars, tokens);
+        true
+    }
+
+    fn append_counted(&mut self, joint: &str, content: &str, tokens: usize, max_tokens: usize) -> bool {
+        let mut seam = [&self.text[self.settled..], joint].concat();
+        // Where what is known of the content begins to hold; none: nowhere.
+        let known_from = match (seam.chars().next_back(), content.chars().next()) {
+            (Some(before), Some(after)) if !is_boundary(before, after) => first_boundary(content),
+            _ => Some(0),
+        };
+        // What would not fit by itself needs no counting.
+        if known_from == Some(0) && self.settled_tokens + tokens > max_tokens {
+            return false;
+        }
+        seam.push_str(&content[..known_from.unwrap_or(content.len())]);
+        let total = self.settled_tokens
+            + self.encoding.count(&seam)
+            + known_from.map_or(0, |from| tokens - self.encoding.count(&content[..from]));
+        if total > max_tokens {
+            return false;
+        }
+        self.text.push_str(joint);
+        let start = self.text.len();
+        self.text.push_str(content);
+        self.tokens = total;
+        if let Some(settled) = known_from.map(|from| last_boundary(content).unwrap_or(from)) {
+            self.settled = start + settled;
+            let open = if settled == 0 { tokens } else { self.encoding.count(&content[settled..]) };
+            self.settled_tokens = total - open;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::tokens::tests::any_text;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+        #[test]
+        fn the_count_is_that_of_the_whole_text(
+            parts in prop::collection::vec((any_text(), any_text()), 1..6),
+            joint in prop_oneof![Just(None), Just(Some("\n\n")), Just(Some("\n---\n")), Just(Some(" ")), Just(Some(""))],
+            encoding in prop_oneof![
+                Just(TokenEncoding::O200kBase), Just(TokenEncoding::Cl100kBase), Just(TokenEncoding::Estimate)
+            ],
+            max_tokens in 1..200usize,
+        ) {
+            let mut joined = Joined::new(encoding);
+            for (other, content) in &parts {
+                let joint = joint.unwrap_or(other);
+                let whole = format!("{}{joint}{content}", joined.text);
+                let tokens = encoding.count(&whole);
+                let fits = joined.append(joint, content, encoding.count(content), max_tokens);
+                prop_assert_eq!(fits, tokens <= max_tokens, "{:?}", whole);
+                if fits {
+                    prop_assert_eq!(&joined.text, &whole);
+                    prop_assert_eq!(joined.tokens, tokens, "{:?}", whole);
+                }
+            }
+        }
+    }
+}

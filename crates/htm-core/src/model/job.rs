@@ -1,0 +1,181 @@
+//! The jobs that enrich a node: their queues and what they carry.
+//!
+//! A payload holds ids, never content: the worker reads the text that the node has *now*, and a job whose
+//! revision is no longer the node's writes nothing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::id::NodeId;
+
+/// The version of the payloads that this program writes, and the newest that it reads.
+pub const PAYLOAD_VERSION: u16 = 1;
+
+/// What is done for each node after it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Its embedding.
+    Embed,
+    /// Its tags.
+    Tag,
+}
+
+impl Stage {
+    /// Both, in the order in which they are shown.
+    pub const ALL: [Stage; 2] = [Stage::Embed, Stage::Tag];
+
+    /// As the database writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Embed => "embed",
+            Stage::Tag => "tag",
+        }
+    }
+
+    /// The queue of its jobs: a stable name, whatever the Rust types are called.
+    pub fn queue(self) -> &'static str {
+        match self {
+            Stage::Embed => "htm.embed",
+            Stage::Tag => "htm.tag",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Stage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Stage::ALL
+            .into_iter()
+            .find(|stage| stage.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is not a stage; use embed or tag"))
+    }
+}
+
+/// What a job is, for people. The row knows four states; a waiting job differs by why it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// It can be claimed.
+    Due,
+    /// It can be claimed later: a delay between attempts.
+    Waiting,
+    /// It waits for a budget, or was put off for too long and waits for somebody.
+    Parked,
+    /// A worker holds it.
+    Running,
+    /// Its result is written, or there was nothing to write.
+    Done,
+    /// A dead letter.
+    Dead,
+}
+
+impl JobState {
+    /// All of them, in the order of a job's life.
+    pub const ALL: [JobState; 6] = [
+        JobState::Due,
+        JobState::Waiting,
+        JobState::Parked,
+        JobState::Running,
+        JobState::Done,
+        JobState::Dead,
+    ];
+
+    /// As people and programs write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            JobState::Due => "due",
+            JobState::Waiting => "waiting",
+            JobState::Parked => "parked",
+            JobState::Running => "running",
+            JobState::Done => "done",
+            JobState::Dead => "dead",
+        }
+    }
+}
+
+impl fmt::Display for JobState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for JobState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        JobState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+            format!("`{text}` is not a state; use one of: due, waiting, parked, running, done, dead")
+        })
+    }
+}
+
+impl TryFrom<String> for JobState {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// What a job of either queue carries, as JSON in `apalis.jobs.job`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Payload {
+    /// [`PAYLOAD_VERSION`] of the writer.
+    pub v: u16,
+    /// The node.
+    pub node: NodeId,
+    /// The revision of its content that the job is about.
+    pub revision: i32,
+}
+
+impl Payload {
+    /// Reads what a job carries.
+    ///
+    /// # Errors
+    /// [`PayloadError::Newer`] is left for a newer worker; [`PayloadError::Undecodable`] is a dead letter.
+    pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
+        #[derive(serde::Deserialize)]
+        struct Version {
+            v: u16,
+        }
+        let undecodable = |error: serde_json::Error| PayloadError::Undecodable(error.to_string());
+        let Version { v } = serde_json::from_slice(bytes).map_err(undecodable)?;
+        if v > PAYLOAD_VERSION {
+            return Err(PayloadError::Newer(v));
+        }
+        serde_json::from_slice(bytes).map_err(undecodable)
+    }
+}
+
+/// A payload that this program does not act on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PayloadError {
+    /// Written by a newer version.
+    #[error("the payload has version {0}, this worker reads up to {PAYLOAD_VERSION}")]
+    Newer(u16),
+    /// Not a payload.
+    #[error("the payload cannot be read: {0}")]
+    Undecodable(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_decode_or_say_why_not() {
+        let payload = Payload { v: 1, node: NodeId(7), revision: 2 };
+        assert_eq!(Payload::decode(&serde_json::to_vec(&payload).unwrap()), Ok(payload));
+        assert_eq!(Payload::decode(br#"{"v":2,"anything":true}"#), Err(PayloadError::Newer(2)));
+        assert!(matches!(Payload::decode(b"\xff"), Err(PayloadError::Undecodable(_))));
+        assert!(matches!(Payload::decode(br#"{"v":1,"node":"x"}"#), Err(PayloadError::Undecodable(_))));
+    }
+}

@@ -1,0 +1,368 @@
+//! What an application hands over to be remembered.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::model::error::{Error, Result};
+use crate::model::tag::TagPath;
+
+/// The most bytes that a node's text may have.
+pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
+/// The most tags that may be given with a node.
+pub(crate) const MAX_TAGS: usize = 1_000;
+/// A namespace, a robot, a kind, a language.
+pub(crate) const MAX_NAME_BYTES: usize = 128;
+/// A key, a speaker, a conversation.
+pub(crate) const MAX_KEY_BYTES: usize = 512;
+/// A file's path on Linux ends at 4,096 bytes; longer URLs are refused by many programs.
+pub(crate) const MAX_SOURCE_BYTES: usize = 4_096;
+/// As JSON without white space. `htm.nodes` has a CHECK for each of these limits.
+pub const MAX_METADATA_BYTES: usize = 64 * 1024;
+/// Objects and lists within one another. PostgreSQL's stack ends at some thousands.
+pub(crate) const MAX_METADATA_DEPTH: usize = 64;
+
+/// A text and what is known about it. Only the text is needed.
+///
+/// ```
+/// use htm_core::Memory;
+/// let memory = Memory::new("We chose PostgreSQL 17.2 for the ledger.")
+///     .robot("architect")
+///     .importance(8.0)
+///     .tag("database:postgresql".parse().unwrap());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// The text: 1 byte to 1 MiB, not only white space.
+    pub content: String,
+    /// Where it belongs; none is the handle's namespace.
+    pub namespace: Option<String>,
+    /// Who remembers; none is the handle's robot.
+    pub robot: Option<String>,
+    /// A name for the node, unique in its namespace.
+    pub key: Option<String>,
+    /// 1.0 to 10.0; 1–3 is transient, 7–10 a decision or a preference.
+    pub importance: f32,
+    /// Where it comes from: a file, a chat, a URL. At most 4,096 bytes.
+    pub source: Option<String>,
+    /// What it is: `fact`, `decision`, `question`, … At most 128 bytes.
+    pub kind: Option<String>,
+    /// Who said it. At most 512 bytes.
+    pub speaker: Option<String>,
+    /// The conversation that it was said in. At most 512 bytes.
+    pub session: Option<String>,
+    /// Its place in the conversation.
+    pub seq: Option<i32>,
+    /// Tags given by hand; the tag-worker adds its own.
+    pub tags: Vec<TagPath>,
+    /// Anything else, as a JSON object of at most [`MAX_METADATA_BYTES`], 64 levels deep.
+    pub metadata: Map<String, Value>,
+    /// When it happened; none is the database's now.
+    pub at: Option<DateTime<Utc>>,
+    /// The text search configuration that stems it; none is the handle's.
+    pub language: Option<String>,
+}
+
+impl Memory {
+    /// A memory of `content` with defaults for the rest.
+    pub fn new(content: impl Into<String>) -> Self {
+        Self {
+            content: content.into(),
+            namespace: None,
+            robot: None,
+            key: None,
+            importance: 1.0,
+            source: None,
+            kind: None,
+            speaker: None,
+            session: None,
+            seq: None,
+            tags: Vec::new(),
+            metadata: Map::new(),
+            at: None,
+            language: None,
+        }
+    }
+
+    /// Sets the namespace.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Sets the robot that remembers.
+    pub fn robot(mut self, robot: impl Into<String>) -> Self {
+        self.robot = Some(robot.into());
+        self
+    }
+
+    /// Sets the key.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Sets the importance, 1 to 10.
+    pub fn importance(mut self, importance: f32) -> Self {
+        self.importance = importance;
+        self
+    }
+
+    /// Sets where it comes from.
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Adds a tag.
+    pub fn tag(mut self, tag: TagPath) -> Self {
+        self.tags.push(tag);
+        self
+    }
+
+    /// Sets when it happened.
+    pub fn at(mut self, at: DateTime<Utc>) -> Self {
+        self.at = Some(at);
+        self
+    }
+
+    /// Adds an entry to the metadata.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
+    /// SHA-256 of the text.
+    pub fn content_hash(&self) -> [u8; 32] {
+        content_hash(&self.content)
+    }
+
+    /// Whether nothing but its text says which memory it is. What has a key, or happened at a time, in a conversation or
+    /// by somebody's mouth, is a memory of its own, however often the words are the same: "Thanks!" said twice are two
+    /// events.
+    pub fn is_plain(&self) -> bool {
+        self.key.is_none()
+            && self.at.is_none()
+            && self.session.is_none()
+            && self.seq.is_none()
+            && self.speaker.is_none()
+    }
+
+    /// Refuses what the database would refuse, with an error that says more.
+    ///
+    /// # Errors
+    /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
+    /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`, `field_too_long`, `metadata_too_deep`.
+    pub fn validate(&self) -> Result<()> {
+        validate_content(&self.content)?;
+        validate_importance(self.importance)?;
+        if self.tags.len() > MAX_TAGS {
+            return Err(Error::TooManyTags { count: self.tags.len(), limit: MAX_TAGS });
+        }
+        if let Some(at) = self.at {
+            validate_time(at)?;
+        }
+        for (field, name, limit) in [
+            ("namespace", &self.namespace, MAX_NAME_BYTES),
+            ("robot", &self.robot, MAX_NAME_BYTES),
+            ("key", &self.key, MAX_KEY_BYTES),
+        ] {
+            if let Some(name) = name {
+                validate_name(field, name, limit)?;
+            }
+        }
+        for (field, text, limit) in [
+            ("source", &self.source, MAX_SOURCE_BYTES),
+            ("type", &self.kind, MAX_NAME_BYTES),
+            ("speaker", &self.speaker, MAX_KEY_BYTES),
+            ("session", &self.session, MAX_KEY_BYTES),
+            ("language", &self.language, MAX_NAME_BYTES),
+        ] {
+            if let Some(text) = text {
+                validate_text(field, text, limit)?;
+            }
+        }
+        validate_metadata(&self.metadata)
+    }
+}
+
+pub(crate) fn content_hash(content: &str) -> [u8; 32] {
+    Sha256::digest(content.as_bytes()).into()
+}
+
+pub(crate) fn validate_content(content: &str) -> Result<()> {
+    if content.len() > MAX_CONTENT_BYTES {
+        return Err(Error::ContentTooLarge { bytes: content.len(), limit: MAX_CONTENT_BYTES });
+    }
+    refuse_nul("content", content)?;
+    if content.trim().is_empty() { Err(Error::ContentEmpty) } else { Ok(()) }
+}
+
+pub(crate) fn validate_importance(value: f32) -> Result<()> {
+    if (1.0..=10.0).contains(&value) { Ok(()) } else { Err(Error::ImportanceOutOfRange { value }) }
+}
+
+/// Namespaces and robots are names of 1 to 128 bytes, keys of 1 to 512, without control characters.
+pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Result<()> {
+    let broken = |rule| Err(Error::NameInvalid { field, value: name.chars().take(80).collect(), rule });
+    if name.trim().is_empty() {
+        return broken("it is empty");
+    }
+    if name.len() > limit {
+        return broken(if limit == MAX_KEY_BYTES {
+            "it is longer than 512 bytes"
+        } else {
+            "it is longer than 128 bytes"
+        });
+    }
+    refuse_nul(field, name)?;
+    if name.chars().any(char::is_control) {
+        return broken("it has a control character");
+    }
+    Ok(())
+}
+
+/// Any text that PostgreSQL can hold, up to `limit` bytes.
+pub(crate) fn validate_text(field: &'static str, text: &str, limit: usize) -> Result<()> {
+    if text.len() > limit {
+        return Err(Error::FieldTooLong { field, bytes: text.len(), limit });
+    }
+    refuse_nul(field, text)
+}
+
+pub(crate) fn validate_session(session: Option<&str>) -> Result<()> {
+    session.map_or(Ok(()), |session| validate_text("session", session, MAX_KEY_BYTES))
+}
+
+/// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
+pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
+    use chrono::Datelike;
+    if at.year() < -4_711 { Err(Error::TimeOutOfRange { value: at }) } else { Ok(()) }
+}
+
+pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
+    match text.bytes().position(|byte| byte == 0) {
+        Some(position) => Err(Error::NulByte { field, position }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what `jsonb` would refuse, and what is larger than a memory's metadata may be.
+pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
+    fn walk_object(object: &Map<String, Value>, levels: usize) -> Result<()> {
+        // Before the sizes: they are counted by going down as well, and the stack is not endless.
+        let Some(levels) = levels.checked_sub(1) else {
+            return Err(Error::MetadataTooDeep { limit: MAX_METADATA_DEPTH });
+        };
+        object
+            .iter()
+            .try_for_each(|(name, value)| refuse_nul("metadata", name).and_then(|()| walk(value, levels)))
+    }
+    fn walk(value: &Value, levels: usize) -> Result<()> {
+        match value {
+            Value::String(text) => refuse_nul("metadata", text),
+            Value::Array(values) => match levels.checked_sub(1) {
+                Some(levels) => values.iter().try_for_each(|value| walk(value, levels)),
+                None => Err(Error::MetadataTooDeep { limit: MAX_METADATA_DEPTH }),
+            },
+            Value::Object(object) => walk_object(object, levels),
+            _ => Ok(()),
+        }
+    }
+    if object.is_empty() {
+        return Ok(());
+    }
+    walk_object(object, MAX_METADATA_DEPTH)?;
+    let mut written = Counter(0);
+    serde_json::to_writer(&mut written, object)
+        .map_err(|error| Error::Corrupt { what: error.to_string() })?;
+    match written.0 {
+        bytes if bytes > MAX_METADATA_BYTES => {
+            Err(Error::FieldTooLong { field: "metadata", bytes, limit: MAX_METADATA_BYTES })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Counts what is written to it.
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(memory: Memory) -> &'static str {
+        memory.validate().unwrap_err().code()
+    }
+
+    #[test]
+    fn bad_input_has_a_code_each() {
+        assert_eq!(code(Memory::new("")), "content_empty");
+        assert_eq!(code(Memory::new(" \n\t\u{a0}")), "content_empty");
+        assert_eq!(code(Memory::new("x".repeat(MAX_CONTENT_BYTES + 1))), "content_too_large");
+        assert_eq!(code(Memory::new("a\0b")), "nul_byte");
+        assert_eq!(code(Memory::new("a").metadata("k", "a\0")), "nul_byte");
+        for importance in [0.99, 10.01, f32::NAN, f32::INFINITY, -1.0] {
+            assert_eq!(code(Memory::new("a").importance(importance)), "importance_out_of_range");
+        }
+        assert_eq!(code(Memory::new("a").at(DateTime::<Utc>::MIN_UTC)), "time_out_of_range");
+        assert_eq!(code(Memory::new("a").namespace("")), "namespace_invalid");
+        assert_eq!(code(Memory::new("a").robot("x".repeat(129))), "robot_invalid");
+        assert_eq!(code(Memory::new("a").key("x".repeat(513))), "key_invalid");
+        assert_eq!(code(Memory::new("a").key("a\nb")), "key_invalid");
+        let of = |bytes| Some("x".repeat(bytes));
+        for memory in [
+            Memory { source: of(4_097), ..Memory::new("a") },
+            Memory { kind: of(129), ..Memory::new("a") },
+            Memory { speaker: of(513), ..Memory::new("a") },
+            Memory { session: of(513), ..Memory::new("a") },
+            Memory { language: of(129), ..Memory::new("a") },
+            Memory::new("a").metadata("k", "x".repeat(MAX_METADATA_BYTES)),
+        ] {
+            assert_eq!(code(memory), "field_too_long");
+        }
+    }
+
+    fn nested(levels: usize) -> Memory {
+        let value = (0..levels).fold(Value::Null, |value, level| match level % 2 {
+            0 => Value::Array(vec![value]),
+            _ => Value::Object([("k".into(), value)].into_iter().collect()),
+        });
+        Memory::new("a").metadata("k", value)
+    }
+
+    #[test]
+    fn metadata_is_at_most_64_levels_deep() {
+        nested(63).validate().unwrap();
+        assert_eq!(code(nested(64)), "metadata_too_deep");
+        assert_eq!(code(nested(500)), "metadata_too_deep");
+    }
+
+    #[test]
+    fn the_largest_is_accepted() {
+        let of = |bytes| Some("x".repeat(bytes));
+        // {"k":"…"} without the text.
+        let metadata = "x".repeat(MAX_METADATA_BYTES - 8);
+        let memory = Memory {
+            source: of(4_096),
+            kind: of(128),
+            speaker: of(512),
+            session: of(512),
+            language: of(128),
+            key: of(512),
+            ..Memory::new("x".repeat(MAX_CONTENT_BYTES)).importance(10.0).metadata("k", metadata)
+        };
+        memory.validate().unwrap();
+    }
+}

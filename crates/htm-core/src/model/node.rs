@@ -1,0 +1,103 @@
+//! A node, and reading one.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::api::htm::Htm;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::tag::TagPath;
+use crate::store::nodes;
+
+/// A memory, with what is known about it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Node {
+    /// Its id.
+    pub id: NodeId,
+    /// Its namespace.
+    pub namespace: String,
+    /// The name of the robot that remembered it.
+    pub robot: String,
+    /// Its key, if it was given one.
+    pub key: Option<String>,
+    /// The text.
+    pub content: String,
+    /// Who said it.
+    pub speaker: Option<String>,
+    /// The conversation that it was said in.
+    pub session: Option<String>,
+    /// Its place in the conversation.
+    pub seq: Option<i32>,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// What it is: `fact`, `decision`, …
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// 1 to 10.
+    pub importance: f32,
+    /// Tokens of the text.
+    pub token_count: i32,
+    /// What counted them: the encoding configured when the text was written.
+    pub token_encoding: String,
+    /// Tags, of every origin, in order of their paths.
+    pub tags: Vec<TagPath>,
+    /// A JSON object.
+    pub metadata: Value,
+    /// How often it was remembered: 1, and once more for each time that the same was remembered again.
+    pub remember_count: i64,
+    /// When it was remembered first. When it happened is `created_at`.
+    pub first_remembered: DateTime<Utc>,
+    /// When it was remembered last.
+    pub last_remembered: DateTime<Utc>,
+    /// How many times its text was written, from 1.
+    pub revision: i32,
+    /// When it happened.
+    pub created_at: DateTime<Utc>,
+    /// When its text was last written.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// One text of a node.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+pub struct Revision {
+    /// Its number, from 1.
+    pub revision: i32,
+    /// The text.
+    pub content: String,
+    /// The robot that wrote it, as it was called then.
+    pub author: String,
+    /// When it was written.
+    pub written_at: DateTime<Utc>,
+}
+
+impl Htm {
+    /// Every text that a node has had, the first one first; the last is the present one.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for a node that was forgotten, or a database error.
+    pub async fn revisions(&self, node: NodeId) -> Result<Vec<Revision>> {
+        self.admit_nodes(&[node]).await?;
+        nodes::revisions(self.pool(), node).await
+    }
+
+    /// A node by its id.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for one that was forgotten, or a database error.
+    pub async fn get(&self, node: NodeId) -> Result<Node> {
+        self.admit_nodes(&[node]).await?;
+        nodes::get(self.pool(), node).await
+    }
+
+    /// The node that has a key in the namespace (the handle's if none is named), or none.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, or a database error.
+    pub async fn retrieve(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
+        let namespace = self.namespace_or_own(namespace)?;
+        match nodes::id_by_key(self.pool(), namespace, key).await? {
+            Some(id) => self.get(id).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}

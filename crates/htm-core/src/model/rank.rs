@@ -1,0 +1,234 @@
+//! Ranking: from what the database says of the candidates to their order. Pure; each number that decides is here.
+//!
+//! BM25 weighs the words (`bm25.rs`), a fusion makes one score of both legs (`fusion.rs`), and turns of a conversation take
+//! a share of their neighbours' (`neighbours.rs`). What the query names besides (a speaker, a month, terms as they are
+//! written) adds to it. Each hit keeps the parts of its score.
+
+mod bm25;
+mod fusion;
+mod neighbours;
+mod query;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+pub(crate) use bm25::{Bm25, frequency, idf};
+pub(crate) use neighbours::Link;
+#[cfg(test)]
+use query::Pair;
+pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word, quoted};
+
+use crate::model::id::NodeId;
+use crate::model::recall::{Fusion, RecallSettings};
+
+/// What the ranking knows of a candidate, or of the turn beside one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Member {
+    pub(crate) id: NodeId,
+    /// Its places among the candidates of each leg, from 1.
+    pub(crate) vector_rank: Option<i64>,
+    pub(crate) text_rank: Option<i64>,
+    /// Whether it is a candidate by a tag that hits had better have.
+    pub(crate) by_tag: bool,
+    /// Distinct lexemes.
+    pub(crate) length: i32,
+    /// Cosine; none while it has no embedding.
+    pub(crate) similarity: Option<f64>,
+    /// The embedding is that of a former text.
+    pub(crate) stale: bool,
+    /// How often it has each word of [`Asked::words`].
+    pub(crate) frequencies: Vec<f64>,
+    /// Which of [`Asked::pairs`] stand together in it.
+    pub(crate) together: Vec<usize>,
+    /// Which of [`Asked::sought`] it has, and how often.
+    pub(crate) sought: Vec<(usize, f64)>,
+    /// The query names its speaker.
+    pub(crate) is_of_speaker: bool,
+    /// The query names the month that it is of.
+    pub(crate) is_of_month: bool,
+}
+
+impl Member {
+    /// A node that no leg has brought, and of which nothing is known yet.
+    pub(crate) fn new(id: NodeId) -> Self {
+        Self {
+            id,
+            vector_rank: None,
+            text_rank: None,
+            by_tag: false,
+            length: 0,
+            similarity: None,
+            stale: false,
+            frequencies: Vec::new(),
+            together: Vec::new(),
+            sought: Vec::new(),
+            is_of_speaker: false,
+            is_of_month: false,
+        }
+    }
+
+    fn is_candidate(&self) -> bool {
+        self.vector_rank.is_some() || self.text_rank.is_some()
+    }
+}
+
+/// How the candidates are ranked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranking {
+    /// Which legs the query has.
+    pub(crate) by_text: bool,
+    pub(crate) by_vector: bool,
+    pub(crate) fusion: Fusion,
+    /// The vectors' share of the sum, 0 to 1; the text has the rest.
+    pub(crate) weight_vector: f64,
+    pub(crate) weight_neighbours: f64,
+    pub(crate) weight_speaker: f64,
+    pub(crate) weight_month: f64,
+    pub(crate) weight_exact: f64,
+    pub(crate) bm25: Bm25,
+}
+
+impl Ranking {
+    pub(crate) fn new(
+        settings: &RecallSettings,
+        by_text: bool,
+        by_vector: bool,
+        has_neighbours: bool,
+    ) -> Self {
+        Self {
+            by_text,
+            by_vector,
+            fusion: settings.fusion,
+            weight_vector: settings.weight_vector,
+            weight_neighbours: if has_neighbours { settings.weight_neighbours } else { 0.0 },
+            weight_speaker: settings.weight_speaker,
+            weight_month: settings.weight_time,
+            weight_exact: settings.weight_exact,
+            bm25: Bm25 { k1: settings.bm25_k1, b: settings.bm25_b, smoothing: settings.bm25_smoothing },
+        }
+    }
+
+    /// Both legs, whose scores are added: what the query names besides can be weighed against them.
+    fn is_sum(&self) -> bool {
+        self.by_text && self.by_vector && self.fusion == Fusion::Convex
+    }
+}
+
+/// A candidate with its score.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ranked {
+    pub(crate) id: NodeId,
+    pub(crate) vector_rank: Option<i64>,
+    pub(crate) text_rank: Option<i64>,
+    pub(crate) by_tag: bool,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) stale: bool,
+    /// BM25; none without words.
+    pub(crate) text: Option<f64>,
+    /// The share that it is of the most that a node could have for this query.
+    pub(crate) text_share: Option<f64>,
+    /// None: the vectors do not know it, and nothing else was asked.
+    pub(crate) score: Option<f64>,
+    pub(crate) parts: Parts,
+}
+
+/// What the score is made of: they add up to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Parts {
+    pub(crate) vector: f64,
+    /// Without what follows.
+    pub(crate) words: f64,
+    pub(crate) together: f64,
+    pub(crate) exact: f64,
+    pub(crate) neighbours: f64,
+    pub(crate) speaker: f64,
+    pub(crate) time: f64,
+}
+
+/// The members by their score, best first; what is equal, the newest first.
+pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links: &[Link]) -> Vec<Ranked> {
+    let has_phrase = asked.has_phrase;
+    let scored: Vec<(Member, bm25::Score)> = members
+        .into_iter()
+        .map(|mut member| {
+            let score =
+                if ranking.by_text { ranking.bm25.score(asked, &member) } else { bm25::Score::default() };
+            // A candidate that has nothing of the query, though full text thought so, is none of the text.
+            let is_of_text = score.total > 0.0 || has_phrase;
+            let stays = is_of_text || member.text_rank.is_none() || member.vector_rank.is_some();
+            member.text_rank = member.text_rank.filter(|_| is_of_text);
+            (stays, member, score)
+        })
+        .filter(|(stays, ..)| *stays)
+        .map(|(_, member, score)| (member, score))
+        .collect();
+    let bounds = fusion::Bounds::of(&scored);
+    let fused: Vec<fusion::Fused> =
+        scored.iter().map(|(member, text)| bounds.fuse(ranking, member, text)).collect();
+    let shares = neighbours::shares(ranking.weight_neighbours, &scored, &fused, links);
+    let most = ranking.bm25.most(asked);
+    let mut ranked: Vec<Ranked> = scored
+        .into_iter()
+        .zip(fused)
+        .map(|((member, text), fused)| {
+            let neighbours = shares.get(&member.id).copied().unwrap_or(0.0);
+            ranking.ranked(member, &text, fused, neighbours, asked, most)
+        })
+        .collect();
+    ranked.sort_by(|a, b| {
+        let score = |ranked: &Ranked| ranked.score.unwrap_or(f64::NEG_INFINITY);
+        score(b).total_cmp(&score(a)).then(b.id.cmp(&a.id))
+    });
+    ranked
+}
+
+impl Ranking {
+    fn ranked(
+        &self,
+        member: Member,
+        text: &bm25::Score,
+        fused: fusion::Fused,
+        neighbours: f64,
+        asked: &Asked,
+        most: f64,
+    ) -> Ranked {
+        let is_sum = self.is_sum();
+        let named = |is_named: bool, weight: f64| if is_sum && is_named { weight } else { 0.0 };
+        let share = |part: f64| if text.total > 0.0 { fused.text * part / text.total } else { 0.0 };
+        let (together, exact) = (share(text.together), share(text.exact));
+        let prior = if is_sum { self.weight_exact * asked.exact_share(text.exact_idf) } else { 0.0 };
+        let parts = Parts {
+            vector: fused.vector.unwrap_or(0.0),
+            words: fused.text - together - exact,
+            together,
+            exact: exact + prior,
+            neighbours,
+            speaker: named(member.is_of_speaker, self.weight_speaker),
+            time: named(member.is_of_month, self.weight_month),
+        };
+        Ranked {
+            id: member.id,
+            vector_rank: member.vector_rank,
+            text_rank: member.text_rank,
+            by_tag: member.by_tag,
+            similarity: member.similarity,
+            stale: member.stale,
+            text: self.by_text.then_some(text.total),
+            text_share: self.by_text.then_some(if most > 0.0 { text.total / most } else { 0.0 }),
+            score: fused.vector.map(|_| parts.sum()),
+            parts,
+        }
+    }
+}
+
+impl Parts {
+    pub(crate) fn sum(&self) -> f64 {
+        let Self { vector, words, together, exact, neighbours, speaker, time } = self;
+        vector + words + together + exact + neighbours + speaker + time
+    }
+}
+
+/// By node.
+type Shares = HashMap<NodeId, f64>;

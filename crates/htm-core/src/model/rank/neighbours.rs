@@ -1,0 +1,89 @@
+//! What the turns beside a turn say of it.
+
+use std::collections::HashMap;
+
+use super::bm25::Score;
+use super::fusion::Fused;
+use super::{Member, Shares};
+use crate::model::id::NodeId;
+
+/// Of what the turn next to it brings, for the one that is one further.
+const FURTHER: f64 = 2.0 / 3.0;
+
+/// How many standard deviations the better of two normal values is above their mean.
+const BETTER_OF_TWO: f64 = 0.56;
+
+/// Candidates that bring nothing, counted with the others: a few candidates say little of chance.
+const PRIOR: f64 = 5.0;
+
+/// That two turns stand beside one another, `steps` apart: 1 or 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Link {
+    pub(crate) turn: NodeId,
+    pub(crate) other: NodeId,
+    pub(crate) steps: i64,
+}
+
+/// What each turn has of its neighbours: a share of the better of both next to it, and less of the better of those one
+/// further, as far as they are better than usual. To be in a conversation is no merit over a text that stands for itself.
+pub(super) fn shares(weight: f64, scored: &[(Member, Score)], fused: &[Fused], links: &[Link]) -> Shares {
+    if weight == 0.0 || links.is_empty() {
+        return Shares::new();
+    }
+    let base: HashMap<NodeId, f64> = scored
+        .iter()
+        .zip(fused)
+        .filter_map(|((member, _), fused)| Some((member.id, fused.base()?)))
+        .collect();
+    let usual = Usual::of(scored, fused);
+    let mut beside: HashMap<NodeId, [Beside; 2]> = HashMap::new();
+    for link in links {
+        for (turn, other) in [(link.turn, link.other), (link.other, link.turn)] {
+            if let Some(&base) = base.get(&other) {
+                let place = usize::from(link.steps > 1);
+                beside.entry(turn).or_default()[place].add(other, base);
+            }
+        }
+    }
+    let share = |[next, further]: [Beside; 2]| weight * (next.above(usual) + FURTHER * further.above(usual));
+    beside.into_iter().map(|(turn, beside)| (turn, share(beside))).collect()
+}
+
+/// The turns at one distance from a turn.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beside {
+    best: Option<(NodeId, f64)>,
+    has_two: bool,
+}
+
+impl Beside {
+    fn add(&mut self, other: NodeId, base: f64) {
+        self.has_two |= self.best.is_some_and(|(known, _)| known != other);
+        if self.best.is_none_or(|(_, best)| base > best) {
+            self.best = Some((other, base));
+        }
+    }
+
+    fn above(self, usual: Usual) -> f64 {
+        self.best.map_or(0.0, |(_, best)| best - if self.has_two { usual.of_two } else { usual.of_one })
+    }
+}
+
+/// What a text brings that is a candidate by chance, and what the better of two brings.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    of_one: f64,
+    of_two: f64,
+}
+
+impl Usual {
+    fn of(scored: &[(Member, Score)], fused: &[Fused]) -> Self {
+        let candidates = scored.iter().zip(fused).filter(|((member, _), _)| member.is_candidate());
+        let bases: Vec<f64> = candidates.map(|(_, fused)| fused.base().unwrap_or(0.0)).collect();
+        let count = bases.len() as f64 + PRIOR;
+        let mean = bases.iter().sum::<f64>() / count;
+        let square = bases.iter().map(|base| base * base).sum::<f64>() / count;
+        let deviation = (square - mean * mean).max(0.0).sqrt();
+        Self { of_one: mean, of_two: mean + BETTER_OF_TWO * deviation }
+    }
+}

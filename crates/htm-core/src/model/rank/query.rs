@@ -1,0 +1,231 @@
+//! What a query asks for, weighed: rare words decide.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bm25::idf;
+
+/// Of a query that is a long text, its rarest words.
+const MOST_WORDS: usize = 64;
+
+/// What a part of an exact term weighs, of what it would as a word of its own.
+const PART: f64 = 0.5;
+
+/// So far into the query words are looked for that stand together.
+const OPENING: i32 = 256;
+
+/// Words in more than this share of the nodes choose no candidates, unless they are among the three rarest …
+const FREQUENT_SHARE: f64 = 0.02;
+/// … or in so few nodes all the same.
+const FREQUENT: f64 = 500.0;
+/// More nodes are not ranked, unless the rarest word alone has more.
+const MOST_CANDIDATES: f64 = 10_000.0;
+const RAREST: usize = 3;
+
+/// The namespaces that are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Corpus {
+    /// Nodes.
+    pub(crate) nodes: f64,
+    /// Distinct lexemes a node.
+    pub(crate) average_length: f64,
+}
+
+/// A lexeme of the query, as the database tells it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lexeme {
+    pub(crate) lexeme: String,
+    /// How many nodes have it.
+    pub(crate) nodes: f64,
+    /// It is only a part of an exact term.
+    pub(crate) is_part: bool,
+    /// Where it stands in the query, by the language that it is a lexeme of.
+    pub(crate) places: Vec<(usize, i32)>,
+}
+
+/// A word that some node has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Word {
+    pub(crate) lexeme: String,
+    pub(crate) nodes: f64,
+    /// What it weighs.
+    pub(crate) idf: f64,
+}
+
+impl Word {
+    /// As a `tsquery`.
+    pub(crate) fn query(&self) -> String {
+        quoted(&self.lexeme)
+    }
+
+    /// As a `tsquery` of texts that have it in their opening.
+    pub(crate) fn opening(&self) -> String {
+        format!("{}:A", quoted(&self.lexeme))
+    }
+}
+
+/// Two words that stand together in the query.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pair {
+    /// They in the same order at the same distance, as a `tsquery`.
+    pub(crate) query: String,
+    /// The weight of the rarer of both.
+    pub(crate) idf: f64,
+}
+
+/// A term that is looked for as written, or the beginning of words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sought {
+    pub(crate) is_prefix: bool,
+    pub(crate) idf: f64,
+}
+
+/// A query, weighed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) corpus: Corpus,
+    /// The rarest first.
+    pub(crate) words: Vec<Word>,
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) sought: Vec<Sought>,
+    /// What hits must have is among the signs.
+    pub(crate) has_phrase: bool,
+}
+
+impl Asked {
+    /// Weighs the lexemes that nodes have; one that comes twice is the one that most have.
+    pub(crate) fn new(corpus: Corpus, lexemes: Vec<Lexeme>) -> Self {
+        let mut meant: BTreeMap<String, Lexeme> = BTreeMap::new();
+        for lexeme in lexemes.into_iter().filter(|lexeme| lexeme.nodes > 0.0) {
+            match meant.get_mut(&lexeme.lexeme) {
+                Some(known) => {
+                    known.nodes = known.nodes.max(lexeme.nodes);
+                    known.is_part &= lexeme.is_part;
+                    known.places.extend(lexeme.places);
+                }
+                None => drop(meant.insert(lexeme.lexeme.clone(), lexeme)),
+            }
+        }
+        let mut lexemes: Vec<Lexeme> = meant.into_values().collect();
+        lexemes.sort_by(|a, b| a.nodes.total_cmp(&b.nodes));
+        lexemes.truncate(MOST_WORDS);
+        let word = |lexeme: &Lexeme| Word {
+            lexeme: lexeme.lexeme.clone(),
+            nodes: lexeme.nodes,
+            idf: idf(corpus.nodes, lexeme.nodes) * if lexeme.is_part { PART } else { 1.0 },
+        };
+        let words: Vec<Word> = lexemes.iter().map(word).collect();
+        Self { corpus, pairs: pairs(&lexemes, &words), words, sought: Vec::new(), has_phrase: false }
+    }
+
+    /// The words that choose candidates.
+    pub(crate) fn choosing(&self) -> &[Word] {
+        let mut together = 0.0;
+        let rarity = self.words.iter().take_while(|word| {
+            let is_rarest = together == 0.0;
+            together += word.nodes;
+            is_rarest || together <= MOST_CANDIDATES
+        });
+        let within = rarity.count();
+        let frequent = (FREQUENT_SHARE * self.corpus.nodes).max(FREQUENT);
+        let rare = self.words.iter().take_while(|word| word.nodes <= frequent).count();
+        &self.words[..within.min(rare.max(RAREST))]
+    }
+
+    /// What a term weighs whose words are these: as much as they do; of none that is known, as the rarest.
+    pub(crate) fn weight_of(&self, lexemes: &[String]) -> f64 {
+        let known: Vec<f64> =
+            self.words.iter().filter(|word| lexemes.contains(&word.lexeme)).map(|word| word.idf).collect();
+        if known.is_empty() { self.corpus.nodes.ln_1p() } else { known.iter().sum() }
+    }
+
+    /// How far exact terms of this weight are the query: 1, or hardly anything for one word of many.
+    pub(super) fn exact_share(&self, exact: f64) -> f64 {
+        let all: f64 = self.words.iter().map(|word| word.idf).sum::<f64>()
+            + self.sought.iter().map(|sought| sought.idf).sum::<f64>();
+        if all > 0.0 { (2.0 * exact / all).min(1.0).powi(2) } else { 0.0 }
+    }
+}
+
+/// Words that stand next to one another in the query, or with one between them.
+fn pairs(lexemes: &[Lexeme], words: &[Word]) -> Vec<Pair> {
+    let mut places: BTreeMap<(usize, i32), Vec<usize>> = BTreeMap::new();
+    for (at, lexeme) in lexemes.iter().enumerate() {
+        for &place in lexeme.places.iter().filter(|(_, position)| *position <= OPENING) {
+            places.entry(place).or_default().push(at);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    let mut pairs = Vec::new();
+    for (&(language, position), first) in &places {
+        for distance in 1..=2 {
+            for second in places.get(&(language, position + distance)).into_iter().flatten() {
+                for first in first {
+                    if seen.insert((*first, distance, *second)) {
+                        let (first, second) = (&words[*first], &words[*second]);
+                        pairs.push(Pair {
+                            query: format!("{} <{distance}> {}", first.query(), second.query()),
+                            idf: first.idf.min(second.idf),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// A lexeme as a `tsquery` has it.
+pub(crate) fn quoted(lexeme: &str) -> String {
+    format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(nodes: f64, words: &[(&str, f64)]) -> Asked {
+        let lexeme =
+            |&(lexeme, nodes): &(&str, f64)| Lexeme { lexeme: lexeme.into(), nodes, ..Lexeme::default() };
+        Asked::new(Corpus { nodes, average_length: 20.0 }, words.iter().map(lexeme).collect())
+    }
+
+    fn choosing(asked: &Asked) -> Vec<&str> {
+        asked.choosing().iter().map(|word| word.lexeme.as_str()).collect()
+    }
+
+    #[test]
+    fn rare_words_choose() {
+        let small = asked(
+            1_000.0,
+            &[("common", 900.0), ("rare", 3.0), ("some", 400.0), ("few", 20.0), ("many", 700.0)],
+        );
+        assert_eq!(choosing(&small), ["rare", "few", "some"]);
+        // The three rarest do, however frequent they are, up to 10,000 nodes together.
+        let frequent = asked(100_000.0, &[("a", 3_000.0), ("b", 4_000.0), ("c", 5_000.0)]);
+        assert_eq!(choosing(&frequent), ["a", "b"]);
+        assert_eq!(choosing(&asked(100_000.0, &[("a", 30_000.0), ("b", 40_000.0)])), ["a"]);
+        assert!(choosing(&asked(10.0, &[("nobody", 0.0)])).is_empty());
+    }
+
+    #[test]
+    fn a_word_that_is_only_a_part_weighs_half() {
+        let lexeme = |is_part| Lexeme { lexeme: "x".into(), nodes: 2.0, is_part, ..Lexeme::default() };
+        let corpus = Corpus { nodes: 100.0, average_length: 20.0 };
+        let whole = Asked::new(corpus, vec![lexeme(false), lexeme(true)]).words[0].idf;
+        assert_eq!(Asked::new(corpus, vec![lexeme(true)]).words[0].idf, whole / 2.0);
+    }
+
+    #[test]
+    fn words_that_stand_together_are_pairs() {
+        let lexeme = |lexeme: &str, places: &[i32]| Lexeme {
+            lexeme: lexeme.into(),
+            nodes: 1.0,
+            places: places.iter().map(|place| (0, *place)).collect(),
+            ..Lexeme::default()
+        };
+        let lexemes = vec![lexeme("night", &[1, 10]), lexeme("watch", &[2, 11]), lexeme("o'c", &[4])];
+        let asked = Asked::new(Corpus { nodes: 10.0, average_length: 5.0 }, lexemes);
+        let queries: Vec<&str> = asked.pairs.iter().map(|pair| pair.query.as_str()).collect();
+        assert_eq!(queries, ["'night' <1> 'watch'", "'watch' <2> 'o''c'"]);
+    }
+}

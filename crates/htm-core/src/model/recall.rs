@@ -1,0 +1,18 @@
+//! What a recall is asked and what it answers.
+
+mod answer;
+pub(crate) mod auto;
+mod explain;
+mod query;
+mod settings;
+mod snippet;
+
+pub(crate) use answer::facets;
+pub use answer::{Chosen, Correction, Degraded, Facet, Hit, Leg, MatchedBy, Recalled, Scores, VectorSearch};
+pub use explain::{Explanation, ScorePart};
+pub(crate) use query::validate_scope;
+pub use query::{MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter};
+pub use settings::{Fusion, RecallSettings};
+pub use snippet::Snippet;
+
+pub use crate::model::error::RecallError;

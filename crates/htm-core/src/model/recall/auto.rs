@@ -1,0 +1,94 @@
+//! Which strategy a query looks like.
+
+use super::{Chosen, Strategy};
+use crate::model::words::{SignKind, Words};
+
+/// So many words beside an exact term, and it is no longer what the query is about.
+const FEW: usize = 3;
+
+/// Words for questions, which need no mark to be one.
+const ASKING: &[&str] = &[
+    "who", "whom", "whose", "what", "which", "when", "where", "why", "how", "is", "are", "was", "did",
+    "does", "do", "can",
+];
+
+/// The strategy for a query, and why.
+pub(crate) fn choose(words: &Words) -> Chosen {
+    let chosen = |strategy, reason| Chosen { strategy, reason };
+    let tokens: Vec<&str> =
+        words.plain.split_whitespace().filter(|token| token.contains(char::is_alphanumeric)).collect();
+    let is_term = |token: &str| Words::parse(token).has(SignKind::Term) || is_identifier(token);
+    let others = tokens.iter().filter(|token| !is_term(token)).count();
+    let first = tokens.first().map(|token| token.to_lowercase()).unwrap_or_default();
+    let is_question = words.plain.trim_end().ends_with('?') || ASKING.contains(&first.as_str());
+    if words.has(SignKind::Phrase) {
+        return chosen(Strategy::Fulltext, "a phrase in quotes");
+    }
+    if is_question {
+        return chosen(Strategy::Hybrid, "a question");
+    }
+    if words.has(SignKind::Prefix) && others <= FEW + 1 {
+        return chosen(Strategy::Fulltext, "the beginning of a word");
+    }
+    if others < tokens.len() && others <= FEW {
+        return chosen(Strategy::Fulltext, "exact terms");
+    }
+    chosen(Strategy::Hybrid, "words")
+}
+
+/// `camelCase`, `HttpServer`, `E0308`, `ERR42`: a name that a program has, or a code.
+fn is_identifier(token: &str) -> bool {
+    let name = token.trim_matches(|c: char| !c.is_alphanumeric());
+    let chars: Vec<char> = name.chars().collect();
+    let turns = chars.windows(2).any(|pair| pair[0].is_lowercase() && pair[1].is_uppercase());
+    let has_code = chars.first().is_some_and(|c| c.is_uppercase())
+        && chars.iter().filter(|c| c.is_ascii_digit()).count() >= 2
+        && chars.iter().all(|c| c.is_uppercase() || c.is_ascii_digit());
+    turns || has_code
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Strategy;
+    use super::*;
+
+    #[test]
+    fn what_is_exact_is_looked_for_by_its_words() {
+        for text in [
+            "PostgreSQL 17.2",
+            "\"night watch\" \"the castle\" -north",
+            "--dry-run",
+            "htm_core::recall",
+            "snake_case",
+            "the camelCase name",
+            "src/store/recall.rs",
+            "error E0308",
+            "migrat*",
+            "#123",
+        ] {
+            assert_eq!(choose(&Words::parse(text)).strategy, Strategy::Fulltext, "{text}");
+        }
+        for text in [
+            "which database did we choose?",
+            "what runs on PostgreSQL 17.2",
+            "Who read \"The Alchemist\"?",
+            "\"night watch\" of the castle in the north of the country",
+            "night watch",
+            "zeppelin",
+            "we pinned PostgreSQL 17.2 for the storage vendor",
+            "the painting of the lake at dawn",
+            "",
+        ] {
+            assert_eq!(choose(&Words::parse(text)).strategy, Strategy::Hybrid, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_query_has_a_strategy_that_searches(text in "\\PC{0,40}") {
+            prop_assert_ne!(choose(&Words::parse(&text)).strategy, Strategy::Auto);
+        }
+    }
+}

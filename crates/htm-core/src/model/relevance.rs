@@ -1,0 +1,248 @@
+//! Relevance: how much a hit matters to who asks, of more than its words and its vector.
+
+use std::str::FromStr;
+
+use crate::model::error::{Error, Result};
+
+/// What each signal weighs; together 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelevanceWeights {
+    /// The cosine similarity with the query.
+    pub similarity: f64,
+    /// The score of its text, of the best text's.
+    pub text: f64,
+    /// How important it was said to be.
+    pub importance: f64,
+    /// How many of the tags asked for the node has.
+    pub tags: f64,
+    /// How new it is.
+    pub recency: f64,
+    /// How often it was found before.
+    pub access: f64,
+}
+
+impl Default for RelevanceWeights {
+    fn default() -> Self {
+        Self { similarity: 0.5, tags: 0.3, recency: 0.1, access: 0.1, ..Self::NONE }
+    }
+}
+
+/// What is wrong with weights.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RelevanceError {
+    /// They are not 1 together.
+    #[error("the weights of relevance are {sum} together, or one is below 0")]
+    Sum {
+        /// Their sum.
+        sum: f64,
+    },
+    /// Words that say no weights.
+    #[error("`{value}` says no weights: {what}")]
+    Words {
+        /// What was given.
+        value: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl RelevanceError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Sum { .. } => "relevance_weights_invalid",
+            Self::Words { .. } => "rerank_invalid",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Sum { .. } => {
+                "give similarity, text, importance, tags, recency and access, none below 0 and 1 together".into()
+            }
+            Self::Words { .. } => {
+                "write `similarity,recency` (the same weight each), `similarity=0.7,recency=0.3`, or `relevance`".into()
+            }
+        }
+    }
+}
+
+/// What is known of a hit; what is not known counts one half.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signals {
+    /// Cosine similarity, -1 to 1; below 0 counts as 0.
+    pub similarity: Option<f64>,
+    /// The score of its text, 0 to 1.
+    pub text: Option<f64>,
+    /// Its importance, 1 to 10.
+    pub importance: Option<f64>,
+    /// The share of the tags asked for that the node has, 0 to 1; none when none was asked for.
+    pub tags: Option<f64>,
+    /// Its age in hours; the future counts as now.
+    pub hours: Option<f64>,
+    /// How often it was found.
+    pub accesses: Option<u64>,
+}
+
+/// After so many hours, a week, a memory is worth 1/e of a new one.
+const RECENCY_HOURS: f64 = 168.0;
+
+/// The names of the signals, as the command line and [`RelevanceWeights::from_str`] take them.
+const NAMES: [&str; 6] = ["similarity", "text", "importance", "recency", "access", "tags"];
+
+impl RelevanceWeights {
+    /// Nothing weighs anything; to be filled in.
+    pub const NONE: Self =
+        Self { similarity: 0.0, text: 0.0, importance: 0.0, tags: 0.0, recency: 0.0, access: 0.0 };
+
+    /// 10 · (w_s · similarity + w_x · text + w_i · (importance − 1)/9 + w_t · tags + w_r · e^(−hours/168)
+    /// + w_a · min(1, ln(1 + accesses)/10)), from 0 to 10.
+    ///
+    /// ```
+    /// use htm_core::{RelevanceWeights, Signals};
+    /// let weights = RelevanceWeights::default();
+    /// let new = Signals { similarity: Some(1.0), tags: Some(1.0), hours: Some(0.0), accesses: Some(0), ..Signals::default() };
+    /// assert_eq!(weights.relevance(&new), 9.0);
+    /// assert_eq!(weights.relevance(&Signals::default()), 5.0);
+    /// ```
+    pub fn relevance(&self, signals: &Signals) -> f64 {
+        let known = |value: Option<f64>| value.unwrap_or(0.5).clamp(0.0, 1.0);
+        let recency = signals.hours.map(|hours| (-hours.max(0.0) / RECENCY_HOURS).exp());
+        let access = signals.accesses.map(|count| (count as f64).ln_1p() / 10.0);
+        let importance = signals.importance.map(|importance| (importance - 1.0) / 9.0);
+        10.0 * (self.similarity * known(signals.similarity)
+            + self.text * known(signals.text)
+            + self.importance * known(importance)
+            + self.tags * known(signals.tags)
+            + self.recency * known(recency)
+            + self.access * known(access))
+    }
+
+    /// # Errors
+    /// `relevance_weights_invalid` for a weight that is no number from 0, or when they are not 1 together.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let weights = [self.similarity, self.text, self.importance, self.tags, self.recency, self.access];
+        let sum: f64 = weights.iter().sum();
+        match weights.iter().all(|weight| *weight >= 0.0) && (sum - 1.0).abs() < 1e-6 {
+            true => Ok(()),
+            false => Err(RelevanceError::Sum { sum }.into()),
+        }
+    }
+}
+
+/// `similarity=0.7,recency=0.3`; names alone weigh the same, together 1; `relevance` is the default.
+impl FromStr for RelevanceWeights {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text.trim() == "relevance" {
+            return Ok(Self::default());
+        }
+        let unknown =
+            |what: &str| RelevanceError::Words { value: text.chars().take(100).collect(), what: what.into() };
+        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+        let mut weights = Self::NONE;
+        let mut named = Vec::new();
+        for part in &parts {
+            let (name, weight) = match part.split_once('=') {
+                Some((name, weight)) => (
+                    name.trim(),
+                    weight.trim().parse().map_err(|_| unknown(&format!("`{weight}` is no number")))?,
+                ),
+                None => (*part, 1.0 / parts.len() as f64),
+            };
+            let place = match name {
+                "similarity" => &mut weights.similarity,
+                "text" => &mut weights.text,
+                "importance" => &mut weights.importance,
+                "recency" => &mut weights.recency,
+                "access" => &mut weights.access,
+                "tags" => &mut weights.tags,
+                _ => return Err(unknown(&format!("`{name}` is none of {}", NAMES.join(", "))).into()),
+            };
+            if named.contains(&name) {
+                return Err(unknown(&format!("`{name}` comes twice")).into());
+            }
+            named.push(name);
+            *place = weight;
+        }
+        weights.validate()?;
+        Ok(weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn weights_are_one_together() {
+        assert!(RelevanceWeights::default().validate().is_ok());
+        for weights in [(0.5, 0.6), (1.5, -0.5), (f64::NAN, 1.0)] {
+            let weights =
+                RelevanceWeights { similarity: weights.0, tags: weights.1, ..RelevanceWeights::NONE };
+            assert_eq!(weights.validate().unwrap_err().code(), "relevance_weights_invalid");
+        }
+    }
+
+    #[test]
+    fn a_week_is_worth_1_over_e() {
+        let only = RelevanceWeights { recency: 1.0, ..RelevanceWeights::NONE };
+        let at = |hours| only.relevance(&Signals { hours: Some(hours), ..Signals::default() });
+        assert_eq!((at(0.0), at(-5.0)), (10.0, 10.0));
+        assert!((at(168.0) - 10.0 / std::f64::consts::E).abs() < 1e-9);
+    }
+
+    #[test]
+    fn weights_are_read_from_words() {
+        let read = |text: &str| text.parse::<RelevanceWeights>();
+        let half = RelevanceWeights { similarity: 0.5, recency: 0.5, ..RelevanceWeights::NONE };
+        assert_eq!(read("similarity, recency").unwrap(), half);
+        assert_eq!(read("recency=0.5,similarity = 0.5").unwrap(), half);
+        assert_eq!(read("relevance").unwrap(), RelevanceWeights::default());
+        for (text, code) in [
+            ("", "rerank_invalid"),
+            ("age", "rerank_invalid"),
+            ("text,text", "rerank_invalid"),
+            ("text=x", "rerank_invalid"),
+            ("text=0.5", "relevance_weights_invalid"),
+            ("text=1.5,tags=-0.5", "relevance_weights_invalid"),
+            ("text=NaN", "relevance_weights_invalid"),
+        ] {
+            assert_eq!(read(text).unwrap_err().code(), code, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_0_to_10_and_more_is_never_less(
+            similarity in -1.0..1.0f64, text in 0.0..1.0f64, importance in 1.0..10.0f64, tags in 0.0..1.0f64,
+            hours in -10.0..1e6f64, accesses: u64, more in 0.0..1.0f64
+        ) {
+            let weights: RelevanceWeights = NAMES.join(",").parse().unwrap();
+            let signals = Signals {
+                similarity: Some(similarity),
+                text: Some(text),
+                importance: Some(importance),
+                tags: Some(tags),
+                hours: Some(hours),
+                accesses: Some(accesses),
+            };
+            let relevance = weights.relevance(&signals);
+            prop_assert!((0.0..=10.0).contains(&relevance));
+            for better in [
+                Signals { similarity: Some(similarity + more), ..signals },
+                Signals { tags: Some(tags + more), ..signals },
+                Signals { text: Some(text + more), ..signals },
+                Signals { importance: Some(importance + more), ..signals },
+                Signals { hours: Some(hours - more), ..signals },
+                Signals { accesses: Some(accesses.saturating_add(1)), ..signals },
+            ] {
+                prop_assert!(weights.relevance(&better) >= relevance);
+            }
+        }
+    }
+}

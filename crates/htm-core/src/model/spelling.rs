@@ -1,0 +1,147 @@
+//! Words that no node has, and those that were meant.
+
+use std::collections::HashSet;
+
+/// Shorter words are what they are: a letter more or less makes another word.
+pub(crate) const SHORTEST: usize = 5;
+/// Longer ones are no words.
+pub(crate) const LONGEST: usize = 40;
+/// So many letters of a word may be two edits away.
+const TWO_EDITS: usize = 9;
+/// A word in a corpus of so many nodes has to be in one more of them to be meant.
+const NODES: f64 = 5_000.0;
+
+/// A word as it was typed, and its stems in each language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Typed {
+    pub(crate) word: String,
+    pub(crate) stems: Vec<String>,
+    /// The words that it is with two letters swapped, and the stem of each.
+    pub(crate) swapped: Vec<(String, String)>,
+}
+
+/// A lexeme, and how many nodes have it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Known {
+    pub(crate) lexeme: String,
+    pub(crate) nodes: f64,
+}
+
+/// What a word was meant to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Meant<'a> {
+    /// As it is told.
+    pub(crate) used: String,
+    pub(crate) known: &'a Known,
+}
+
+/// The words of a text that could be misspelled, each once, in small letters.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| {
+            (SHORTEST..=LONGEST).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
+        })
+        .map(str::to_lowercase)
+        .filter(|word| seen.insert(word.clone()))
+        .collect()
+}
+
+/// What a word is with two letters that are next to one another swapped; the first letter stays.
+pub(crate) fn swaps(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    (1..letters.len().saturating_sub(1))
+        .filter(|&at| letters[at] != letters[at + 1])
+        .map(|at| {
+            let mut letters = letters.clone();
+            letters.swap(at, at + 1);
+            letters.into_iter().collect()
+        })
+        .collect()
+}
+
+/// The known word that an unknown one was meant to be, in a corpus of so many nodes: two letters swapped, else one edit away,
+/// of long words two; with the same first letter, and not one of the corpus' own rarities.
+pub(crate) fn meant<'a>(typed: &Typed, known: &'a [Known], nodes: f64) -> Option<Meant<'a>> {
+    let swapped = typed.swapped.iter().find_map(|(word, stem)| {
+        let known = known.iter().find(|known| known.lexeme == *stem)?;
+        Some(Meant { used: word.clone(), known })
+    });
+    if swapped.is_some() {
+        return swapped;
+    }
+    let edits = if typed.word.chars().count() >= TWO_EDITS { 2 } else { 1 };
+    let least = 1.0 + (nodes / NODES).floor();
+    let distance = |known: &Known| {
+        typed
+            .stems
+            .iter()
+            .filter(|stem| stem.chars().next() == known.lexeme.chars().next())
+            .map(|stem| strsim::osa_distance(stem, &known.lexeme))
+            .min()
+            .filter(|distance| *distance <= edits)
+    };
+    known
+        .iter()
+        .filter(|known| known.nodes >= least && known.lexeme.chars().count() + 1 >= SHORTEST)
+        .filter_map(|known| Some((distance(known)?, known)))
+        .min_by(|(a, one), (b, other)| {
+            a.cmp(b).then(other.nodes.total_cmp(&one.nodes)).then(one.lexeme.cmp(&other.lexeme))
+        })
+        .map(|(_, known)| Meant { used: known.lexeme.clone(), known })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn known(lexemes: &[&str]) -> Vec<Known> {
+        lexemes.iter().map(|lexeme| Known { lexeme: (*lexeme).into(), nodes: 3.0 }).collect()
+    }
+
+    fn typed(word: &str) -> Typed {
+        let swapped = swaps(word).into_iter().map(|swap| (swap.clone(), swap)).collect();
+        Typed { word: word.into(), stems: vec![word.into()], swapped }
+    }
+
+    #[test]
+    fn letters_are_swapped_lost_doubled_and_mistaken() {
+        let known = known(&["zeppelin", "harbour", "branch", "time", "sent", "hold"]);
+        for (word, meant_word) in [
+            ("zepeplin", Some("zeppelin")),
+            ("zeppelim", Some("zeppelin")),
+            ("zeppellinn", Some("zeppelin")),
+            ("harbor", Some("harbour")),
+            // One edit too far for its length, another first letter, or another word.
+            ("harber", None),
+            ("yeppelin", None),
+            ("brakes", None),
+            ("timescaledb", None),
+            ("semant", None),
+            ("holiday", None),
+        ] {
+            let found = meant(&typed(word), &known, 1_000.0);
+            assert_eq!(found.as_ref().map(|meant| meant.used.as_str()), meant_word, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_rarity_is_not_meant_unless_letters_were_swapped() {
+        let known = vec![Known { lexeme: "harbour".into(), nodes: 2.0 }];
+        assert!(meant(&typed("harbor"), &known, 5_000.0).is_some());
+        assert!(meant(&typed("harbor"), &known, 100_000.0).is_none());
+        assert!(meant(&typed("harobur"), &known, 100_000.0).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_is_one_of_its_swaps_swaps(word in "[a-e]{5,9}") {
+            for swap in swaps(&word) {
+                prop_assert_eq!(swap.chars().next(), word.chars().next());
+                prop_assert!(swap != word && swaps(&swap).contains(&word));
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What people write for a time: read, shown, and resolved.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+
+use super::calendar::Calendar;
+use super::grammar::{Parser, Part};
+use super::tokens::tokens;
+use super::{TimeSettings, Timeframe};
+use crate::model::error::{Error, Result};
+
+/// A time as people write it: read once, resolved whenever it is asked what it means.
+///
+/// Days, weeks, months and years are the calendar's in the time zone of the settings; a range is from its start
+/// (inclusive) until its end (exclusive), also where that falls into an hour that clocks skip or repeat. With *n* for
+/// the instant that it is resolved at and *D* for its day:
+///
+/// | expression | means |
+/// |---|---|
+/// | nothing | always |
+/// | `2026-03-01`, `3 March 2026`, `March 3, 2026` | that day |
+/// | `2026-03`, `March 2026`, `2026` | that month, that year |
+/// | `3 March`, `March`, `Monday`, `weekend` | the latest that has begun |
+/// | `2026-03-01T12:00:00Z`, `2026-03-01 12:00` | the day of that instant; in a range, and after `since`, the instant |
+/// | `A..B`, `A..`, `..B` | from the start of A until the start of B |
+/// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year, as `Monday` and `last Monday` are, is the latest before B |
+/// | `since A`, `after A` | from the start of A, from the end of A |
+/// | `before A`, `until A` | until the start of A, until the end of A |
+/// | `A, B`, `A or B` | either |
+/// | `today`, `yesterday`, `tomorrow` | D, the day before it, the day after it |
+/// | `this morning`, `this afternoon`, `this evening` | 06:00–12:00, 12:00–18:00, 18:00–24:00 of D; so `yesterday evening`, `Monday morning` |
+/// | `tonight`, `last night` | 18:00 of D (of the day before) until 06:00 of the next day |
+/// | `last N minutes`, `past N hours` | from n less that long until n |
+/// | `last N days`, `weeks`, `months`, `years` | from the same time of the day so many days, weeks, months or years back until n; a month that has no such day gives its last |
+/// | `past week`, `last hour`, `last day` | with 1 for N |
+/// | `next N days` | from n until so much later |
+/// | `N days ago`, and so each unit | the whole minute, hour, day, week, month or year that lies so many back |
+/// | `recently` | `last 3 days` |
+/// | `this week`, `last week`, `next week` | the week of D, the one before, the one after; so month, year, weekend |
+/// | `this weekend` | Saturday and Sunday of the ISO week of D |
+/// | `last Monday`, `next Monday`, `this Monday` | the latest before D, the first after D, the one of the week of D |
+/// | `last March`, `next March`, `this March` | the latest before this month, the first after it, that of this year |
+/// | `March last year`, `Monday last week`, `Monday of this week` | that of the year, of the week |
+/// | `week before last`, `weekend before last` | two before this one |
+///
+/// N is a number, `a`, `one` to `twelve`, `a couple of` (2), `few` or `several` (3). Capitals, and `in`, `on`,
+/// `during`, `the` before a time, make no difference.
+///
+/// ```
+/// use htm_core::{TimeExpression, TimeSettings};
+/// let last_month: TimeExpression = "last month".parse()?;
+/// let now = "2026-01-31T10:00:00Z".parse().unwrap();
+/// let december = last_month.resolve(now, &TimeSettings::default())?;
+/// assert_eq!(december.to_string(), "2025-12-01T00:00:00Z..2026-01-01T00:00:00Z");
+/// assert_eq!("last blue moon".parse::<TimeExpression>().unwrap_err().code(), "timeframe_invalid");
+/// # Ok::<(), htm_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeExpression {
+    text: String,
+    parts: Vec<Part>,
+}
+
+impl TimeExpression {
+    pub(super) fn new(text: String, parts: Vec<Part>) -> Self {
+        Self { text, parts }
+    }
+
+    /// What it means at the instant `now`.
+    ///
+    /// # Errors
+    /// `timeframe_reversed` when it ends before it starts, `timeframe_invalid` when the calendar does not reach that
+    /// far or the zone skipped all of it, `time_out_of_range` before 4713 BC.
+    pub fn resolve(&self, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Timeframe> {
+        let invalid =
+            |reason: &str| Error::TimeframeInvalid { value: self.text.clone(), reason: reason.into() };
+        let calendar = Calendar::new(now, settings).map_err(|_| invalid("no calendar reaches today"))?;
+        let mut all: Option<Timeframe> = None;
+        for part in &self.parts {
+            let (from, until) =
+                calendar.extent(part).map_err(|_| invalid("it is further away than the calendar reaches"))?;
+            if !part.has_two_sides() && from.is_some() && from == until {
+                return Err(invalid(&format!("there is no such time in {}", settings.zone)));
+            }
+            let one = Timeframe::new(from, until)?;
+            all = Some(all.map_or_else(|| one.clone(), |all| all.or(&one)));
+        }
+        Ok(all.unwrap_or(Timeframe::ALL))
+    }
+}
+
+impl FromStr for TimeExpression {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let tokens = tokens(text);
+        let mut parser = Parser::new(&tokens);
+        match parser.whole() {
+            Some(parts) => Ok(Self::new(text.trim().into(), parts)),
+            None => {
+                let reason = match tokens.get(parser.furthest()) {
+                    Some(token) => format!("`{}` is not understood", &text[token.span.clone()]),
+                    None => "something is missing at its end".into(),
+                };
+                Err(Error::TimeframeInvalid { value: text.chars().take(200).collect(), reason })
+            }
+        }
+    }
+}
+
+/// As it was written.
+impl fmt::Display for TimeExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

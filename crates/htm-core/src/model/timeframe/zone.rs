@@ -1,0 +1,104 @@
+//! Where a day begins, and which day a week begins with.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, FixedOffset, NaiveDate, Utc};
+use jiff::Timestamp;
+use jiff::civil::Weekday;
+use jiff::tz::TimeZone;
+
+use crate::model::error::{Error, Result};
+
+/// What the words of a [`TimeExpression`](super::TimeExpression) are measured by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeSettings {
+    /// Days begin at its midnight.
+    pub zone: Zone,
+    /// The first day of a week.
+    pub week_start: WeekStart,
+}
+
+/// The first day of a week.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WeekStart {
+    /// As ISO 8601 has it.
+    #[default]
+    Monday,
+    /// As in the United States.
+    Sunday,
+}
+
+impl WeekStart {
+    pub(super) fn weekday(self) -> Weekday {
+        match self {
+            WeekStart::Monday => Weekday::Monday,
+            WeekStart::Sunday => Weekday::Sunday,
+        }
+    }
+}
+
+/// A time zone of the IANA database, which is built into the program.
+///
+/// ```
+/// use htm_core::Zone;
+/// let berlin: Zone = "Europe/Berlin".parse()?;
+/// let late = "2026-03-28T23:30:00Z".parse().unwrap();
+/// assert_eq!(berlin.day(late).to_string(), "2026-03-29");
+/// assert_eq!("Middle/Earth".parse::<Zone>().unwrap_err().code(), "zone_unknown");
+/// # Ok::<(), htm_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone(pub(super) TimeZone);
+
+impl Zone {
+    /// Coordinated universal time.
+    pub const UTC: Zone = Zone(TimeZone::UTC);
+
+    /// An instant as the clocks of the zone show it.
+    pub fn local(&self, instant: DateTime<Utc>) -> DateTime<FixedOffset> {
+        let seconds = timestamp(instant).map_or(0, |instant| self.0.to_offset(instant).seconds());
+        let offset = FixedOffset::east_opt(seconds).unwrap_or(FixedOffset::east_opt(0).expect("no offset"));
+        instant.with_timezone(&offset)
+    }
+
+    /// The day that an instant belongs to.
+    pub fn day(&self, instant: DateTime<Utc>) -> NaiveDate {
+        self.local(instant).date_naive()
+    }
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self::UTC
+    }
+}
+
+/// By its name, as `Europe/Berlin` or `UTC`; `system` is the one that this machine is set to.
+impl FromStr for Zone {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let zone = match name {
+            "system" => TimeZone::try_system(),
+            name => TimeZone::get(name),
+        };
+        zone.map(Self).map_err(|_| Error::ZoneUnknown { value: name.chars().take(80).collect() })
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.iana_name().unwrap_or("the system's time zone"))
+    }
+}
+
+/// Into the calendar's type; it ends with the year 9999, chrono's does not.
+pub(super) fn timestamp(instant: DateTime<Utc>) -> Result<Timestamp, jiff::Error> {
+    Timestamp::new(instant.timestamp(), instant.timestamp_subsec_nanos() as i32)
+}
+
+/// Back into the library's, which has every instant of the calendar's.
+pub(super) fn instant(timestamp: Timestamp) -> DateTime<Utc> {
+    DateTime::from_timestamp_nanos(0) + chrono::TimeDelta::microseconds(timestamp.as_microsecond())
+}

@@ -1,0 +1,232 @@
+//! What a query's text asks for: words, and signs that say more.
+//!
+//! | sign | asks for |
+//! |---|---|
+//! | `"a phrase"` | what contains these words in this order, where the query is nothing but signs; beside other words, what contains them comes first |
+//! | `-word`, `-"a phrase"` | what does not contain it; in sentences, nothing |
+//! | `word*` | words that begin so |
+//! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | what contains it as written comes first |
+//!
+//! A sign counts at a word's start, after white space or a bracket. A quote that nobody closes and a dash between spaces
+//! are what they are.
+//!
+//! Agents ask with what they read: sentences, in which a quotation is no condition, a word in marks is a word, and a dash is no negation. A text with a
+//! full stop, a question mark or a line break, or of more than four words beside its signs, is taken for sentences.
+//!
+//! A text of more than 1,000 characters or 16 signs of one kind is a text that was pasted: no sign
+//! counts in it.
+
+mod pattern;
+mod pieces;
+mod term;
+
+#[cfg(test)]
+mod tests;
+
+use crate::model::rank::quoted;
+use pattern::{as_written, beginning};
+use pieces::{Piece, Reading, negated, pieces};
+
+/// Texts of more characters than this have no signs.
+const LONGEST: usize = 1_000;
+/// Of each kind.
+const MOST: usize = 16;
+
+/// What a query's text asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Words {
+    /// The text without its signs: what is embedded.
+    pub(crate) plain: String,
+    /// What else is asked for.
+    pub(crate) signs: Vec<Sign>,
+}
+
+/// What a sign asks for.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub(crate) struct Sign {
+    pub(crate) kind: SignKind,
+    /// What full text is asked for.
+    pub(crate) text: String,
+    /// The regular expression of PostgreSQL that finds it as written.
+    #[serde(skip)]
+    pattern: String,
+    /// Full text drops some of it: it has to be there as written.
+    #[serde(skip)]
+    written: bool,
+    /// More for full text to look for, as a `tsquery`.
+    also: Option<String>,
+    /// The lexemes that contain it, for `like`.
+    within: Option<String>,
+    /// Words that full text would not see, as it takes `artists/bands` for one: they are looked for as well.
+    parts: Option<String>,
+}
+
+/// What kind of sign it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SignKind {
+    /// Hits contain it.
+    Phrase,
+    /// Hits do not contain it.
+    Without,
+    /// Words that begin so are words of the query.
+    Prefix,
+    /// What contains it as written comes first.
+    Term,
+    /// As [`SignKind::Term`]: a phrase beside other words.
+    Quotation,
+}
+
+impl Sign {
+    /// The regular expression of PostgreSQL that finds it as written.
+    pub(crate) fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The words within it that full text would not see.
+    pub(crate) fn parts(&self) -> Option<&str> {
+        self.parts.as_deref()
+    }
+
+    /// Whether it has to be there as written; `is_dropped` says that full text cannot look for all of it.
+    pub(crate) fn is_as_written(&self, is_dropped: bool) -> bool {
+        self.written || is_dropped
+    }
+}
+
+impl Words {
+    pub(crate) fn parse(text: &str) -> Self {
+        let untouched = || Self { plain: text.into(), ..Self::default() };
+        if text.chars().nth(LONGEST).is_some() {
+            return untouched();
+        }
+        let pieces = pieces(text);
+        let reading = Reading::of(text, &pieces);
+        let mut words = Self::default();
+        let mut is_cut = false;
+        for piece in pieces {
+            match piece {
+                Piece::Quotation { is_negated, phrase, source, is_joined } => {
+                    let kind = match (reading, is_negated) {
+                        (Reading::Text, _) | (Reading::Keywords, false) => SignKind::Quotation,
+                        (Reading::Signs | Reading::Keywords, true) => SignKind::Without,
+                        (Reading::Signs, false) => SignKind::Phrase,
+                    };
+                    // A word that is set off in a sentence is a word: nearly every node may have it.
+                    if reading != Reading::Text || phrase.split_whitespace().nth(1).is_some() {
+                        words.sign(kind, phrase);
+                    }
+                    if reading == Reading::Text {
+                        words.plain.push_str(source);
+                        continue;
+                    }
+                    is_cut = true;
+                    words.plain.push_str(if is_negated { "" } else { phrase });
+                    words.plain.push_str(if is_joined { " " } else { "" });
+                }
+                Piece::Token(token) => is_cut |= words.token(token, reading),
+                Piece::Between(c) => words.plain.push(c),
+            }
+        }
+        let many = |kind| words.signs.iter().filter(|sign| sign.kind == kind).count() > MOST;
+        if [SignKind::Phrase, SignKind::Without, SignKind::Prefix, SignKind::Term, SignKind::Quotation]
+            .into_iter()
+            .any(many)
+        {
+            return untouched();
+        }
+        if is_cut {
+            words.plain = words.plain.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        words
+    }
+
+    /// These words, with more that is asked for.
+    pub(crate) fn and(mut self, signs: &[Sign]) -> Self {
+        let new: Vec<Sign> = signs.iter().filter(|sign| !self.signs.contains(sign)).cloned().collect();
+        self.signs.extend(new);
+        self
+    }
+
+    /// What a hit must have, and must not.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &Sign> {
+        self.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without))
+    }
+
+    /// The words that are looked for.
+    pub(crate) fn searched(&self) -> String {
+        // What a beginning of words finds, the word itself need not.
+        let is_prefix = |token: &str| {
+            let word = term::trimmed(token);
+            self.signs.iter().any(|sign| sign.kind == SignKind::Prefix && sign.text == word)
+        };
+        match self.has(SignKind::Prefix) {
+            true => {
+                self.plain.split_whitespace().filter(|token| !is_prefix(token)).collect::<Vec<_>>().join(" ")
+            }
+            false => self.plain.clone(),
+        }
+    }
+
+    /// Whether some nodes cannot be hits, whatever finds them.
+    pub(crate) fn filters(&self) -> bool {
+        self.required().next().is_some()
+    }
+
+    pub(crate) fn has(&self, kind: SignKind) -> bool {
+        self.signs.iter().any(|sign| sign.kind == kind)
+    }
+
+    /// Takes a token in; whether it had a sign that is cut from the text.
+    fn token(&mut self, token: &str, reading: Reading) -> bool {
+        if let Some(negated) = negated(token).filter(|_| reading != Reading::Text) {
+            self.sign(SignKind::Without, term::trimmed(negated).trim_end_matches('*'));
+            return true;
+        }
+        if let Some((prefix, after)) = term::prefix(token) {
+            self.sign(SignKind::Prefix, prefix);
+            self.plain.push_str(&token[..token.len() - after.len() - 1]);
+            self.plain.push_str(after);
+            return true;
+        }
+        if let Some(term) = term::exact(token) {
+            self.sign(SignKind::Term, term);
+        }
+        self.plain.push_str(token);
+        false
+    }
+
+    fn sign(&mut self, kind: SignKind, text: &str) {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lower = text.to_lowercase();
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(' ');
+        let also: Vec<String> = match kind {
+            SignKind::Prefix => {
+                // What is written so may have a shorter stem: `configur` for `configurat*`.
+                let ends: Vec<usize> = lower.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
+                let stems = ends.iter().skip(2).rev().take(7).map(|&end| quoted(&lower[..end]));
+                std::iter::once(format!("{}:*", quoted(&lower))).chain(stems).collect()
+            }
+            // As full text takes them in `version-17.2` and `v17.2`.
+            SignKind::Term if is_number => {
+                ["-", "+", "v"].map(|sign| quoted(&format!("{sign}{lower}"))).into()
+            }
+            _ => Vec::new(),
+        };
+        let sign = Sign {
+            kind,
+            pattern: if kind == SignKind::Prefix { beginning(&text) } else { as_written(&text) },
+            written: text.split(' ').any(|word| term::exact(word).is_some()),
+            also: (!also.is_empty()).then(|| also.join(" | ")),
+            within: (kind == SignKind::Term && term::can_be_looked_up(&text)).then(|| {
+                format!("%{}%", lower.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
+            }),
+            parts: Some(term::hidden_parts(&text))
+                .filter(|parts| kind == SignKind::Term && !parts.is_empty()),
+            text,
+        };
+        if !self.signs.contains(&sign) {
+            self.signs.push(sign);
+        }
+    }
+}
