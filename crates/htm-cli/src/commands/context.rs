@@ -92,7 +92,7 @@ pub(crate) async fn memory(
         MemoryCommand::Clear(whose) => {
             let cleared = with_robot(config, &whose, false, async |robot, _| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
-                format!("{cleared} memories are out of mind; they stay in long-term memory")
+                format!("{} out of mind; long-term memory is as it was", count(cleared, "memory"))
             });
         }
     }
@@ -136,7 +136,7 @@ fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
         let oversized = intake.oversized.iter().find(|it| it.node == *node);
         lines.push(match oversized {
             Some(Oversized { tokens, .. }) => {
-                format!("node {node} ({tokens} tokens): larger than the working memory")
+                format!("node {node} ({}): larger than the working memory", count(tokens, "token"))
             }
             None if intake.evicted.contains(node) => format!("node {node}: no room beside the others"),
             None => format!("node {node}: in mind"),
@@ -167,11 +167,11 @@ impl Answer {
         let context = &self.context.context;
         let mind = &self.working_memory;
         let mut text = format!(
-            "{} of {} memories in mind, {} of {} tokens, {} first",
+            "{} of {} in mind, {} of {}, {} first",
             context.included.len(),
-            mind.nodes,
+            count(mind.nodes, "memory"),
             context.tokens,
-            context.max_tokens,
+            count(context.max_tokens, "token"),
             context.strategy
         );
         if self.is_new {
@@ -179,9 +179,9 @@ impl Answer {
         }
         if !self.left_behind.is_empty() {
             text.push_str(&format!(
-                "\n{} memories that were in mind do not fit any more: it holds {} tokens now",
-                self.left_behind.len(),
-                mind.max_tokens
+                "\nno room any more for {}: working memory holds {} now",
+                count(self.left_behind.len(), "memory"),
+                count(mind.max_tokens, "token")
             ));
         }
         if let Some(unverified) = &self.context.unverified {
@@ -200,14 +200,16 @@ impl Answer {
         }
         for left in &context.left_out {
             text.push_str(&format!(
-                "\nleft out: node {} ({} tokens): {}",
-                left.node, left.tokens, left.reason
+                "\nleft out: node {} ({}): {}",
+                left.node,
+                count(left.tokens, "token"),
+                left.reason
             ));
         }
         let intake = self.recalled.as_ref().map(|recalled| &recalled.intake);
         for oversized in intake.iter().flat_map(|intake| &intake.oversized) {
             text.push_str(&format!(
-                "\nleft out: node {} ({} tokens): larger than the working memory",
+                "\nleft out: node {} ({}): larger than the working memory",
                 oversized.node, oversized.tokens
             ));
         }
@@ -234,11 +236,11 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
         })
         .collect();
     let summary = format!(
-        "{} has {} in mind: {} of {} tokens ({:.1} %)",
+        "{} has {} in mind: {} of {} ({:.1} %)",
         one_line(name, 40),
         count(stats.nodes, "memory"),
         stats.tokens,
-        stats.max_tokens,
+        count(stats.max_tokens, "token"),
         stats.utilisation * 100.0
     );
     match entries.is_empty() {

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -> Result<ExitCode, CliError> {
     let session = Session::open(config).await?;
@@ -77,7 +77,7 @@ async fn budget(
         serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
     output.value(&answer, || {
         let may = match tokens {
-            Some(tokens) => format!("may spend {tokens} tokens a day"),
+            Some(tokens) => format!("may spend {} a day", count(tokens, "token")),
             None => "may spend any number of tokens".into(),
         };
         let unparked = match unparked {
