@@ -53,6 +53,13 @@ impl Output {
         }
     }
 
+    /// A line for people to standard error, beside an answer; nothing with `--json`.
+    pub(crate) fn aside(&self, text: &str) {
+        if !self.json {
+            eprintln!("{text}");
+        }
+    }
+
     /// A line for people to standard error, around a progress bar; nothing with `--json`.
     pub(crate) fn note(&self, bar: &ProgressBar, text: impl AsRef<str>) {
         if !self.json {
