@@ -115,6 +115,7 @@ fn describe(listed: &[Provider]) -> String {
             limit(provider.tokens_per_minute),
             limit(provider.concurrent_calls),
             provider.calls.to_string(),
+            provider.waiting.to_string(),
             breaker(provider),
             provider.failures.to_string(),
             provider.resume_at.map(|at| at.format("%FT%TZ").to_string()).unwrap_or_default(),
@@ -127,12 +128,13 @@ fn describe(listed: &[Provider]) -> String {
         "tokens/min",
         "concurrent",
         "calls",
+        "waiting",
         "breaker",
         "failures",
         "resume at",
         "reason",
     ];
-    table(&header, &[1, 2, 3, 4, 6], rows.collect())
+    table(&header, &[1, 2, 3, 4, 5, 7], rows.collect())
 }
 
 fn breaker(provider: &Provider) -> String {
