@@ -42,7 +42,9 @@ pub(crate) struct Processor<H: Handler> {
     pub(crate) refused: Refused<H::Output>,
 }
 
-/// Results that the database refused, by job: its next attempt offers them again, and asks and pays no provider.
+/// Results that the database refused, by job: its next attempt by this worker offers them again, and asks and pays no
+/// provider. Another worker that claims the job first asks once for itself: a result is paid for at most once a worker, and
+/// never more often than the job may be tried.
 pub(crate) struct Refused<T>(Mutex<HashMap<String, T>>);
 
 impl<T> Default for Refused<T> {
