@@ -337,7 +337,7 @@ async fn a_plan_shows_what_would_be_forgotten_and_that_is_forgotten() {
     let error = htm.forget_planned(&plan, &Caller::Handle, Missing).await.unwrap_err();
     assert_eq!(
         (error.code(), error.to_string()),
-        ("not_confirmed", "forgetting 3 nodes was not confirmed".into())
+        ("not_confirmed", "forgetting the nodes of the plan (3) was not confirmed".into())
     );
     assert_eq!(htm.forget_planned(&any, &Caller::Handle, Confirmed).await.unwrap_err().code(), "not_owner");
     assert_eq!(htm.get(found[0]).await.unwrap().id, found[0], "all or nothing");

@@ -398,6 +398,6 @@ async fn the_cache_of_query_embeddings_counts() {
         htm.recall(&RecallQuery::new(text)).await.unwrap();
     }
     htm.recall(&RecallQuery::new("words").strategy(Strategy::Fulltext)).await.unwrap();
-    let cache = htm.query_cache();
+    let cache = htm.query_cache().unwrap();
     assert_eq!((cache.hits, cache.misses, cache.max_entries), (2, 2, 10_000));
 }

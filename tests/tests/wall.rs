@@ -108,6 +108,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ("ontology", htm.ontology(elsewhere).unwrap_err()),
         ("backfill", htm.count_backfill(&backfill(elsewhere)).await.unwrap_err()),
         ("backfill all", htm.count_backfill(&backfill(None)).await.unwrap_err()),
+        ("counts of a cache that all share", htm.query_cache().unwrap_err()),
         ("a wider wall", htm.within(["atlas", "secret"]).unwrap_err()),
     ] {
         assert_eq!(error.code(), "namespace_forbidden", "{what}");

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Parser, Subcommand, value_parser};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
-use htm_worker::service::{ServiceArgs, parse_override};
+use htm_worker::arguments::parse_override;
+use htm_worker::service::ServiceArgs;
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};

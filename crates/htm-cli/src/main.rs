@@ -12,9 +12,9 @@ mod output;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use clap::Parser;
 use htm_runtime::config::{Config, Level, Source};
 use htm_runtime::telemetry::{self, Role};
+use htm_worker::arguments;
 
 use crate::args::{Arguments, Command, ConfigCommand};
 use crate::error::CliError;
@@ -22,7 +22,7 @@ use crate::output::Output;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match arguments::parse::<Arguments>() {
         Ok(arguments) => arguments,
         Err(error) => return output::usage(&error),
     };

@@ -2,6 +2,7 @@
 
 mod harmless;
 
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,6 +50,13 @@ impl Output {
     pub(crate) fn say(&self, text: impl AsRef<str>) {
         if !self.json {
             self.line(text.as_ref());
+        }
+    }
+
+    /// A line for people to standard error, beside an answer; nothing with `--json`.
+    pub(crate) fn aside(&self, text: &str) {
+        if !self.json {
+            eprintln!("{text}");
         }
     }
 
@@ -165,9 +173,10 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
 }
 
 /// A number of things: `1 hit`, `2 hits`, `2 memories`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    match (number, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
+pub(crate) fn count(number: impl Display, what: &str) -> String {
+    let number = number.to_string();
+    match (number.as_str(), what.strip_suffix('y')) {
+        ("1", _) => format!("1 {what}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
         (_, None) => format!("{number} {what}s"),
     }
@@ -190,7 +199,8 @@ mod tests {
 
     #[test]
     fn one_is_one() {
-        assert_eq!([count(1, "hit"), count(0, "hit"), count(2, "memory")], ["1 hit", "0 hits", "2 memories"]);
+        let counts = [count(1, "hit"), count(0_i64, "dead letter"), count(2, "memory")];
+        assert_eq!(counts, ["1 hit", "0 dead letters", "2 memories"]);
     }
 
     #[test]

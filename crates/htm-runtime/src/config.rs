@@ -50,6 +50,11 @@ pub use trust::{Decision, ProjectFile};
 /// Every key with its default, as a file to start from.
 pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
 
+/// Whether there is a key of that name, as `recall.limit`.
+pub fn is_key(name: &str) -> bool {
+    keys::find(name).is_some()
+}
+
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {

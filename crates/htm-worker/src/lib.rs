@@ -17,6 +17,7 @@
 //!
 //! A worker contains no SQL: all of it is in `htm_core::store`.
 
+pub mod arguments;
 mod backend;
 mod batch;
 mod call_size;

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use chrono::NaiveDate;
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
 use htm_core::provider::ProviderError;
+use htm_core::store::governor::{self, Spent};
 use htm_core::store::jobs::{self, Claimed, Failed, Lease, Superseded, SupersededAck, Verdict};
+use htm_core::store::nodes;
 use htm_core::store::priorities::LIVE;
-use htm_core::store::{governor, nodes};
 use htm_runtime::chain;
 use sqlx::PgPool;
 
@@ -40,7 +42,9 @@ pub(crate) struct Processor<H: Handler> {
     pub(crate) refused: Refused<H::Output>,
 }
 
-/// Results that the database refused, by job: its next attempt offers them again, and asks and pays no provider.
+/// Results that the database refused, by job: its next attempt by this worker offers them again, and asks and pays no
+/// provider. Another worker that claims the job first asks once for itself: a result is paid for at most once a worker, and
+/// never more often than the job may be tried.
 pub(crate) struct Refused<T>(Mutex<HashMap<String, T>>);
 
 impl<T> Default for Refused<T> {
@@ -145,11 +149,11 @@ impl<H: Handler> Processor<H> {
         }
         let Some(turn) = batch.turn().await else { return Ok(None) };
         let (mut made, items) = self.made_before(items);
-        let items = self.spend(items, &budgeted, lease).await?;
+        let (items, spent_on) = self.spend(items, &budgeted, lease).await?;
         let worked = self.caller.work(items).await;
         drop(turn);
         made.extend(worked.results);
-        self.refund(&worked.setbacks, &budgeted).await;
+        self.refund(&worked.setbacks, &spent_on).await;
         for (item, setback) in worked.setbacks {
             let attempt = batch.job(&item.job).map_or(1, |job| job.attempt);
             failures.push(match setback {
@@ -244,7 +248,8 @@ impl<H: Handler> Processor<H> {
     }
 
     /// Takes what each item costs from its namespace's budget; what is too much for today is parked, at once: a budget
-    /// that is raised while the others are with the provider has to find it.
+    /// that is raised while the others are with the provider has to find it. Returns what is left, and by job the day
+    /// whose budget it was taken from.
     ///
     /// A worker that is killed between this and the ack has spent for nothing: the day's budget is a bound, not a bill.
     async fn spend(
@@ -252,9 +257,10 @@ impl<H: Handler> Processor<H> {
         items: Vec<Item>,
         budgeted: &HashSet<String>,
         lease: &Lease,
-    ) -> htm_core::Result<Vec<Item>> {
+    ) -> htm_core::Result<(Vec<Item>, HashMap<String, NaiveDate>)> {
+        let mut spent_on = HashMap::new();
         if budgeted.is_empty() {
-            return Ok(items);
+            return Ok((items, spent_on));
         }
         let (costly, mut affordable): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| budgeted.contains(&item.namespace));
@@ -262,10 +268,14 @@ impl<H: Handler> Processor<H> {
             costly.iter().map(|item| (item.namespace.as_str(), i64::from(item.tokens))).collect();
         let spent = self.answer.of(governor::spend(&self.pool, &amounts)).await?;
         let mut parked = Vec::new();
-        for (item, next_budget) in costly.into_iter().zip(spent) {
-            match next_budget {
-                None => affordable.push(item),
-                Some(until) => parked.push(Failed {
+        for (item, spent) in costly.into_iter().zip(spent) {
+            match spent {
+                Spent::Freely => affordable.push(item),
+                Spent::On(day) => {
+                    spent_on.insert(item.job.clone(), day);
+                    affordable.push(item);
+                }
+                Spent::TooMuch { until } => parked.push(Failed {
                     reason: format!(
                         "budget_spent: namespace `{}` has spent its tokens for today",
                         item.namespace
@@ -279,20 +289,22 @@ impl<H: Handler> Processor<H> {
             persist(self.answer, || jobs::fail(&self.pool, lease, &parked, self.patience)).await?;
             self.monitor.metrics.ended(Outcome::Parked, parked.len());
         }
-        Ok(affordable)
+        Ok((affordable, spent_on))
     }
 
     /// Gives back what was spent for calls that gave nothing.
-    async fn refund(&self, setbacks: &[(Item, Setback)], budgeted: &HashSet<String>) {
+    async fn refund(&self, setbacks: &[(Item, Setback)], spent_on: &HashMap<String, NaiveDate>) {
         let amounts: Vec<_> = setbacks
             .iter()
-            .filter(|(item, _)| budgeted.contains(&item.namespace))
-            .map(|(item, _)| (item.namespace.as_str(), -i64::from(item.tokens)))
+            .filter_map(|(item, _)| {
+                let day = *spent_on.get(&item.job)?;
+                Some((item.namespace.as_str(), day, i64::from(item.tokens)))
+            })
             .collect();
         if amounts.is_empty() {
             return;
         }
-        if let Err(error) = self.answer.of(governor::spend(&self.pool, &amounts)).await {
+        if let Err(error) = self.answer.of(governor::refund(&self.pool, &amounts)).await {
             tracing::warn!(code = error.code(), %error, "a budget did not get back what failed calls had taken");
         }
     }

@@ -15,6 +15,7 @@ use htm_runtime::{RuntimeError, Session, chain, shutdown};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::parse_override;
 use crate::handler::Handler;
 use crate::health::Port;
 use crate::monitor::Monitor;
@@ -115,15 +116,6 @@ pub async fn work<H: Handler>(
         WorkerError::Htm(error) => error.into(),
         error => htm_core::Error::Corrupt { what: error.to_string() }.into(),
     })
-}
-
-/// Reads `section.key=value`.
-///
-/// # Errors
-/// A text without `=`.
-pub fn parse_override(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("write it as section.key=value")?;
-    Ok((key.trim().into(), value.trim().into()))
 }
 
 /// A number from 1 to `most`, as the configuration has it.

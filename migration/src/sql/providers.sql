@@ -236,20 +236,27 @@ begin
      where model = in_model;
 end $$;
 
--- Spends tokens from a namespace's budget. Null, or when there is a new budget: then it has too few left today, and
--- nothing is spent. A text larger than a whole day's budget goes as the day's first. A negative amount gives back. A
--- namespace without a budget spends freely.
-create function htm.spend(in_namespace text, in_tokens bigint) returns timestamptz language plpgsql as $$
+-- Spends tokens from a namespace's budget. spent_on is the day whose budget it was; null for a namespace without one.
+-- until is when there is a new budget: then too few are left today, and nothing is spent. A text larger than a whole
+-- day's budget goes as the day's first.
+create function htm.spend(in_namespace text, in_tokens bigint, out spent_on date, out until timestamptz)
+    language plpgsql as $$
 declare
     today date := (clock_timestamp() at time zone 'utc')::date;
 begin
     update htm.budgets set day = today, tokens_used = 0 where namespace = in_namespace and day < today;
     update htm.budgets
-       set tokens_used = greatest(tokens_used + in_tokens, 0)
+       set tokens_used = tokens_used + in_tokens
      where namespace = in_namespace
-       and (in_tokens <= 0 or tokens_used + in_tokens <= tokens_per_day or (tokens_used = 0 and tokens_per_day > 0));
+       and (tokens_used + in_tokens <= tokens_per_day or (tokens_used = 0 and tokens_per_day > 0))
+    returning day into spent_on;
     if not found and exists (select from htm.budgets where namespace = in_namespace) then
-        return (today + 1)::timestamp at time zone 'utc';
+        until := (today + 1)::timestamp at time zone 'utc';
     end if;
-    return null;
 end $$;
+
+-- Gives back what was spent on a day. When that day's budget is over, nobody gets it.
+create function htm.refund(in_namespace text, in_spent_on date, in_tokens bigint) returns void language sql as $$
+    update htm.budgets set tokens_used = greatest(tokens_used - in_tokens, 0)
+     where namespace = in_namespace and day = in_spent_on;
+$$;

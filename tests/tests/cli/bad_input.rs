@@ -163,6 +163,30 @@ async fn forgetting_wants_a_yes() {
 }
 
 #[tokio::test]
+async fn a_secret_that_was_typed_wrongly_is_not_shown() {
+    let sandbox = Sandbox::on("");
+    let url = "postgres://u:secret@h/d?sslmode=disable";
+    for typed in [
+        &["--set", "database.url postgres://u:secret@h/d"][..],
+        &["--set", "database.url", url],
+        &["--set", url],
+        &["--set=openai.api_key:secret"],
+    ] {
+        for (program, before, after) in [
+            ("htm", &[][..], &["config", "show"][..]),
+            ("htm", &["config", "show"], &[]),
+            ("htm", &["--json"], &["config", "show"]),
+            ("embed-worker", &[], &[]),
+            ("tag-worker", &["--drain"], &[]),
+        ] {
+            let answer = sandbox.run(program, &[before, typed, after].concat(), b"").await;
+            let said = &answer.exits(2).stderr;
+            assert!(!said.contains("secret") && said.contains("--set "), "{program}: {said}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_make_no_sense_are_refused_with_a_way_on() {
     let sandbox = Sandbox::on("");
     for arguments in [

@@ -161,7 +161,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     sandbox.htm(&["forget", &node, "--robot", "ada", "--yes"]).await.fails(2, "not_owner");
     let said = sandbox.htm(&["forget", &node, "--yes"]).await;
     let expected = format!(
-        "node {node} is forgotten, with 1 embeddings and 1 tags; 1 jobs cancelled\n`htm restore {node}` brings it back\n"
+        "node {node} is forgotten, with 1 embedding and 1 tag; 1 job cancelled\n`htm restore {node}` brings it back\n"
     );
     assert_eq!(said.succeeds(), expected);
     sandbox.htm(&["get", &node]).await.fails(2, "node_not_found");
@@ -172,7 +172,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     sandbox.htm(&["forgotten", "--limit", "0"]).await.fails(2, "limit_out_of_range");
 
     let said = sandbox.htm(&["restore", &node]).await;
-    assert_eq!(said.succeeds(), format!("node {node} is back; 1 jobs enqueued\n"));
+    assert_eq!(said.succeeds(), format!("node {node} is back; 1 job enqueued\n"));
     sandbox.htm(&["get", "--key", "k"]).await.succeeds();
     sandbox.htm(&["forget", &node, "--yes"]).await.succeeds();
     sandbox.htm(&["remember", "--key", "k", "another"]).await.succeeds();

@@ -78,12 +78,12 @@ async fn a_working_memory_is_shown_and_cleared() {
     let narrow = ["--set", "working_memory.max_tokens=10", "context", "--robot", "architect"];
     let answer = sandbox.htm(&narrow).await;
     assert!(
-        answer.stderr.contains("1 memories that were in mind do not fit any more: it holds 10 tokens now"),
+        answer.stderr.contains("no room any more for 1 memory: working memory holds 10 tokens now"),
         "{answer:?}"
     );
     sandbox.htm(&["memory", "add", &node, "1", "--robot", "architect"]).await.succeeds();
     let cleared = sandbox.htm(&["memory", "clear", "--robot", "architect"]).await;
-    assert_eq!(cleared.succeeds(), "2 memories are out of mind; they stay in long-term memory\n");
+    assert_eq!(cleared.succeeds(), "2 memories out of mind; long-term memory is as it was\n");
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
     assert_eq!(shown.succeeds(), "architect has 0 memories in mind: 0 of 128000 tokens (0.0 %)\n");
     assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 3);

@@ -79,7 +79,7 @@ async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
     let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
     wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 2 }).await;
     let findings = sandbox.htm(&["doctor", "--json"]).await.json();
-    assert!(found(&findings, "ok").iter().any(|what| what.ends_with("1 workers")), "{findings}");
+    assert!(found(&findings, "ok").iter().any(|what| what.ends_with("; 1 worker")), "{findings}");
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
     sqlx::query("delete from apalis.jobs where job_type = 'htm.tag'").execute(&db.pool).await.unwrap();
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
-    assert!(said.contains("2 stages of nodes have neither a result nor a job"), "{said}");
+    assert!(said.contains("2 stages of nodes without a result, a job or a dead letter"), "{said}");
     assert!(said.contains("see which: `htm jobs audit`"), "{said}");
 }
 
@@ -127,9 +127,9 @@ async fn what_an_operator_or_a_breaker_holds_back_is_told_with_the_way_on() {
     let said = answer.succeeds();
     for part in [
         "htm.embed is paused: a move\n         help: go on: `htm jobs resume htm.embed`",
-        "htm.tag: 1 jobs are parked",
+        "htm.tag: 1 job parked",
         "help: see why: `htm jobs list --queue htm.tag --state parked`",
-        "1 dead letters; 1 workers\n         help: see why: `htm jobs list --queue htm.embed --state dead`",
+        "1 dead letter; 1 worker\n         help: see why: `htm jobs list --queue htm.embed --state dead`",
         "fake/fake-64 is not asked at the moment: no answer",
         "`htm providers reset fake/fake-64`",
     ] {

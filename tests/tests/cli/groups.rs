@@ -73,7 +73,7 @@ async fn groups_are_listed_shown_and_changed() {
     let shown = sandbox.htm(&["groups", "show", "crew"]).await;
     let said = shown.succeeds();
     assert!(
-        said.starts_with("crew in namespace default, open: 1 nodes of 5 tokens in mind, of 500 at most"),
+        said.starts_with("crew in namespace default, open: 1 node of 5 tokens in mind, of 500 at most"),
         "{said}"
     );
     assert!(said.contains("ada    active   alive"), "{said}");
@@ -88,7 +88,7 @@ async fn groups_are_listed_shown_and_changed() {
         (&json!("bob"), &json!("passive"))
     );
     let said = sandbox.htm(&["groups", "transfer", "crew", "--node", &node, "--to-group", "night"]).await;
-    assert_eq!(said.succeeds(), "1 nodes are transferred; 0 had to leave for them\n");
+    assert_eq!(said.succeeds(), "1 node transferred; 0 had to leave for that\n");
     let said =
         sandbox.htm(&["groups", "transfer", "night", "--all", "--to-robot", "bob", "--json"]).await.json();
     assert_eq!(said["transferred"].as_array().unwrap().len(), 1);

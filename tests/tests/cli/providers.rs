@@ -76,12 +76,16 @@ async fn a_breaker_is_shown_and_closed_and_the_workers_go_on() {
          insert into htm.providers (model, reason, resume_at)
          values ('fake/limited', 'too many requests', now() + interval '1 minute');
          insert into htm.provider_calls (model, worker, expires_at)
-         values ('fake/fake-64', 'a', now() + interval '1 minute'), ('fake/fake-64', 'b', now() - interval '1 minute')",
+         values ('fake/fake-64', 'a', now() + interval '1 minute'), ('fake/fake-64', 'b', now() - interval '1 minute');
+         insert into htm.waiting_calls (model, worker, priority, tokens, expires_at)
+         select 'fake/fake-64', 'c', 0, 10, now() + seconds * interval '1 second' from unnest(array[60, 60, -60]) seconds",
     )
     .await;
     let said = sandbox.htm(&["providers"]).await;
     assert_eq!(said.succeeds(), sandbox.htm(&["providers", "list"]).await.succeeds());
     insta::assert_snapshot!(filtered(&said.stdout));
+    let listed = sandbox.htm(&["providers", "--json"]).await.json();
+    assert_eq!((&listed[0]["calls"], &listed[0]["waiting"]), (&json!(1), &json!(2)));
 
     let _worker = sandbox.start("embed-worker", &[]);
     wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 1 }).await;

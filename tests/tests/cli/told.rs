@@ -35,6 +35,27 @@ async fn a_namespace_that_is_not_there_is_named_with_the_nearest() {
         let answer = sandbox.htm(&[&["--json"], arguments].concat()).await.json();
         assert!(answer["notes"][0].as_str().unwrap().starts_with(said), "{answer}");
     }
+    for arguments in [
+        &["context", "--namespace", "altas", "--robot", "ada", "ledger"][..],
+        &["tags", "list", "--namespace", "altas"],
+        &["tags", "tree", "--namespace", "altas"],
+        &["tags", "popular", "--namespace", "altas"],
+        &["tags", "synonyms", "list", "--namespace", "altas"],
+    ] {
+        let answer = sandbox.htm(arguments).await;
+        answer.succeeds();
+        assert!(answer.stderr.contains(&format!("note: {said}")), "{answer:?}");
+    }
+    let context = ["--json", "context", "--namespace", "altas", "--robot", "ada", "ledger"];
+    let context = sandbox.htm(&context).await.json();
+    assert!(context["notes"][0].as_str().unwrap().starts_with(said), "{context}");
+    for command in [&["context"][..], &["memory", "show"]] {
+        let answer = sandbox.htm(&[command, &["--namespace", "altas", "--robot", "bob"]].concat()).await;
+        assert!(answer.fails(2, "robot_unknown").contains(said), "{answer:?}");
+    }
+    // Tags that a namespace begins with are there before its memories.
+    sandbox.htm(&["tags", "add", "ledger", "--namespace", "new"]).await.succeeds();
+    assert_eq!(sandbox.htm(&["tags", "list", "--namespace", "new"]).await.stderr, "");
     // Nobody named it, and there are others: what was written went elsewhere.
     let own = sandbox.htm(&["recall", "ledger"]).await;
     assert!(own.succeeds().contains("no memory was ever written to namespace `default`"), "{own:?}");

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use htm_core::store::claims::{Claims, Wanted};
-use htm_core::store::governor::{self, Answer, Breaker, Call, Leave, Turn};
+use htm_core::store::governor::{self, Answer, Breaker, Call, Leave, Spent, Turn};
 use htm_core::store::jobs::{self, Failed, Verdict};
 use htm_core::store::priorities::LIVE;
 use htm_core::store::providers::{self, Change, LimitChanges};
@@ -191,14 +191,14 @@ async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_th
     db.htm().remember(Memory::new("late")).await.unwrap();
     providers::set_budget(&db.pool, "default", Some(0)).await.unwrap();
     let refused = governor::spend(&db.pool, &[("default", 1), ("elsewhere", 1)]).await.unwrap();
-    assert_eq!(refused[1], None);
+    assert_eq!(refused[1], Spent::Freely);
     let tomorrow: chrono::DateTime<chrono::Utc> = sqlx::query_scalar(
         "select (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'",
     )
     .fetch_one(&db.pool)
     .await
     .unwrap();
-    assert_eq!(refused[0], Some(tomorrow));
+    assert_eq!(refused[0], Spent::TooMuch { until: tomorrow });
     let (lease, claimed) = super::claim_as(&db, "worker").await;
     let midnight = tomorrow - chrono::Duration::days(1);
     let failed = Failed {
@@ -210,4 +210,22 @@ async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_th
     let mut claims = Claims::new(Stage::Embed.queue(), MODEL, "worker");
     let again = claims.next(&db.pool, 1, Wanted::Any).await.unwrap();
     assert_eq!(again.expect("the new day has begun").1[0].attempt, 1);
+}
+
+#[tokio::test]
+async fn what_is_refunded_goes_to_the_day_that_it_was_spent_from() {
+    let db = TestDatabase::new().await;
+    providers::set_budget(&db.pool, "default", Some(100)).await.unwrap();
+    let spend = async |tokens| governor::spend(&db.pool, &[("default", tokens)]).await.unwrap()[0];
+    let used = async || db.count("select tokens_used from htm.budgets").await;
+    let Spent::On(today) = spend(30).await else { panic!("there is a budget") };
+    governor::refund(&db.pool, &[("default", today, 10), ("elsewhere", today, 10)]).await.unwrap();
+    assert_eq!(used().await, 20);
+    // Midnight comes while the call is under way, and another spends of the new day's budget.
+    let yesterday = today - chrono::Duration::days(1);
+    sqlx::query("update htm.budgets set day = $1").bind(yesterday).execute(&db.pool).await.unwrap();
+    assert_eq!(spend(70).await, Spent::On(today));
+    governor::refund(&db.pool, &[("default", yesterday, 20)]).await.unwrap();
+    assert_eq!(used().await, 70);
+    assert!(matches!(spend(50).await, Spent::TooMuch { .. }), "the new day has no more than its own");
 }

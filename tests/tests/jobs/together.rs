@@ -97,3 +97,34 @@ async fn a_job_of_a_former_text_in_a_batch_with_that_of_the_new_one_is_not_sent(
     assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 2);
     assert_eq!(ends(&db, Stage::Embed).await, ["superseded", "embedded"]);
 }
+
+#[tokio::test]
+async fn tags_of_many_namespaces_are_written_in_as_many_transactions_as_their_locks_need() {
+    let db = TestDatabase::new().await;
+    let memories: Vec<Memory> =
+        (0..600).map(|n| Memory::new("many").namespace(format!("tenant {n}"))).collect();
+    let written = db.htm().remember_many(&memories).await.unwrap();
+    workers::register(&db.pool, Stage::Tag.queue(), "worker", "test", 30_000).await.unwrap();
+    let (lease, claimed) = jobs::claim(&db.pool, Stage::Tag.queue(), "fake/scripted", "worker", 1_000)
+        .await
+        .unwrap()
+        .expect("jobs are due");
+    assert_eq!(claimed.len(), memories.len());
+    let tag = |path: &str| TagSuggestion { path: path.parse().unwrap(), confidence: None };
+    let results: Vec<Tagged> = claimed
+        .iter()
+        .map(|job| {
+            let node = htm_core::job::Payload::decode(&job.payload).unwrap().node;
+            let place = written.iter().position(|it| it.as_ref().unwrap().node == node).unwrap();
+            let namespace = format!("tenant {place}");
+            Tagged { job: job.id.clone(), node, namespace, revision: 1, tags: vec![tag("a:b"), tag("c:d")] }
+        })
+        .collect();
+    let model = ModelName::new("fake", "scripted");
+    let rules = &htm_core::TagRules::default();
+    let tagger = Tagger { model: &model, version: "1", origin: TagOrigin::Llm, rules };
+    assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 600);
+    assert_eq!(db.count("select count(*) from htm.node_tags").await, 1_200);
+    // 1 + 4 locks a namespace, 1,000 a transaction.
+    assert_eq!(db.count("select count(distinct xmin::text) from htm.node_tags").await, 3);
+}

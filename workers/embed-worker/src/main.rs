@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use htm_core::Stage;
 use htm_runtime::Session;
+use htm_worker::arguments;
 use htm_worker::service::{ProcessArgs, serve};
 
 /// Embeds what was remembered: claims jobs from the queue and works on them until it is stopped.
@@ -31,7 +32,7 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { queue, process } = Arguments::parse();
+    let Arguments { queue, process } = arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
     let handler = async |session: &Session| embed_worker::handler(session, queue.as_deref()).await;
     serve("embed-worker", Stage::Embed, process, handler).await
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use htm_core::Stage;
+use htm_worker::arguments;
 use htm_worker::service::{ProcessArgs, serve};
 
 /// Tags what was remembered: claims jobs from the queue and works on them until it is stopped.
@@ -29,6 +30,7 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { queue: _, process } = Arguments::parse();
+    let Arguments { queue: _, process } =
+        arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
     serve("tag-worker", Stage::Tag, process, tag_worker::handler).await
 }

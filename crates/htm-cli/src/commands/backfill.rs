@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::{BackfillArgs, BackfillOptions};
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, count};
 
 /// How often a full queue, and the workers' progress, are looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -33,7 +33,7 @@ pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) ->
         }
     };
     let result = match args.options.dry_run {
-        true => count(&session, &request, output).await,
+        true => preview(&session, &request, output).await,
         false => match backfill(&session, &request, &args.options, output, &stop).await {
             Ok(report) => {
                 output.value(&report, || report.describe());
@@ -77,9 +77,9 @@ impl Report {
     pub(crate) fn describe(&self) -> String {
         let BackfillProgress { open, parked, dead } = self.left;
         let mut text = format!(
-            "{}: {} jobs enqueued{}, {} done in {:.1} s ({:.0}/s), {open} open",
+            "{}: {} enqueued{}, {} done in {:.1} s ({:.0}/s), {open} open",
             self.model,
-            self.enqueued,
+            count(self.enqueued, "job"),
             if self.resumed { " (an interrupted run went on)" } else { "" },
             self.done,
             self.seconds,
@@ -89,7 +89,11 @@ impl Report {
             text.push_str(&format!(", {parked} parked"));
         }
         if dead > 0 {
-            text.push_str(&format!("\n{dead} dead letters: `htm jobs list --queue {}`", self.queue));
+            text.push_str(&format!(
+                "\n{}: `htm jobs list --queue {}`",
+                count(dead, "dead letter"),
+                self.queue
+            ));
         }
         if !self.finished {
             text.push_str("\nstopped; what is enqueued stays, and running it again goes on from here");
@@ -134,14 +138,14 @@ pub(crate) async fn backfill(
 }
 
 /// Says how many jobs a run would enqueue.
-pub(crate) async fn count(
+pub(crate) async fn preview(
     session: &Session,
     request: &BackfillRequest,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     let would_enqueue = session.htm().count_backfill(request).await?;
     output.value(&serde_json::json!({ "would_enqueue": would_enqueue }), || {
-        format!("{would_enqueue} jobs would be enqueued")
+        format!("{} would be enqueued", count(would_enqueue, "job"))
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -38,14 +38,17 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     };
     let whose = WhoseArgs { namespace: args.namespace, robot: args.robot };
     // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
-    let answer = with_robot(config, &whose, query.is_some(), async |robot, is_new| {
+    let answer = with_robot(config, &whose, query.is_some(), async |htm, robot, is_new| {
         let recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
         };
         let context = robot.context(&options).await;
         let left_behind = robot.left_behind().to_vec();
-        Ok(Answer { context, recalled, is_new, left_behind, working_memory: robot.working_memory_stats() })
+        let (namespace, _) = names(config, &whose);
+        let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
+        let working_memory = robot.working_memory_stats();
+        Ok(Answer { context, recalled, is_new, left_behind, working_memory, notes })
     })
     .await?;
     if output.is_json() {
@@ -70,14 +73,18 @@ pub(crate) async fn memory(
     match command {
         MemoryCommand::Show(whose) => {
             let (namespace, name) = names(config, &whose);
-            let mind = with_htm(config, async |htm| htm.in_mind(Some(namespace), name).await).await?;
+            let look = async |htm: &Htm| {
+                require_robot(htm, &whose, namespace, name).await?;
+                Ok(htm.in_mind(Some(namespace), name).await?)
+            };
+            let mind = with_htm(config, look).await?;
             let nodes: Vec<&Entry> = mind.in_eviction_order().collect();
             output.value(&serde_json::json!({ "stats": mind.stats(), "nodes": nodes }), || {
                 describe(name, mind.stats(), &nodes)
             });
         }
         MemoryCommand::Add(args) => {
-            let add = async |robot: &Robot, _| robot.add(&args.nodes).await;
+            let add = async |_: &Htm, robot: &Robot, _| Ok(robot.add(&args.nodes).await?);
             let intake = with_robot(config, &args.whose, false, add).await?;
             output.value(&intake, || describe_intake(&args.nodes, &intake));
         }
@@ -90,9 +97,9 @@ pub(crate) async fn memory(
             change(config, &args, "removed", "out of mind", each, output).await?;
         }
         MemoryCommand::Clear(whose) => {
-            let cleared = with_robot(config, &whose, false, async |robot, _| Ok(robot.clear())).await?;
+            let cleared = with_robot(config, &whose, false, async |_, robot, _| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
-                format!("{cleared} memories are out of mind; they stay in long-term memory")
+                format!("{} out of mind; long-term memory is as it was", count(cleared, "memory"))
             });
         }
     }
@@ -108,7 +115,7 @@ async fn change(
     each: impl Fn(&Robot, NodeId) -> bool,
     output: &Output,
 ) -> Result<(), CliError> {
-    let parted = async |robot: &Robot, _| {
+    let parted = async |_: &Htm, robot: &Robot, _| {
         Ok(args.nodes.iter().copied().partition::<Vec<NodeId>, _>(|node| each(robot, *node)))
     };
     let (there, not_there) = with_robot(config, &args.whose, false, parted).await?;
@@ -136,7 +143,7 @@ fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
         let oversized = intake.oversized.iter().find(|it| it.node == *node);
         lines.push(match oversized {
             Some(Oversized { tokens, .. }) => {
-                format!("node {node} ({tokens} tokens): larger than the working memory")
+                format!("node {node} ({}): larger than the working memory", count(tokens, "token"))
             }
             None if intake.evicted.contains(node) => format!("node {node}: no room beside the others"),
             None => format!("node {node}: in mind"),
@@ -159,6 +166,8 @@ struct Answer {
     /// What does not fit any more, because the working memory holds fewer tokens than it did.
     left_behind: Vec<NodeId>,
     working_memory: WorkingMemoryStats,
+    /// The namespace, when no memory was ever written to it.
+    notes: Vec<String>,
 }
 
 impl Answer {
@@ -167,21 +176,22 @@ impl Answer {
         let context = &self.context.context;
         let mind = &self.working_memory;
         let mut text = format!(
-            "{} of {} memories in mind, {} of {} tokens, {} first",
+            "{} of {} in mind, {} of {}, {} first",
             context.included.len(),
-            mind.nodes,
+            count(mind.nodes, "memory"),
             context.tokens,
-            context.max_tokens,
+            count(context.max_tokens, "token"),
             context.strategy
         );
         if self.is_new {
             text.push_str("\nthe robot is new: it is registered now");
         }
+        text.push_str(&notes::describe(&self.notes));
         if !self.left_behind.is_empty() {
             text.push_str(&format!(
-                "\n{} memories that were in mind do not fit any more: it holds {} tokens now",
-                self.left_behind.len(),
-                mind.max_tokens
+                "\nno room any more for {}: working memory holds {} now",
+                count(self.left_behind.len(), "memory"),
+                count(mind.max_tokens, "token")
             ));
         }
         if let Some(unverified) = &self.context.unverified {
@@ -200,15 +210,18 @@ impl Answer {
         }
         for left in &context.left_out {
             text.push_str(&format!(
-                "\nleft out: node {} ({} tokens): {}",
-                left.node, left.tokens, left.reason
+                "\nleft out: node {} ({}): {}",
+                left.node,
+                count(left.tokens, "token"),
+                left.reason
             ));
         }
         let intake = self.recalled.as_ref().map(|recalled| &recalled.intake);
         for oversized in intake.iter().flat_map(|intake| &intake.oversized) {
             text.push_str(&format!(
-                "\nleft out: node {} ({} tokens): larger than the working memory",
-                oversized.node, oversized.tokens
+                "\nleft out: node {} ({}): larger than the working memory",
+                oversized.node,
+                count(oversized.tokens, "token")
             ));
         }
         let evicted = intake.map_or(0, |intake| intake.evicted.len());
@@ -234,11 +247,11 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
         })
         .collect();
     let summary = format!(
-        "{} has {} in mind: {} of {} tokens ({:.1} %)",
+        "{} has {} in mind: {} of {} ({:.1} %)",
         one_line(name, 40),
         count(stats.nodes, "memory"),
         stats.tokens,
-        stats.max_tokens,
+        count(stats.max_tokens, "token"),
         stats.utilisation * 100.0
     );
     match entries.is_empty() {
@@ -255,15 +268,15 @@ async fn with_robot<T>(
     config: &Config,
     whose: &WhoseArgs,
     may_be_new: bool,
-    work: impl AsyncFnOnce(&Robot, bool) -> htm_core::Result<T>,
+    work: impl AsyncFnOnce(&Htm, &Robot, bool) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let (namespace, name) = names(config, whose);
     with_htm(config, async |htm| {
         if !may_be_new {
-            htm.find_robot(Some(namespace), name).await?;
+            require_robot(htm, whose, namespace, name).await?;
         }
         let (robot, is_new) = mind::open(htm, namespace, name).await?;
-        let done = work(&robot, is_new).await;
+        let done = work(htm, &robot, is_new).await;
         let closed = robot.close().await;
         let done = done?;
         closed?;
@@ -272,12 +285,24 @@ async fn with_robot<T>(
     .await
 }
 
+/// Refuses a robot that is not there, and says so of its namespace first: a mistyped one has no robots.
+async fn require_robot(htm: &Htm, whose: &WhoseArgs, namespace: &str, name: &str) -> Result<(), CliError> {
+    let Err(error) = htm.find_robot(Some(namespace), name).await else { return Ok(()) };
+    if error.code() == "robot_unknown" {
+        let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
+        if let Some(hint) = notes.into_iter().next() {
+            return Err(CliError::Usage { code: error.code(), what: error.to_string(), hint });
+        }
+    }
+    Err(error.into())
+}
+
 async fn with_htm<T>(
     config: &Config,
-    work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
+    work: impl AsyncFnOnce(&Htm) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let session = Session::open(config).await?;
-    let result = async { Ok(work(&session.htm_with_embedder()?).await?) }.await;
+    let result = async { work(&session.htm_with_embedder()?).await }.await;
     session.close().await;
     result
 }

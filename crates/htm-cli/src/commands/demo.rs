@@ -19,7 +19,7 @@ use crate::args::DemoArgs;
 use crate::commands::import;
 use crate::commands::recall::describe;
 use crate::error::CliError;
-use crate::output::{Output, table};
+use crate::output::{Output, count, table};
 
 use self::collection::Question;
 use self::processes::Workers;
@@ -110,8 +110,8 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
         import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output)
             .await?;
     output.say(format!(
-        "{} memories written in {:.0} ms ({} were there already); they are found by their text from now on",
-        report.written,
+        "{} written in {:.0} ms ({} were there already); they are found by their text from now on",
+        count(report.written, "memory"),
         report.seconds * 1_000.0,
         report.skipped
     ));
@@ -140,8 +140,8 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
     let questions = collection::questions()?;
     let scores = score_all(&htm, &questions).await?;
     output.say(format!(
-        "{} questions whose right answers are marked, each asked in its namespace",
-        questions.len()
+        "{} whose right answers are marked, each asked in its namespace",
+        count(questions.len(), "question")
     ));
     output.say(score::describe(&scores));
 
@@ -189,10 +189,10 @@ async fn enrich(
     bar.finish_and_clear();
     let share = |part: i64| part as f64 * 100.0 / progress.nodes.max(1) as f64;
     output.say(format!(
-        "{:.0} % embedded, {:.0} % tagged, {} dead letters, after {:.1} s",
+        "{:.0} % embedded, {:.0} % tagged, {}, after {:.1} s",
         share(progress.embedded),
         share(progress.tagged),
-        progress.dead,
+        count(progress.dead, "dead letter"),
         started.elapsed().as_secs_f64()
     ));
     statistics::refresh_due(pool).await?;

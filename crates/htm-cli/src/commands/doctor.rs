@@ -13,7 +13,7 @@ use htm_runtime::{RuntimeError, Session};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::output::{Output, plain};
+use crate::output::{Output, count, plain};
 
 /// pgvector 0.8.2 to 0.8.4 mend a vulnerability in parallel HNSW builds and index corruption at vacuum.
 const PGVECTOR_SAFE: (u32, u32, u32) = (0, 8, 4);
@@ -115,7 +115,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     } else {
         let help = "see which: `htm jobs audit`, with `--repair` to mend it; this is a bug, please report it"
             .to_owned();
-        let what = format!("{stranded} stages of nodes have neither a result nor a job nor a dead letter");
+        let what = format!("{} of nodes without a result, a job or a dead letter", count(stranded, "stage"));
         Finding { state: State::Error, what, help: Some(help) }
     });
     Ok(())
@@ -179,8 +179,11 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
         let name = &queue.queue;
         let waiting = queue.due + queue.waiting;
         let text = format!(
-            "{name}: {waiting} waiting, {} running, {} done, {} dead letters; {} workers",
-            queue.running, queue.done, queue.dead, queue.workers
+            "{name}: {waiting} waiting, {} running, {} done, {}; {}",
+            queue.running,
+            queue.done,
+            count(queue.dead, "dead letter"),
+            count(queue.workers, "worker")
         );
         findings.push(if waiting + queue.running > 0 && queue.workers == 0 {
             let program = match name.as_str() {
@@ -215,8 +218,8 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
         }
         if queue.parked > 0 {
             let what = format!(
-                "{name}: {} jobs are parked, for a budget or because they were put off for long",
-                queue.parked
+                "{name}: {} parked, by a spent budget or put off for long",
+                count(queue.parked, "job")
             );
             findings.push(warning(what, format!("see why: `htm jobs list --queue {name} --state parked`")));
         }

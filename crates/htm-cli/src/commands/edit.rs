@@ -11,7 +11,7 @@ use crate::args::{EditArgs, parse_tags};
 use crate::commands::node::key_not_found;
 use crate::commands::remember::text_or_input;
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, count};
 
 pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) -> Result<ExitCode, CliError> {
     let id = match &args.key {
@@ -110,7 +110,7 @@ fn describe(edited: &Edited) -> String {
     let mut text =
         format!("node {}, revision {}: changed {}", edited.node, edited.revision, edited.changed.join(", "));
     if edited.jobs > 0 || edited.superseded > 0 {
-        text.push_str(&format!("; {} jobs enqueued, {} superseded", edited.jobs, edited.superseded));
+        text.push_str(&format!("; {} enqueued, {} superseded", count(edited.jobs, "job"), edited.superseded));
     }
     text
 }

@@ -13,7 +13,7 @@ use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 use crate::commands::edit::usage;
 use crate::commands::node::with_htm;
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
     match (args.node, &args.matching) {
@@ -54,7 +54,9 @@ pub(crate) async fn restore(
 ) -> Result<ExitCode, CliError> {
     let caller: Caller = args.caller.into();
     let restored = with_htm(config, async |htm| htm.restore(args.node, &caller).await).await?;
-    output.value(&restored, || format!("node {} is back; {} jobs enqueued", restored.node, restored.jobs));
+    output.value(&restored, || {
+        format!("node {} is back; {} enqueued", restored.node, count(restored.jobs, "job"))
+    });
     Ok(ExitCode::SUCCESS)
 }
 
@@ -172,7 +174,7 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
             Ok(ExitCode::SUCCESS)
         }
         Done::Shown(plan) => Err(Error::NotConfirmed {
-            what: format!("forgetting {} nodes", plan.matches.len()),
+            what: format!("forgetting {}", count(plan.matches.len(), "node")),
             hint: format!("look at them with `--dry-run`, then say so: `--plan {} --yes`", plan.digest()),
         }
         .into()),
@@ -206,8 +208,10 @@ fn confirmation(yes: bool) -> Confirmation {
 
 fn describe_removed(removed: &Removed) -> String {
     format!(
-        "with {} embeddings and {} tags; {} jobs cancelled",
-        removed.embeddings, removed.tags, removed.jobs
+        "with {} and {}; {} cancelled",
+        count(removed.embeddings, "embedding"),
+        count(removed.tags, "tag"),
+        count(removed.jobs, "job")
     )
 }
 
@@ -229,7 +233,7 @@ fn describe_matches(plan: &ForgetPlan) -> String {
         })
         .collect();
     let mut text = table(&["node", "at", "robot", "text"], &[0], rows);
-    text.push_str(&format!("\n{} nodes", plan.matches.len()));
+    text.push_str(&format!("\n{}", count(plan.matches.len(), "node")));
     if plan.more {
         text.push_str(&format!(", and more: {MAX_MATCHES} at once"));
     }

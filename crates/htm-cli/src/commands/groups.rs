@@ -12,7 +12,7 @@ use htm_runtime::config::Config;
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
 use crate::duration::rough;
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(
     config: &Config,
@@ -93,8 +93,8 @@ async fn transfer(htm: &Htm, args: TransferArgs, output: &Output) -> Result<(), 
     };
     let receipt = group(htm, &args.group).transfer(&what, &to).await?;
     output.value(&receipt, || {
-        let count = receipt.transferred.len();
-        format!("{count} nodes are transferred; {} had to leave for them", receipt.evicted.len())
+        let transferred = count(receipt.transferred.len(), "node");
+        format!("{transferred} transferred; {} had to leave for that", receipt.evicted.len())
     });
     Ok(())
 }
@@ -123,11 +123,11 @@ fn describe(it: &GroupInfo) -> String {
         None => "open".into(),
     };
     let head = format!(
-        "{} in namespace {}, {state}: {} nodes of {} tokens in mind, of {} at most; version {}",
+        "{} in namespace {}, {state}: {} of {} in mind, of {} at most; version {}",
         plain(&it.name),
         plain(&it.namespace),
-        it.nodes,
-        it.tokens,
+        count(it.nodes, "node"),
+        count(it.tokens, "token"),
         it.max_tokens,
         it.version
     );

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::args::{ImportArgs, parse_tags};
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
-use crate::output::{Output, one_line};
+use crate::output::{Output, count, one_line};
 
 /// How many refused lines are shown one by one.
 const SHOWN: usize = 20;
@@ -77,7 +77,7 @@ impl Report {
         let shown = self.refused.len().min(SHOWN) as u64;
         if self.refused_count > shown {
             let more = self.refused_count - shown;
-            text.push_str(&format!("… and {more} more lines; --json lists the first {LISTED}\n"));
+            text.push_str(&format!("… and {}; --json lists the first {LISTED}\n", count(more, "more line")));
         }
         text.push_str(&format!(
             "{} written, {} there already, {} refused in {:.1} s ({:.0} lines/s)",

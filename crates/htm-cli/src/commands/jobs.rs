@@ -53,11 +53,3 @@ impl From<FilterArgs> for JobFilter {
         }
     }
 }
-
-/// `1 job`, `2 jobs`.
-fn jobs(count: impl Into<i64>) -> String {
-    match count.into() {
-        1 => "1 job".into(),
-        count => format!("{count} jobs"),
-    }
-}

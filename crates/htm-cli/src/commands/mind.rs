@@ -56,7 +56,8 @@ impl InMind {
         for Oversized { node, tokens } in &self.intake.oversized {
             let max_tokens = self.max_tokens;
             text.push_str(&format!(
-                "\nnode {node} ({tokens} tokens) is larger than its working memory of {max_tokens}"
+                "\nnode {node} ({}) is larger than its working memory of {max_tokens}",
+                count(tokens, "token")
             ));
         }
         let left = self.intake.evicted.iter().filter(|node| !self.nodes.contains(node)).count();

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::args::{ActivateArgs, AddArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
 use crate::commands::backfill;
 use crate::error::CliError;
-use crate::output::{Output, table};
+use crate::output::{Output, count, table};
 
 pub(crate) async fn run(
     config: &Config,
@@ -166,7 +166,7 @@ async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Re
     let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
     let request = backfill::with_options(request, &args.options);
     if args.options.dry_run {
-        return backfill::count(session, &request, output).await;
+        return backfill::preview(session, &request, output).await;
     }
     let report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
     // With the index still missing, `activate` builds it.
@@ -197,12 +197,15 @@ async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Res
             ));
         }
         if activation.enqueued > 0 {
-            text.push_str(&format!("\n{} nodes that neither had embedded are enqueued", activation.enqueued));
+            text.push_str(&format!(
+                "\n{} enqueued that neither had embedded",
+                count(activation.enqueued, "node")
+            ));
         }
         if activation.lost > 0 {
             text.push_str(&format!(
-                "\n{} nodes are not found by vector until they are embedded",
-                activation.lost
+                "\nnot found by vector until embedded: {}",
+                count(activation.lost, "node")
             ));
         }
         text
@@ -215,7 +218,7 @@ async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<
     let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
     output.value(&answer, || {
         let vectors = if args.drop { "its vectors are gone" } else { "its vectors stay" };
-        format!("{} is retired: {removed} open jobs are removed, {vectors}", args.label)
+        format!("{} is retired: {} removed, {vectors}", args.label, count(removed, "open job"))
     });
     Ok(ExitCode::SUCCESS)
 }

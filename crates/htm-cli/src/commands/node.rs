@@ -10,7 +10,7 @@ use htm_runtime::config::Config;
 
 use crate::args::{GetArgs, StatusArgs};
 use crate::error::CliError;
-use crate::output::{Output, plain, table};
+use crate::output::{Output, count, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
     let found = with_htm(config, async |htm| {
@@ -178,7 +178,9 @@ fn progress(state: &StageState) -> String {
         StageState::Done { model, outcome, after_ms, .. } => {
             format!("{outcome} by {model}, {after_ms:.0} ms after the write")
         }
-        StageState::Dead { attempts, error } => format!("dead letter after {attempts} attempts: {error}"),
+        StageState::Dead { attempts, error } => {
+            format!("dead letter after {}: {error}", count(attempts, "attempt"))
+        }
         StageState::Stranded => "no job and no result: `htm jobs audit`".into(),
     }
 }

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -> Result<ExitCode, CliError> {
     let session = Session::open(config).await?;
@@ -77,7 +77,7 @@ async fn budget(
         serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
     output.value(&answer, || {
         let may = match tokens {
-            Some(tokens) => format!("may spend {tokens} tokens a day"),
+            Some(tokens) => format!("may spend {} a day", count(tokens, "token")),
             None => "may spend any number of tokens".into(),
         };
         let unparked = match unparked {
@@ -115,6 +115,7 @@ fn describe(listed: &[Provider]) -> String {
             limit(provider.tokens_per_minute),
             limit(provider.concurrent_calls),
             provider.calls.to_string(),
+            provider.waiting.to_string(),
             breaker(provider),
             provider.failures.to_string(),
             provider.resume_at.map(|at| at.format("%FT%TZ").to_string()).unwrap_or_default(),
@@ -127,12 +128,13 @@ fn describe(listed: &[Provider]) -> String {
         "tokens/min",
         "concurrent",
         "calls",
+        "waiting",
         "breaker",
         "failures",
         "resume at",
         "reason",
     ];
-    table(&header, &[1, 2, 3, 4, 6], rows.collect())
+    table(&header, &[1, 2, 3, 4, 5, 7], rows.collect())
 }
 
 fn breaker(provider: &Provider) -> String {

@@ -11,7 +11,7 @@ use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
 use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(
     config: &Config,
@@ -21,7 +21,10 @@ pub(crate) async fn run(
     if let RobotsCommand::Merge(MergeArgs { yes: false, dry_run: false, from, into, .. }) = &command {
         return Err(CliError::Usage {
             code: "not_confirmed",
-            what: format!("merging {} robots into {into} was not confirmed: they would be gone", from.len()),
+            what: format!(
+                "merging {} into {into} was not confirmed: only {into} would be left",
+                count(from.len(), "robot")
+            ),
             hint: format!(
                 "see what would go with --dry-run, then say so: `htm robots merge {} {into} --yes`",
                 from.join(" ")
@@ -74,15 +77,14 @@ fn describe_merge(receipt: &MergeReceipt, is_dry_run: bool) -> String {
         true => ("would be gone", "would get", "would end; nothing was written"),
         false => ("is gone", "has got", "ended"),
     };
-    let nodes = |count: i64| if count == 1 { "1 node".into() } else { format!("{count} nodes") };
     format!(
-        "{} {gone}; {} {got} {}, {} records of repeats, {} in working memory; {} memberships in groups {ended}",
+        "{} {gone}; {} {got} {}, {} of repeats, {} in working memory; {} in groups {ended}",
         plain(&receipt.from.join(", ")),
         plain(&receipt.into),
-        nodes(receipt.nodes),
-        receipt.repeats,
-        nodes(receipt.working_memory),
-        receipt.memberships
+        count(receipt.nodes, "node"),
+        count(receipt.repeats, "record"),
+        count(receipt.working_memory, "node"),
+        count(receipt.memberships, "membership")
     )
 }
 
@@ -93,7 +95,7 @@ async fn set(htm: &Htm, args: SetRobotArgs, output: &Output) -> Result<(), CliEr
     };
     let robot = htm.set_robot_budget(args.namespace.as_deref(), &args.name, max_tokens).await?;
     output.value(&robot, || match robot.max_tokens {
-        Some(tokens) => format!("{} holds {tokens} tokens in mind", plain(&robot.name)),
+        Some(tokens) => format!("{} holds {} in mind", plain(&robot.name), count(tokens, "token")),
         None => format!(
             "{} holds in mind what working_memory.max_tokens says: {}",
             plain(&robot.name),
@@ -146,12 +148,19 @@ fn describe(it: &RobotStatistics) -> String {
         ("uuid", robot.uuid.to_string()),
         ("registered", time(Some(robot.created_at))),
         ("active", time(robot.last_active)),
-        ("nodes", format!("{} of {} tokens, {} forgotten", it.nodes, it.tokens, it.forgotten)),
+        ("nodes", format!("{} of {}, {} forgotten", it.nodes, count(it.tokens, "token"), it.forgotten)),
         ("said again", it.repeats.to_string()),
         ("first memory", time(it.first_memory)),
         ("last memory", time(it.last_memory)),
-        ("in mind", format!("{} nodes of {} tokens", it.in_working_memory, it.working_memory_tokens)),
-        ("budget", robot.max_tokens.map_or("default".into(), |tokens| format!("{tokens} tokens"))),
+        (
+            "in mind",
+            format!(
+                "{} of {}",
+                count(it.in_working_memory, "node"),
+                count(it.working_memory_tokens, "token")
+            ),
+        ),
+        ("budget", robot.max_tokens.map_or("default".into(), |tokens| count(tokens, "token"))),
         ("groups", if it.groups.is_empty() { "–".into() } else { it.groups.join(", ") }),
         ("metadata", robot.metadata.to_string()),
     ];

@@ -9,7 +9,7 @@ use htm_runtime::config::Config;
 use super::notes;
 use crate::args::StatsArgs;
 use crate::error::CliError;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, count, one_line, table};
 
 /// Tables and indexes that people are shown; programs get all of them.
 const SHOWN: usize = 8;
@@ -51,11 +51,13 @@ fn show(stats: &MemoryStats, output: &Output) {
     let totals = stats.totals;
     let whose = match &stats.namespace {
         Some(namespace) => format!("namespace {}", one_line(namespace, 60)),
-        None => format!("all {} namespaces", stats.namespaces.distinct),
+        None => format!("{} in all", count(stats.namespaces.distinct, "namespace")),
     };
     output.say(format!(
-        "{whose}: {} nodes of {} tokens; {} forgotten",
-        totals.nodes, totals.tokens, totals.forgotten
+        "{whose}: {} of {}; {} forgotten",
+        count(totals.nodes, "node"),
+        count(totals.tokens, "token"),
+        totals.forgotten
     ));
     if let (Some(oldest), Some(newest)) = (totals.oldest, totals.newest) {
         output.say(format!("from {} to {}", oldest.format("%FT%TZ"), newest.format("%FT%TZ")));

@@ -14,6 +14,7 @@ use htm_core::{Htm, Ontology};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::notes;
 use crate::args::{InNamespace, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
 use crate::output::Output;
@@ -62,33 +63,59 @@ async fn lay(
 async fn dispatch(session: &Session, command: TagsCommand, output: &Output) -> Result<(), CliError> {
     let htm = &session.htm();
     match command {
-        TagsCommand::List(args) => look::list(&of(htm, &args.whose)?, args.below.as_deref(), output).await,
-        TagsCommand::Tree(args) => tree::tree(&of(htm, &args.whose)?, &args, output).await,
-        TagsCommand::Export(args) => exchange::export(&of(htm, &args.whose)?, &args, output).await,
-        TagsCommand::Show(args) => look::show(&of(htm, &args.whose)?, &args.tag, output).await,
+        TagsCommand::List(args) => {
+            look::list(&look_at(htm, &args.whose, output).await?, args.below.as_deref(), output).await
+        }
+        TagsCommand::Tree(args) => tree::tree(&look_at(htm, &args.whose, output).await?, &args, output).await,
+        TagsCommand::Export(args) => {
+            exchange::export(&look_at(htm, &args.whose, output).await?, &args, output).await
+        }
+        TagsCommand::Show(args) => {
+            look::show(&look_at(htm, &args.whose, output).await?, &args.tag, output).await
+        }
         TagsCommand::Orphans(args) => {
             let namespace = args.whose.namespace.as_deref();
-            look::orphans(&of(htm, &args.whose)?, namespace, args.max, output).await
+            look::orphans(&look_at(htm, &args.whose, output).await?, namespace, args.max, output).await
         }
         TagsCommand::Suggest(args) => {
             let embedder = if args.embed { Some(session.embedder()?) } else { None };
-            let ontology = of(htm, &args.top.whose)?;
+            let ontology = look_at(htm, &args.top.whose, output).await?;
             look::suggest(&ontology, embedder.as_deref(), args.top.limit, output).await
         }
         TagsCommand::Similar(args) => {
-            look::similar(&of(htm, &args.top.whose)?, &args.text, args.top.limit, output).await
+            look::similar(&look_at(htm, &args.top.whose, output).await?, &args.text, args.top.limit, output)
+                .await
         }
         TagsCommand::Cooccur(args) => {
-            let ontology = of(htm, &args.top.whose)?;
+            let ontology = look_at(htm, &args.top.whose, output).await?;
             look::cooccur(&ontology, args.tag.as_deref(), args.min, args.top.limit, output).await
         }
-        TagsCommand::Popular(args) => look::popular(&of(htm, &args.whose)?, args.limit, output).await,
-        TagsCommand::Log(args) => look::log(&of(htm, &args.top.whose)?, args.top.limit, output).await,
+        TagsCommand::Popular(args) => {
+            look::popular(&look_at(htm, &args.whose, output).await?, args.limit, output).await
+        }
+        TagsCommand::Log(args) => {
+            look::log(&look_at(htm, &args.top.whose, output).await?, args.top.limit, output).await
+        }
         TagsCommand::Synonyms(SynonymsCommand::List(whose)) => {
-            look::synonyms(&of(htm, &whose)?, output).await
+            look::synonyms(&look_at(htm, &whose, output).await?, output).await
         }
         command => change::run(htm, command, output).await,
     }
+}
+
+/// The tags that are looked at. People are told of a namespace that has neither memories nor tags: beside the answer, which is
+/// a document or a picture too.
+async fn look_at<'a>(
+    htm: &'a Htm,
+    whose: &'a InNamespace,
+    output: &Output,
+) -> Result<Ontology<'a>, CliError> {
+    let ontology = of(htm, whose)?;
+    let notes = notes::unknown_namespaces(htm, &[ontology.namespace()], whose.namespace.is_some()).await?;
+    if !notes.is_empty() && ontology.list(None).await?.is_empty() {
+        output.aside(notes::describe(&notes).trim_start());
+    }
+    Ok(ontology)
 }
 
 fn of<'a>(htm: &'a Htm, whose: &'a InNamespace) -> Result<Ontology<'a>, CliError> {

@@ -5,6 +5,8 @@ use svg::Document;
 use svg::node::Text;
 use svg::node::element::{Circle, Description, Group, Path, Rectangle, Style, TSpan, Text as Label, Title};
 
+use crate::output::count;
+
 use super::layout::{COUNT, Card, FONT, LABEL, Placed, SMALL, page, text_width};
 
 /// One for each root, over again when there are more: even steps of hue, each to be told from white and from black.
@@ -39,7 +41,7 @@ pub(crate) fn svg(title: &str, roots: &[TagTree]) -> String {
         .set("role", "img")
         .set("font-family", "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, 'DejaVu Sans', sans-serif")
         .add(Title::new(title))
-        .add(Description::new().add(Text::new(format!("{tags} tags as a tree"))))
+        .add(Description::new().add(Text::new(format!("{} as a tree", count(tags, "tag")))))
         .add(Style::new(DARK))
         .add(rectangle("page", 0.0, 0.0, page.width, page.height).set("fill", "#ffffff"))
         .add(words("name", MARGIN, 36.0, 20.0, title).set("font-weight", 600))
@@ -52,10 +54,10 @@ pub(crate) fn svg(title: &str, roots: &[TagTree]) -> String {
 
 fn legend(tags: usize, roots: &[TagTree]) -> String {
     let lone = match roots {
-        [only] => format!(" · {} nodes at {} and below", only.total, only.tag),
+        [only] => format!(" · {} at {} and below", count(only.total, "node"), only.tag),
         _ => String::new(),
     };
-    format!("{tags} tags{lone} · circle and number: nodes with the tag or one below it")
+    format!("{}{lone} · circle and number: nodes with the tag or one below it", count(tags, "tag"))
 }
 
 fn draw(card: &Card, colour: &str) -> Group {
@@ -91,7 +93,8 @@ fn mark(tag: &Placed, colour: &str) -> Group {
         _ => circle.set("fill", colour),
     };
     let description = tree.description.as_deref().map(|text| format!("\n{text}")).unwrap_or_default();
-    let tip = format!("{}: {} nodes, {} with those below{description}", tree.tag, tree.nodes, tree.total);
+    let tip =
+        format!("{}: {}, {} with those below{description}", tree.tag, count(tree.nodes, "node"), tree.total);
     // XML has no other control characters, not even escaped.
     let tip: String = tip.chars().filter(|c| !c.is_control() || *c == '\n').collect();
     let count = TSpan::new(tree.total.to_string()).set("class", "count").set("fill", "#6b7480");

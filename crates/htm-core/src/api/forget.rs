@@ -178,7 +178,10 @@ impl Htm {
         confirmation: Confirmation,
     ) -> Result<Forgotten> {
         confirmation.require(|| {
-            (format!("forgetting {} nodes", plan.matches.len()), "look at them, then say so: `--yes`".into())
+            (
+                format!("forgetting the nodes of the plan ({})", plan.matches.len()),
+                "look at them, then say so: `--yes`".into(),
+            )
         })?;
         let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
         self.admit_nodes(&ids).await?;

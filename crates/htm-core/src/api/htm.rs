@@ -250,15 +250,20 @@ impl Htm {
         &self.inner.minds
     }
 
-    /// How often the cache of query embeddings had what was asked for, since the handle was opened.
-    pub fn query_cache(&self) -> QueryCache {
+    /// How often the cache of query embeddings had what was asked for, since the handle was opened. Handles with a wall
+    /// ([`within`](Self::within)) share the cache of the one that they come from: its counts are about all namespaces.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` on a handle with a wall.
+    pub fn query_cache(&self) -> Result<QueryCache> {
+        self.admit_all()?;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        QueryCache {
+        Ok(QueryCache {
             entries: self.inner.query_embeddings.entry_count(),
             max_entries: self.settings().cache_entries,
             hits: count(&self.inner.cache.hits),
             misses: count(&self.inner.cache.misses),
-        }
+        })
     }
 
     pub(crate) fn count_cache(&self, was_there: bool) {

@@ -374,7 +374,9 @@ pub enum Error {
         label: String,
     },
     /// Nodes that recall finds by vector now would not be found after the model's activation.
-    #[error("{missing} nodes that recall finds by vector with {active} have no embedding by {label} yet")]
+    #[error(
+        "{label} has no embedding yet of {missing} of the nodes that recall finds by vector with {active}"
+    )]
     ModelIncomplete {
         /// The label of the model that was to be activated.
         label: String,

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgPool;
 
 use crate::model::error::Result;
@@ -209,25 +209,64 @@ pub async fn finish(
     Ok(())
 }
 
-/// Spends tokens from the budgets of namespaces, one after the other: none for each that had enough left today, else
-/// when it has a new budget. A negative number gives back; a namespace without a budget always has enough.
+/// What became of an amount that was to be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// The namespace has no budget.
+    Freely,
+    /// It came from the budget of this day (UTC); [`refund`] gives it back.
+    On(NaiveDate),
+    /// Too little is left today, and nothing was spent: there is a new budget then.
+    TooMuch {
+        /// The next midnight (UTC).
+        until: DateTime<Utc>,
+    },
+}
+
+/// Spends tokens from the budgets of namespaces, one after the other.
 ///
 /// # Errors
 /// A database error; then nothing is spent.
-pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Option<DateTime<Utc>>>> {
+pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>> {
     let (namespaces, tokens): (Vec<&str>, Vec<i64>) = amounts.iter().copied().unzip();
     // By namespace: two workers that took the same rows in different orders would wait for each other.
-    let mut spent: Vec<(i64, Option<DateTime<Utc>>)> = sqlx::query_as(
-        "select ord, htm.spend(namespace, tokens)
+    let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sqlx::query_as(
+        "select ord, spent_on, until
            from (select * from unnest($1::text[], $2::bigint[]) with ordinality as a(namespace, tokens, ord)
-                  order by namespace, ord) amounts",
+                  order by namespace, ord) amounts, htm.spend(namespace, tokens)",
     )
     .bind(namespaces)
     .bind(tokens)
     .fetch_all(pool)
     .await?;
     spent.sort_unstable();
-    Ok(spent.into_iter().map(|(_, until)| until).collect())
+    let spent = spent.into_iter().map(|(_, spent_on, until)| match (spent_on, until) {
+        (_, Some(until)) => Spent::TooMuch { until },
+        (Some(day), None) => Spent::On(day),
+        (None, None) => Spent::Freely,
+    });
+    Ok(spent.collect())
+}
+
+/// Gives back what was spent on a day: to that day's budget, or to nobody when it is over.
+///
+/// # Errors
+/// A database error; then nothing is given back.
+pub async fn refund(pool: &PgPool, amounts: &[(&str, NaiveDate, i64)]) -> Result<()> {
+    let namespaces: Vec<&str> = amounts.iter().map(|(namespace, ..)| *namespace).collect();
+    let days: Vec<NaiveDate> = amounts.iter().map(|(_, day, _)| *day).collect();
+    let tokens: Vec<i64> = amounts.iter().map(|(.., tokens)| *tokens).collect();
+    sqlx::query(
+        "select htm.refund(namespace, day, tokens)
+           from (select * from unnest($1::text[], $2::date[], $3::bigint[]) as a(namespace, day, tokens)
+                  order by namespace) amounts",
+    )
+    .bind(namespaces)
+    .bind(days)
+    .bind(tokens)
+    .execute(pool)
+    .await?;
+    Ok(())
 }
 
 fn millis(duration: Duration) -> i64 {

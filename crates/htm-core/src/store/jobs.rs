@@ -137,11 +137,30 @@ pub struct Tagger<'a> {
     pub rules: &'a TagRules,
 }
 
-/// Writes tags and ends their jobs, in one transaction; returns how many of the jobs were still held.
+/// Writes tags and ends their jobs; returns how many of the jobs were still held. In one transaction, or in several where
+/// the locks of the tags' names would not fit into one: a batch may be of as many namespaces as it has jobs.
 ///
 /// # Errors
-/// A database error; then nothing is written and the jobs are still held.
+/// A database error; then the jobs whose results are not written yet are still held.
 pub async fn ack_tagged(
+    pool: &PgPool,
+    lease: &Lease,
+    tagger: Tagger<'_>,
+    results: &[Tagged],
+) -> Result<usize> {
+    let names = |result: &Tagged| result.tags.iter().map(|tag| tag.path.depth()).sum();
+    let mut acked = 0;
+    let mut rest = results;
+    while !rest.is_empty() {
+        let room = tags::room_in_tx(rest.iter().map(|result| (result.namespace.as_str(), names(result))));
+        let (part, later) = rest.split_at(room);
+        acked += ack_tagged_part(pool, lease, tagger, part).await?;
+        rest = later;
+    }
+    Ok(acked)
+}
+
+async fn ack_tagged_part(
     pool: &PgPool,
     lease: &Lease,
     tagger: Tagger<'_>,

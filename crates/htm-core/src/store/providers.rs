@@ -20,6 +20,8 @@ pub struct Provider {
     pub concurrent_calls: Option<i32>,
     /// Calls under way; they are only counted where their number is limited.
     pub calls: i64,
+    /// Calls that wait in line for a limit.
+    pub waiting: i64,
     /// `closed`, `open` (no calls) or `half_open` (one call, on trial).
     pub breaker: String,
     /// Calls that failed in a row.
@@ -72,6 +74,7 @@ pub struct LimitChanges {
 pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
     Ok(sqlx::query_as(
         "select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
+                (select count(*) from htm.waiting_calls w where w.model = p.model and w.expires_at > now()) as waiting,
                 (extract(epoch from nullif(greatest(p.retry_at, p.resume_at, now()), now()) - now()) * 1000)::bigint
                     as held_ms
            from htm.providers p

@@ -10,6 +10,32 @@ use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
+/// At most so many locks a transaction, as far as it can be told before. The database's table of locks has a fixed size
+/// (`max_locks_per_transaction`, 64 by default, for each connection): 6,400 by default, and others need some too.
+pub(crate) const MOST_LOCKS: usize = 1_000;
+
+/// Names of one namespace are held by so many locks at most (`htm.tag_name_lock`).
+pub(crate) const LOCKS_A_NAMESPACE: usize = 256;
+
+/// How many of these, each with its namespace and its number of names, one transaction may hold: at least the first.
+pub(crate) fn room_in_tx<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> usize {
+    let mut by_namespace: HashMap<&str, usize> = HashMap::new();
+    let mut locks = 0;
+    let mut room = 0;
+    for (namespace, names) in names {
+        // One more for the namespace.
+        let held = by_namespace.get(namespace).copied();
+        let holds = (held.unwrap_or(1) + names).min(1 + LOCKS_A_NAMESPACE);
+        locks += holds - held.unwrap_or(0);
+        if room > 0 && locks > MOST_LOCKS {
+            break;
+        }
+        by_namespace.insert(namespace, holds);
+        room += 1;
+    }
+    room
+}
+
 /// What tags are called now, by the namespace and the path that were given.
 pub(crate) struct Names {
     /// None for a new one for which its namespace has no room.
@@ -222,4 +248,18 @@ pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTa
         }
     }
     Ok(KnownTags { tags, former })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_transaction_holds_as_many_names_as_the_table_of_locks_has_room_for() {
+        let namespaces: Vec<String> = (0..2_000).map(|n| n.to_string()).collect();
+        let each_its_own = |names| room_in_tx(namespaces.iter().map(|it| (it.as_str(), names)));
+        assert_eq!((each_its_own(0), each_its_own(3), each_its_own(5_000)), (1_000, 250, 3));
+        assert_eq!(room_in_tx(namespaces.iter().map(|_| ("one", 25))), 2_000);
+        assert_eq!(room_in_tx([].into_iter()), 0);
+    }
 }

@@ -6,9 +6,8 @@ use htm_core::fault::Fault;
 use htm_core::store::audit::{self, Audit};
 use htm_runtime::Session;
 
-use super::jobs;
 use crate::error::CliError;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, count, one_line, table};
 
 /// Lines that people are shown; programs get all.
 const SHOWN: usize = 50;
@@ -48,7 +47,7 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
             lines.push(format!("… and {} more (--json shows all)", found.stranded.len() - SHOWN));
         }
         lines.push(match repaired {
-            Some(repaired) => format!("enqueued {}", jobs(i64::try_from(repaired).unwrap_or(i64::MAX))),
+            Some(repaired) => format!("enqueued {}", count(repaired, "job")),
             None => "mend it: `htm jobs audit --repair`; what lost it is a bug, please report it".into(),
         });
     }
@@ -61,19 +60,19 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
     if found.awaiting_rescue > 0 {
         lines.push(format!(
             "held by lost workers, for any worker to take back: {}",
-            jobs(found.awaiting_rescue)
+            count(found.awaiting_rescue, "job")
         ));
     }
     if found.unheld > 0 {
         lines.push(format!(
             "in the name of a worker that does not hold them, for it to give back: {}",
-            jobs(found.unheld)
+            count(found.unheld, "job")
         ));
     }
     if found.dead_letters > 0 {
         lines.push(format!(
             "dead letters, which say why: {} (`htm jobs list --state dead`)",
-            jobs(found.dead_letters)
+            count(found.dead_letters, "job")
         ));
     }
     lines.join("\n")

@@ -5,18 +5,18 @@ use htm_core::store::job_control;
 use htm_core::store::job_list::Selection;
 use sqlx::PgPool;
 
-use super::jobs;
 use crate::args::{CancelArgs, FilterArgs, RetryArgs};
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, count};
 
 pub(super) async fn retry(pool: &PgPool, args: RetryArgs, output: &Output) -> Result<(), CliError> {
     // --all-dead is what a filter without a state means.
     let retried = job_control::retry(pool, &selection(args.ids, args.filter)).await?;
     output.value(&retried, || {
-        let mut said = format!("{} due again", jobs(retried.retried));
+        let mut said = format!("{} due again", count(retried.retried, "job"));
         if retried.outdated > 0 {
-            said += &format!("; {} left: the node was forgotten or edited since", jobs(retried.outdated));
+            said +=
+                &format!("; {} left: the node was forgotten or edited since", count(retried.outdated, "job"));
         }
         said
     });
@@ -27,7 +27,7 @@ pub(super) async fn cancel(pool: &PgPool, args: CancelArgs, output: &Output) -> 
     let confirmation = if args.yes { Confirmation::Confirmed } else { Confirmation::Missing };
     let cancelled = job_control::cancel(pool, &selection(args.ids, args.filter), confirmation).await?;
     output.value(&serde_json::json!({ "cancelled": cancelled }), || {
-        format!("{} cancelled", jobs(i64::try_from(cancelled).unwrap_or(i64::MAX)))
+        format!("{} cancelled", count(cancelled, "job"))
     });
     Ok(())
 }

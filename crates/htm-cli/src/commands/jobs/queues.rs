@@ -8,11 +8,10 @@ use htm_core::store::workers;
 use htm_runtime::Session;
 use sqlx::PgPool;
 
-use super::jobs;
 use crate::args::PruneArgs;
 use crate::duration::rough;
 use crate::error::CliError;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, count, one_line, table};
 
 /// Jobs deleted in one statement: short enough to be in nobody's way.
 const CHUNK: usize = 5_000;
@@ -74,7 +73,11 @@ pub(super) async fn prune(session: &Session, args: PruneArgs, output: &Output) -
     output.value(&serde_json::json!({ "pruned": pruned, "workers": workers }), || {
         let were = if pruned == 1 { "was" } else { "were" };
         let ended = if args.dead { JobState::Dead } else { JobState::Done };
-        format!("pruned {} that {were} {ended}, and {workers} workers long gone", jobs(pruned))
+        format!(
+            "pruned {} that {were} {ended}, and {} long gone",
+            count(pruned, "job"),
+            count(workers, "worker")
+        )
     });
     Ok(())
 }

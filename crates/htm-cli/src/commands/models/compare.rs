@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::CompareArgs;
 use crate::commands::recall::{BatchQuery, read_queries};
 use crate::error::CliError;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, count, one_line, table};
 
 /// Hits that are compared.
 const TOP: usize = 10;
@@ -82,16 +82,16 @@ impl Report {
         };
         let sampled = if self.sampled {
             format!(
-                "; no query was given: asked are first sentences of {} random memories",
-                self.queries.len()
+                "; no query was given: asked are first sentences of {}, taken at random",
+                count(self.queries.len(), "memory")
             )
         } else {
             String::new()
         };
         format!(
-            "{}\n{mean}, over {} queries{sampled}",
+            "{}\n{mean}, over {}{sampled}",
             table(&["shared", "query"], &[], rows),
-            self.queries.len()
+            count(self.queries.len(), "query")
         )
     }
 }

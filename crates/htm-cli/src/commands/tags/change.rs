@@ -6,7 +6,7 @@ use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
 use super::to_change;
 use crate::args::{Consent, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
-use crate::output::{Output, plain};
+use crate::output::{Output, count, plain};
 
 /// How many names a list has before the rest is only counted.
 const SHOWN: usize = 10;
@@ -126,11 +126,10 @@ pub(crate) fn describe(it: &Changed) -> String {
     ] {
         lines.extend(listed(names.iter().map(|name| format!("{name}: {what}")).collect()));
     }
-    let many = |n: i64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let tags = it.moved.len() + it.added.len() + it.described.len() + it.removed.len();
     let about = match it.synonyms.len() + it.freed.len() {
-        other_names if tags == 0 => many(other_names as i64, "other name"),
-        _ => format!("{} on {}", many(tags as i64, "tag"), many(it.nodes, "node")),
+        other_names if tags == 0 => count(other_names, "other name"),
+        _ => format!("{} on {}", count(tags, "tag"), count(it.nodes, "node")),
     };
     let mut last = match it.change {
         Some(change) => format!("change {change}: {about}"),
@@ -138,7 +137,7 @@ pub(crate) fn describe(it: &Changed) -> String {
         None => "nothing was to be changed".into(),
     };
     if it.jobs > 0 {
-        last.push_str(&format!(", {} to tag them again", many(it.jobs, "job")));
+        last.push_str(&format!(", {} to tag them again", count(it.jobs, "job")));
     }
     lines.push(last);
     plain(&lines.join("\n"))

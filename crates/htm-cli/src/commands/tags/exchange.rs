@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::change;
 use crate::args::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs};
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain};
+use crate::output::{Output, count, one_line, plain};
 
 /// No ontology is as large; whatever is was meant to be something else.
 const MAX_BYTES: u64 = 32 << 20;
@@ -75,7 +75,7 @@ pub(super) fn write(file: Option<&Path>, text: &str, tags: usize, output: &Outpu
     std::fs::write(file, format!("{text}\n"))
         .map_err(CliError::io(format!("{} cannot be written", one_line(&name, 200))))?;
     output.value(&serde_json::json!({ "file": name, "tags": tags }), || {
-        format!("{tags} tags written to {}", plain(&name))
+        format!("{} written to {}", count(tags, "tag"), plain(&name))
     });
     Ok(())
 }
@@ -92,8 +92,7 @@ fn describe(it: &Imported) -> String {
     let changed = &it.changed;
     // The last line counts nodes: no import touches one.
     lines.extend(change::describe(changed).rsplit_once('\n').map(|(names, _)| names.to_owned()));
-    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let (tags, names) = (many(changed.added.len(), "tag"), many(changed.synonyms.len(), "other name"));
+    let (tags, names) = (count(changed.added.len(), "tag"), count(changed.synonyms.len(), "other name"));
     let counts = format!("{tags} added, {} described, {names}", changed.described.len());
     lines.push(match changed.change {
         Some(change) => format!("change {change}: {counts}"),

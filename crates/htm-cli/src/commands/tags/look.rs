@@ -6,7 +6,7 @@ use htm_core::ontology::{LoggedChange, TagDetails, TagUse};
 use htm_core::provider::Embedder;
 
 use crate::error::CliError;
-use crate::output::{Output, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 /// Characters of a description, or of a memory, in a row.
 const WIDTH: usize = 60;
@@ -121,7 +121,7 @@ pub(super) async fn cooccur(
     let pairs = ontology.cooccurring(tag, min, limit).await?;
     output.value(&pairs, || {
         if pairs.is_empty() {
-            return format!("no two tags stand on the same {min} nodes");
+            return format!("no two tags stand on the same {}", count(min, "node"));
         }
         let rows = pairs.iter().map(|it| {
             let share = format!("{:.2}", it.jaccard);

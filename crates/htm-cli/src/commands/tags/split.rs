@@ -11,7 +11,7 @@ use super::change::{describe, term};
 use super::to_change;
 use crate::args::SplitTagArgs;
 use crate::error::CliError;
-use crate::output::{Output, plain};
+use crate::output::{Output, count, plain};
 
 /// How long no node may be tagged until it is said that they wait: the queue may be paused, or the provider away.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,11 +74,10 @@ async fn is_served(htm: &Htm) -> Result<bool, CliError> {
 }
 
 fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
-    let nodes = |n: i64| format!("{n} node{}", if n == 1 { "" } else { "s" });
     let is_begun = outcome.kept > 0 || outcome.into.iter().any(|it| it.nodes > 0);
     let mut lines: Vec<String> = Vec::new();
     if is_begun {
-        lines.extend(outcome.into.iter().map(|it| format!("{}: {}", it.tag, nodes(it.nodes))));
+        lines.extend(outcome.into.iter().map(|it| format!("{}: {}", it.tag, count(it.nodes, "node"))));
         match leftover {
             Leftover::Keep => lines.push(match outcome.kept {
                 1 => format!("{tag}: 1 node fits none of them and keeps it"),
@@ -93,7 +92,10 @@ fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
     }
     if outcome.waiting > 0 {
         let are = if outcome.waiting == 1 { "is" } else { "are" };
-        lines.push(format!("{} {are} yet to be tagged again, by a tag-worker", nodes(outcome.waiting)));
+        lines.push(format!(
+            "{} {are} yet to be tagged again, by a tag-worker",
+            count(outcome.waiting, "node")
+        ));
     }
     lines.iter().map(|line| plain(line)).collect()
 }

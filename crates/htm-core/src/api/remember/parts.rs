@@ -4,13 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::model::tag::TagPath;
-
-/// At most so many locks a transaction, as far as it can be told before; a table of the usual size has room for 6,400,
-/// and others need some too.
-const MOST_LOCKS: usize = 1_000;
-
-/// Names of one namespace are held by so many locks at most (`htm.tag_name_lock`).
-const LOCKS_A_NAMESPACE: usize = 256;
+use crate::store::tags::{LOCKS_A_NAMESPACE, MOST_LOCKS};
 
 /// The places of memories, by the transaction that writes them, from the namespace and the tags of each. A namespace is
 /// written by one transaction.

@@ -91,7 +91,7 @@ impl Error {
             Self::ModelRetired { label } => format!("take it into use again: `htm models add {label}`"),
             Self::ModelActive { .. } => "activate another one first: `htm models activate LABEL`".into(),
             Self::ModelIncomplete { label, open, dead, .. } => format!(
-                "its queue has {open} open jobs and {dead} dead letters: `htm models backfill {label}`, `htm jobs retry` \
+                "open jobs in its queue: {open}, dead letters: {dead}: `htm models backfill {label}`, `htm jobs retry` \
                  for the dead; or go without those nodes: `htm models activate {label} --force`"
             ),
             Self::WriterOpen { .. } => "let the application commit or end its transaction, then run it again".into(),
