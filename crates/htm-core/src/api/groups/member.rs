@@ -9,18 +9,19 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use super::inner::{Inner, Op, State};
-use super::mirror::Mirror;
 use super::{
     AfterShutdown, Group, GroupError, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
     TransferTarget, Transferred, tasks,
 };
 use crate::api::htm::Htm;
-use crate::api::remember::{PendingReceipt, Receipt};
+use crate::api::remember::PendingReceipt;
 use crate::model::context::{Context, ContextOptions, assemble};
 use crate::model::error::{Error, Result};
+use crate::model::groups::mirror::Mirror;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::recall::{RecallQuery, Recalled};
+use crate::model::remember::Receipt;
 use crate::model::working_memory::{Entry, WorkingMemoryStats};
 use crate::store::group_memory::{self};
 use crate::store::{groups, robots};
