@@ -13,7 +13,7 @@ pub(crate) mod htm;
 mod keepers;
 pub(crate) mod mind;
 mod namespaces;
-mod node;
+mod nodes;
 pub mod ontology;
 pub(crate) mod ping;
 mod purge;

@@ -16,13 +16,13 @@ pub mod provider;
 pub mod store;
 
 pub use api::{groups, ontology};
-pub use model::{context, error, fault, job, tag, working_memory};
+pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};
 
 pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
 pub use api::connect::connect_options;
 pub use api::edit::{Change, Edit, Edited};
 pub use api::embedders::Embedders;
-pub use api::groups::{Group, GroupEvent, GroupMember, GroupRecalled};
+pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
 pub use api::ontology::Ontology;
 pub use api::refine::RefineSettings;
@@ -32,13 +32,13 @@ pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, Result};
 pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
-pub use model::groups::{GroupError, GroupInfo, GroupRole, JoinOptions};
+pub use model::groups::{GroupError, GroupEvent, GroupInfo, GroupRole, JoinOptions};
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
-pub use model::job::Stage;
+pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::UnknownNamespace;
-pub use model::node::{Node, Revision};
+pub use model::nodes::{Node, Revision};
 pub use model::purge::{Purge, Purged};
 pub use model::recall::{
     Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, MAX_LIMIT, MAX_QUERY_BYTES, MatchedBy,
@@ -56,7 +56,7 @@ pub use model::stats::{
     Totals, WorkingMemoryUse,
 };
 pub use model::status::{NodeStatus, StageState, StageStatus};
-pub use model::tag::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
+pub use model::tags::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 pub use crate::model::error::{ProviderError, ProviderErrorKind};
 pub use crate::model::models::ModelName;
-use crate::model::tag::{KnownTags, TagPath};
+use crate::model::tags::{KnownTags, TagPath};
 
 /// Turns texts into vectors.
 #[async_trait]

@@ -7,7 +7,7 @@ use crate::model::error::{Error, Result};
 use crate::model::forget::{ForgetPlan, Forgotten, ForgottenNode, Match, Restored};
 use crate::model::id::NodeId;
 use crate::model::memory::refuse_nul;
-use crate::model::node::Node;
+use crate::model::nodes::Node;
 use crate::store::forget as store;
 use crate::store::nodes;
 

@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-pub use self::member::{GroupEvent, GroupMember, GroupRecalled};
+pub use self::member::{GroupMember, GroupRecalled};
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
 use crate::model::groups::mirror::Mirror;
 pub use crate::model::groups::{
-    AfterShutdown, GroupError, GroupInfo, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
-    TransferTarget, Transferred,
+    AfterShutdown, GroupError, GroupEvent, GroupInfo, GroupMemberInfo, GroupRole, JoinOptions,
+    TransferReceipt, TransferTarget, Transferred,
 };
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};

@@ -18,7 +18,7 @@ use crate::api::ping::Pinger;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
-use crate::model::tag::TagRules;
+use crate::model::tags::TagRules;
 use crate::model::wall::Wall;
 use crate::provider::{Embedder, QueryExpander, Reranker};
 use crate::store::embeddings::{MODELS_KEPT, RegisteredModel};

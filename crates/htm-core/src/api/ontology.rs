@@ -25,7 +25,7 @@ mod suggest;
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 pub use crate::model::ontology::*;
-pub use crate::model::tag::Leftover;
+pub use crate::model::tags::Leftover;
 
 /// The tags of a namespace. Tags may be named as people write them, and by any of their names.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::Memory;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{priorities, robots, tags};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::model::status::{NodeStatus, StageState};
 use crate::store;
 

@@ -6,7 +6,7 @@ use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::memory::{validate_metadata, validate_text};
-use crate::model::node::Node;
+use crate::model::nodes::Node;
 use crate::model::recall::{Hit, MAX_QUERY_BYTES, RecallQuery, TagFilter, validate_scope};
 use crate::model::timeframe::{Applied, Timeframe};
 use crate::model::timeline::{MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineQuery};

@@ -8,7 +8,7 @@ mod provider;
 mod recall;
 mod refine;
 mod robots;
-mod tag;
+mod tags;
 mod who;
 
 pub use database::DatabaseError;
@@ -18,10 +18,10 @@ pub use provider::{ProviderError, ProviderErrorKind};
 pub use recall::RecallError;
 pub use refine::RefineError;
 pub use robots::RobotError;
-pub use tag::{InvalidTag, TagRule};
+pub use tags::{InvalidTag, TagRule};
 
 use crate::model::id::NodeId;
-use crate::model::job::{JobState, Stage};
+use crate::model::jobs::{JobState, Stage};
 use crate::model::relevance::RelevanceError;
 
 /// The result of the library's calls.

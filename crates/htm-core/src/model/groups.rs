@@ -136,3 +136,26 @@ pub enum AfterShutdown {
     /// No; the nodes stay in long-term memory.
     Clear,
 }
+
+/// What happens to a member.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum GroupEvent {
+    /// The working memory changed, by this member or another one.
+    Synced {
+        /// The version that this member has now.
+        version: i64,
+        /// Nodes that came in.
+        added: Vec<NodeId>,
+        /// Nodes that left.
+        removed: Vec<NodeId>,
+    },
+    /// It is active now.
+    Promoted,
+    /// It is passive now.
+    Demoted,
+    /// Another process speaks for its robot now, or the robot is no member any more. The last event.
+    Replaced,
+    /// The group was shut down. The last event.
+    Closed,
+}

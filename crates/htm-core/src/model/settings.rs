@@ -3,7 +3,7 @@
 use crate::model::models::ModelName;
 use crate::model::recall::RecallSettings;
 use crate::model::remember::Deduplicate;
-use crate::model::tag::TagRules;
+use crate::model::tags::TagRules;
 use crate::model::timeframe::TimeSettings;
 use crate::model::tokens::TokenEncoding;
 

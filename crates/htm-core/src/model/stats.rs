@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::model::scope::Scope;
 
 /// What is to be counted.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::id::NodeId;
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 
 /// A node's way through the stages.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::model::error::{Error, Result};
-use crate::model::node::Node;
+use crate::model::nodes::Node;
 use crate::model::recall::{Degraded, RecallQuery, Strategy, TagFilter};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 

@@ -8,12 +8,12 @@ use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 use crate::model::forget::{ForgottenNode, Match};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::keepers::KeptBy;
-use crate::model::node::Revision;
+use crate::model::nodes::Revision;
 use crate::model::ontology::{
     CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 
 /// An id stands in a `bigint`.
 macro_rules! id {

@@ -25,7 +25,7 @@ use super::tags;
 use super::workers::Unseen;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::tag::TagRules;
+use crate::model::tags::TagRules;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 
 /// One claim of any jobs, by a worker that remembers no others; see [`Claims::next`].

@@ -11,8 +11,8 @@ use super::entity;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
-use crate::model::node::{Node, Revision};
-pub(crate) use crate::model::tag::read_tag;
+use crate::model::nodes::{Node, Revision};
+pub(crate) use crate::model::tags::read_tag;
 
 /// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
 /// rows and would compare all with all. Other text, other prepared statement: the plans do not mix.

@@ -59,7 +59,7 @@ use sqlx::{AssertSqlSafe, Execute, PgPool};
 
 use super::embeddings::RegisteredModel;
 use crate::model::error::Result;
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::model::recall::{
     Correction, Explanation, Fusion, Hit, MatchedBy, Plan, RecallQuery, Scores, Snippet, Strategy,
     VectorSearch,

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::model::status::{NodeStatus, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]

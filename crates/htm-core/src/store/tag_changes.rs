@@ -10,7 +10,7 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use super::priorities;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
-use crate::model::tag::Leftover;
+use crate::model::tags::Leftover;
 
 /// Begins a change: nobody else changes names of the namespace until its end, nor takes assignments from any nodes. A
 /// million nodes take a while; whoever is in the way of a single statement may be there half a minute.

@@ -8,7 +8,7 @@ use super::nodes::read_tag;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::ontology::TagError;
-use crate::model::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
+use crate::model::tags::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
 /// What tags are called now, by the namespace and the path that were given.
 pub(crate) struct Names {

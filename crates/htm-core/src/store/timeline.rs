@@ -7,7 +7,7 @@ use super::recall::{
 };
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::node::Node;
+use crate::model::nodes::Node;
 use crate::model::timeframe::Timeframe;
 use crate::model::timeline::TimelineQuery;
 

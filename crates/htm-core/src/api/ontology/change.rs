@@ -11,7 +11,7 @@ use crate::model::error::{Error, Result};
 use crate::model::ontology::change::check_description;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, uppermost};
 use crate::model::ontology::{ChangeKind, Changed, Moved, Removal, Synonym, Term};
-use crate::model::tag::{Leftover, TagPath};
+use crate::model::tags::{Leftover, TagPath};
 use crate::store::tag_changes as store;
 use crate::store::{jobs, ontology as reads, tags};
 

@@ -9,7 +9,7 @@ use crate::model::ontology::{
     UnmatchedTag,
 };
 use crate::model::recall::TagFilter;
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 use crate::store::{ontology as store, tags};
 
 /// How many nodes [`Ontology::show`] names.

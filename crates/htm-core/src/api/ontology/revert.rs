@@ -12,7 +12,7 @@ use crate::model::error::{Error, Result};
 use crate::model::ontology::names;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, parse};
 use crate::model::ontology::{ChangeKind, Changed};
-use crate::model::tag::TagRules;
+use crate::model::tags::TagRules;
 use crate::store::tag_changes as store;
 use crate::store::tags;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 
 /// At most so many locks a transaction, as far as it can be told before; a table of the usual size has room for 6,400,
 /// and others need some too.

@@ -1,7 +1,7 @@
 //! The next step.
 
 use super::Error;
-use crate::model::job::JobState;
+use crate::model::jobs::JobState;
 
 impl Error {
     /// What to do next.

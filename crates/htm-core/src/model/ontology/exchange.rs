@@ -8,7 +8,7 @@ use super::TagError;
 use super::change::{Changed, Synonym, check_description};
 use super::names::{Draft, Names};
 use crate::model::error::Result;
-use crate::model::tag::{Leftover, TagPath, TagRules};
+use crate::model::tags::{Leftover, TagPath, TagRules};
 
 /// The version of documents that this program writes and reads.
 pub const DOCUMENT_VERSION: u32 = 1;
@@ -97,7 +97,7 @@ impl OntologyDocument {
     }
 
     pub(crate) fn of(names: &Names) -> Result<Self> {
-        let read = |path: &String| crate::model::tag::read_tag(path.clone());
+        let read = |path: &String| crate::model::tags::read_tag(path.clone());
         let mut synonyms: BTreeMap<&str, Vec<TagPath>> = BTreeMap::new();
         for (name, tag) in &names.synonyms {
             synonyms.entry(tag).or_default().push(read(name)?);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::id::NodeId;
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 
 /// A tag and who has it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::TagError;
 use crate::model::error::Error;
-use crate::model::tag::former::{lineage, meant};
-use crate::model::tag::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
+use crate::model::tags::former::{lineage, meant};
+use crate::model::tags::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
 
 /// A tag beside its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::look::TagUse;
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 
 /// Two tags that may be one, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

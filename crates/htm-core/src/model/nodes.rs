@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::model::id::NodeId;
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 
 /// A memory, with what is known about it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]

@@ -3,7 +3,7 @@
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::node::{Node, Revision};
+use crate::model::nodes::{Node, Revision};
 use crate::store::nodes;
 
 impl Htm {
