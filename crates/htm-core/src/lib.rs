@@ -16,41 +16,30 @@ pub mod provider;
 pub mod store;
 
 pub use api::{groups, ontology};
-pub use model::{context, error, fault, job, tag, working_memory};
+pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};
 
 pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
 pub use api::connect::connect_options;
 pub use api::edit::{Change, Edit, Edited};
 pub use api::embedders::Embedders;
-pub use api::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
-pub use api::groups::{
-    Group, GroupError, GroupEvent, GroupInfo, GroupMember, GroupRecalled, GroupRole, JoinOptions,
-};
-pub use api::htm::{Htm, QueryCache, Settings};
-pub use api::keepers::{Keepers, KeptBy};
-pub use api::namespaces::UnknownNamespace;
+pub use api::groups::{Group, GroupMember, GroupRecalled};
+pub use api::htm::{Htm, QueryCache};
 pub use api::ontology::Ontology;
-pub use api::purge::{Purge, Purged};
 pub use api::refine::RefineSettings;
-pub use api::remember::{Deduplicate, Outcome, PendingReceipt, Receipt};
+pub use api::remember::PendingReceipt;
 pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
-pub use api::robots::{MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics};
-pub use api::scope::Scope;
-pub use api::stats::{
-    Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,
-    Totals, WorkingMemoryUse,
-};
-pub use api::status::{NodeStatus, StageState, StageStatus};
-pub use api::timeline::{
-    Grouping, MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
-};
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, Result};
+pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
+pub use model::groups::{GroupError, GroupEvent, GroupInfo, GroupRole, JoinOptions};
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
-pub use model::job::Stage;
+pub use model::jobs::Stage;
+pub use model::keepers::{Keepers, KeptBy};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
-pub use model::node::{Node, Revision};
+pub use model::namespaces::UnknownNamespace;
+pub use model::nodes::{Node, Revision};
+pub use model::purge::{Purge, Purged};
 pub use model::recall::{
     Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_LIMIT, MAX_QUERY_BYTES,
     MatchedBy, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
@@ -58,9 +47,21 @@ pub use model::recall::{
 };
 pub use model::refine::RefineError;
 pub use model::relevance::{RelevanceError, RelevanceWeights, Signals};
-pub use model::tag::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
+pub use model::remember::{Deduplicate, Outcome, Receipt};
+pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics};
+pub use model::scope::Scope;
+pub use model::settings::Settings;
+pub use model::stats::{
+    Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,
+    Totals, WorkingMemoryUse,
+};
+pub use model::status::{NodeStatus, StageState, StageStatus};
+pub use model::tags::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
+};
+pub use model::timeline::{
+    Grouping, MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;
 pub use model::working_memory::{WorkingMemory, WorkingMemoryStats};

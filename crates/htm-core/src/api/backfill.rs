@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::embeddings::{self, ModelState};
 use crate::store::{jobs, lifecycle};

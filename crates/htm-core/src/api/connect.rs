@@ -4,6 +4,8 @@ use std::net::IpAddr;
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
+use crate::model::error::Result;
+
 /// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
 const KNOWN: &[&str] = &[
     "application_name",
@@ -32,7 +34,7 @@ const KNOWN: &[&str] = &[
 ///
 /// # Errors
 /// `database_denied`: it is no URL.
-pub fn connect_options(url: &str) -> crate::Result<PgConnectOptions> {
+pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
     let (place, query) = url.split_once('?').unwrap_or((url, ""));
     let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
     let is_known = |parameter: &&str| {

@@ -11,7 +11,7 @@ use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
     validate_importance, validate_metadata, validate_name, validate_text,
 };
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 use crate::store::edit::{self as store, Current};
 use crate::store::{jobs, nodes, statistics, tags};
 

@@ -9,160 +9,32 @@
 //! after the last sign of life. So it does when all are passive for another reason, but not within a lease after it
 //! joined. What the former one still writes is refused: each write looks at session and role.
 
-mod error;
 mod inner;
 mod member;
-pub(crate) mod mirror;
 mod tasks;
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-pub use self::error::GroupError;
-pub use self::member::{GroupEvent, GroupMember, GroupRecalled};
-use self::mirror::Mirror;
+pub use self::member::{GroupMember, GroupRecalled};
 use crate::api::htm::Htm;
-use crate::api::robots::unknown as unknown_robot;
-use crate::api::scope::Scope;
 use crate::model::error::{Error, Result};
+use crate::model::groups::mirror::Mirror;
+pub use crate::model::groups::{
+    AfterShutdown, GroupError, GroupEvent, GroupInfo, GroupMemberInfo, GroupRole, JoinOptions,
+    TransferReceipt, TransferTarget, Transferred,
+};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::robots::unknown as unknown_robot;
+use crate::model::scope::Scope;
 use crate::store::group_memory::{self, Changes};
 use crate::store::{groups, robots};
 
 /// For how long who is no member may be stopped while a group waits for it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
-
-/// What a member of a group does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GroupRole {
-    /// It writes.
-    Active,
-    /// It follows, and takes over when no active member is left.
-    Passive,
-}
-
-impl GroupRole {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Active, Self::Passive];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Passive => "passive",
-        }
-    }
-}
-
-impl std::fmt::Display for GroupRole {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// How a robot joins.
-#[derive(Clone, Copy, Debug)]
-pub struct JoinOptions {
-    /// In which role; none is active when no other active member is alive, else passive. A group whose members are all
-    /// passive does not stay so: one that joins it as passive becomes active when no active one came within its lease.
-    pub role: Option<GroupRole>,
-    /// For how long it may go unseen; 100 ms to a day.
-    pub lease: Duration,
-    /// What the group's working memory holds, in tokens, if this is its first member.
-    pub max_tokens: u64,
-}
-
-impl Default for JoinOptions {
-    /// In whichever role is wanted, a lease of 3 seconds, 128,000 tokens.
-    fn default() -> Self {
-        Self { role: None, lease: Duration::from_secs(3), max_tokens: 128_000 }
-    }
-}
-
-/// A group.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct GroupInfo {
-    /// Its number.
-    pub id: GroupId,
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name, unique in its namespace.
-    pub name: String,
-    /// What its working memory holds at most, in tokens.
-    pub max_tokens: i64,
-    /// What it holds, in tokens, as the nodes were counted when they were written.
-    pub tokens: i64,
-    /// Nodes that it holds.
-    pub nodes: i64,
-    /// Counts its changes.
-    pub version: i64,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it was shut down; none while it is open.
-    pub closed_at: Option<DateTime<Utc>>,
-    /// Its members: the active ones first, who joined first before the others.
-    pub members: Vec<GroupMemberInfo>,
-}
-
-/// A member of a group, by the database's clock.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct GroupMemberInfo {
-    /// The robot's name.
-    pub robot: String,
-    /// What it does.
-    pub role: GroupRole,
-    /// Whether it was seen within its lease.
-    pub alive: bool,
-    /// Milliseconds since it was seen.
-    pub unseen_ms: i64,
-    /// For how long it may go unseen, in milliseconds.
-    pub lease_ms: i64,
-    /// The version of the working memory that it had when it was seen.
-    pub seen_version: i64,
-    /// When it joined, with the process that speaks for it.
-    pub joined_at: DateTime<Utc>,
-}
-
-/// Which nodes are transferred.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Transferred {
-    /// All that are in mind.
-    All,
-    /// These.
-    Nodes(Vec<NodeId>),
-}
-
-/// Where nodes are transferred to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TransferTarget {
-    /// Another group of the namespace.
-    Group(String),
-    /// The working memory of a robot of the namespace, where the robot finds them when it starts next.
-    Robot(String),
-}
-
-/// What a transfer did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct TransferReceipt {
-    /// The nodes that are at their target now, and no more where they were.
-    pub transferred: Vec<NodeId>,
-    /// The nodes that had to leave the target for them.
-    pub evicted: Vec<NodeId>,
-}
-
-/// Whether a group that is shut down keeps what it had in mind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AfterShutdown {
-    /// For whoever joins it next.
-    Keep,
-    /// No; the nodes stay in long-term memory.
-    Clear,
-}
 
 /// The process that speaks for a robot in a group.
 #[derive(Clone, Copy)]

@@ -2,16 +2,8 @@
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
+use crate::model::namespaces::UnknownNamespace;
 use crate::store::namespaces;
-
-/// A namespace that no memory was ever written to.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct UnknownNamespace {
-    /// As it was named.
-    pub namespace: String,
-    /// Up to three that there are and that the handle sees, the one that is written most like it first.
-    pub nearest: Vec<String>,
-}
 
 impl Htm {
     /// Those of these namespaces that no memory was ever written to: a slip of the pen finds nothing, and looks like an

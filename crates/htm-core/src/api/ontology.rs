@@ -17,25 +17,15 @@
 //! it made of names and assignments stands in a log, from which [`Ontology::revert`] undoes it.
 
 mod change;
-mod error;
 mod exchange;
 mod look;
-pub(crate) mod names;
 mod revert;
 mod suggest;
 
-pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Synonym, Term};
-pub use error::TagError;
-pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
-pub use look::{
-    CoOccurrence, LoggedChange, OriginCount, SimilarTag, SplitOutcome, TagCount, TagDetails, TagUse,
-    TaggedNode, UnmatchedTag,
-};
-pub use suggest::{Orphan, Suggestion};
-
 use crate::api::htm::Htm;
 use crate::model::error::Result;
-pub use crate::model::tag::Leftover;
+pub use crate::model::ontology::*;
+pub use crate::model::tags::Leftover;
 
 /// The tags of a namespace. Tags may be named as people write them, and by any of their names.
 #[derive(Clone, Debug)]

@@ -7,12 +7,12 @@ use std::time::Instant;
 use search::Search;
 
 use crate::api::htm::Htm;
-use crate::api::timeline::TimelineQuery;
 use crate::model::error::{Error, Result};
 use crate::model::recall::{
     Degraded, Hit, MatchedBy, RecallError, RecallQuery, Recalled, Scores, Strategy, TagFilter, auto, facets,
 };
 use crate::model::timeframe::Applied;
+use crate::model::timeline::TimelineQuery;
 use crate::model::words::{Sign, Words};
 use crate::store::recall::Reader;
 use crate::store::tags;

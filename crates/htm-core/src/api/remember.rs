@@ -11,48 +11,14 @@ use crate::api::ping::Pinger;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::Memory;
-use crate::model::tag::TagPath;
+use crate::model::remember::{Deduplicate, Outcome, Receipt};
+use crate::model::tags::TagPath;
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{priorities, robots, tags};
 
 /// How often a write is tried that meets a removal or another write.
 const ATTEMPTS: u32 = 4;
-
-/// What a write returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Receipt {
-    /// The node.
-    pub node: NodeId,
-    /// Whether this call wrote it, or what was there already.
-    pub outcome: Outcome,
-}
-
-/// What a write did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// A new node.
-    Written,
-    /// A node of the same key and the same content was there; nothing was written.
-    Existing,
-    /// A node of the same content was there ([`Deduplicate`]): it counts this as remembered again, and was given the
-    /// tags. Nothing else of this memory is kept; [`Htm::update`] changes what is there.
-    Repeated,
-}
-
-/// Within what the same text is the same memory, remembered again. Only a [plain](Memory::is_plain) memory is ever a
-/// duplicate: one that has a key, a time, a conversation or a speaker is an event of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Deduplicate {
-    /// Nowhere: every write is a node.
-    Off,
-    /// Among the memories of one robot.
-    Robot,
-    /// Within a namespace, whoever remembers.
-    #[default]
-    Namespace,
-}
 
 /// The receipt of a write that the caller has yet to commit.
 #[derive(Debug)]
@@ -427,13 +393,13 @@ fn written(node: NodeId) -> Receipt {
 /// Whether the database ended this, of two that waited for one another.
 fn met_another(error: &Error) -> bool {
     let Error::Database(error) = error else { return false };
-    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("40P01")
+    error.sqlstate() == Some("40P01")
 }
 
 /// Whether the robot's row was removed between the look at it and the write.
 fn is_robot_gone(error: &Error) -> bool {
     let Error::Database(error) = error else { return false };
-    ["nodes_robot_fk", "repeats_robot_fk"].iter().any(|constraint| robots::is_about(error, constraint))
+    matches!(error.constraint(), Some("nodes_robot_fk" | "repeats_robot_fk"))
 }
 
 /// Says of the items with a key that were not inserted who has the key.

@@ -1,22 +1,19 @@
 //! A robot at work: long-term memory, shared by all, and what it has in mind itself.
 
-mod keeper;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-pub(crate) use self::keeper::OpenMinds;
-use self::keeper::{Keeper, Mind};
 use crate::api::htm::Htm;
-use crate::api::remember::{Outcome, Receipt};
+use crate::api::mind::{Keeper, Mind};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
 use crate::model::recall::{RecallQuery, Recalled};
+use crate::model::remember::{Outcome, Receipt};
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::{Entry, WorkingMemory, WorkingMemoryStats};
 use crate::store::working_memory::{self as store, LiveNode};
@@ -43,6 +40,7 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Robot {
+    htm: Htm,
     mind: Arc<Mind>,
     keeper: Arc<Keeper>,
     left_behind: Arc<[NodeId]>,
@@ -129,9 +127,14 @@ impl Htm {
         let opened = store::open_robot(self.pool(), namespace, name).await?;
         let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
         let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;
-        let mind = Arc::new(Mind::new(self.clone(), opened.id, (namespace, name), memory, opened.now));
+        let mind = Arc::new(Mind::new(self.pool().clone(), opened.id, (namespace, name), memory, opened.now));
         self.minds().open(&mind);
-        Ok(Robot { keeper: Arc::new(Keeper::start(mind.clone())), mind, left_behind: gone.into() })
+        Ok(Robot {
+            htm: self.clone(),
+            keeper: Arc::new(Keeper::start(mind.clone())),
+            mind,
+            left_behind: gone.into(),
+        })
     }
 
     /// What a robot had in mind when it was last seen, without opening it: nothing is written.
@@ -204,18 +207,18 @@ impl Robot {
         let namespace = memory.namespace.get_or_insert_with(|| self.mind.namespace.clone());
         let receipt = match *namespace == self.mind.namespace {
             true => {
-                let (receipt, now) = self.mind.htm.remember_as(self.mind.id(), &mut memory).await?;
+                let (receipt, now) = self.htm.remember_as(self.mind.id(), &mut memory).await?;
                 self.mind.become_robot(now, memory.robot.as_deref().unwrap_or_default());
                 receipt
             }
-            false => self.mind.htm.remember(memory.clone()).await?,
+            false => self.htm.remember(memory.clone()).await?,
         };
         let mut entry = self.entry_of_memory(receipt.node, &memory);
         if receipt.outcome != Outcome::Written {
             // It was there: with an importance and a time of its own. When it cannot be read, revision 0 has the next
             // context read it.
             entry.revision = 0;
-            let live = store::live_nodes(self.mind.htm.pool(), &[(receipt.node, 0)]).await;
+            let live = store::live_nodes(self.htm.pool(), &[(receipt.node, 0)]).await;
             if let Some(live) = live.ok().and_then(|mut rows| rows.pop()) {
                 entry = entry_of(live, None, entry.added_at, self.encoding());
             }
@@ -233,8 +236,8 @@ impl Robot {
         if query.namespaces.is_empty() {
             query.namespaces.push(self.mind.namespace.clone());
         }
-        self.mind.htm.saw_robot(&self.mind.namespace, &self.mind.name());
-        let recalled = self.mind.htm.recall(&query).await?;
+        self.htm.saw_robot(&self.mind.namespace, &self.mind.name());
+        let recalled = self.htm.recall(&query).await?;
         let entries: Vec<Entry> = recalled
             .hits
             .iter()
@@ -263,7 +266,7 @@ impl Robot {
     pub async fn context(&self, options: &ContextOptions) -> RobotContext {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
-        let answer = tokio::time::timeout(VERIFY_TIMEOUT, store::live_nodes(self.mind.htm.pool(), &known));
+        let answer = tokio::time::timeout(VERIFY_TIMEOUT, store::live_nodes(self.htm.pool(), &known));
         let (mut left_out, unverified) = match answer.await {
             Ok(Ok(live)) => (self.refresh(&known, live), None),
             Ok(Err(error)) => {
@@ -291,10 +294,10 @@ impl Robot {
     /// # Errors
     /// `node_not_found` (then none was taken in), or a database error.
     pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
-        self.mind.htm.admit_nodes(nodes).await?;
+        self.htm.admit_nodes(nodes).await?;
         // Revision 0: the texts are wanted.
         let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
-        let live = store::live_nodes(self.mind.htm.pool(), &known).await?;
+        let live = store::live_nodes(self.htm.pool(), &known).await?;
         let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
         if let Some(missing) = nodes.iter().find(|node| !live.contains_key(node)) {
             return Err(Error::NodeNotFound { node: *missing });
@@ -372,7 +375,7 @@ impl Robot {
     }
 
     fn encoding(&self) -> TokenEncoding {
-        self.mind.htm.settings().token_encoding
+        self.htm.settings().token_encoding
     }
 
     fn entry_of_memory(&self, node: NodeId, memory: &Memory) -> Entry {

@@ -1,157 +1,15 @@
 //! Robots: who remembers. Each is registered by its first memory, or by hand.
 
-pub(crate) mod activity;
-mod name;
-
-use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use crate::api::htm::Htm;
-use crate::api::scope::Scope;
-use crate::model::error::{Error, Result};
-use crate::model::fault::Fault;
-use crate::model::id::RobotId;
+use crate::model::error::Result;
 use crate::model::memory::{MAX_NAME_BYTES, validate_metadata, validate_name};
+use crate::model::robots::{
+    MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics, name, taken, unknown,
+};
+use crate::model::scope::Scope;
 use crate::store::robots;
-
-/// A robot, as it is registered.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct RobotInfo {
-    /// Its number, as rows refer to it.
-    pub id: RobotId,
-    /// Its identity, whatever it is called.
-    pub uuid: Uuid,
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name, unique in its namespace.
-    pub name: String,
-    /// A JSON object.
-    pub metadata: Value,
-    /// When it was registered.
-    pub created_at: DateTime<Utc>,
-    /// When it remembered or recalled last, to the minute: it is written behind the calls.
-    pub last_active: Option<DateTime<Utc>>,
-    /// The most tokens that its working memory holds; none: what the program that opens it is set to
-    /// ([`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens)).
-    pub max_tokens: Option<usize>,
-}
-
-/// The largest budget of a working memory, in tokens.
-pub const MAX_BUDGET: usize = 1_000_000_000;
-
-/// A robot with what it has done.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct RobotStatistics {
-    /// The robot.
-    #[serde(flatten)]
-    pub robot: RobotInfo,
-    /// Live nodes that it made.
-    pub nodes: i64,
-    /// Their tokens.
-    pub tokens: i64,
-    /// Nodes that it made and that are forgotten, not purged.
-    pub forgotten: i64,
-    /// How often it said again what was remembered already.
-    pub repeats: i64,
-    /// When its first live memory happened.
-    pub first_memory: Option<DateTime<Utc>>,
-    /// When its last live memory happened.
-    pub last_memory: Option<DateTime<Utc>>,
-    /// Live nodes in its working memory, as it was written last.
-    pub in_working_memory: i64,
-    /// Their tokens.
-    pub working_memory_tokens: i64,
-    /// The groups that it is a member of.
-    pub groups: Vec<String>,
-}
-
-/// What a merge moved.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct MergeReceipt {
-    /// The namespace.
-    pub namespace: String,
-    /// The robot that has it all now.
-    pub into: String,
-    /// The robots that are no more.
-    pub from: Vec<String>,
-    /// Nodes that changed hands, forgotten ones too.
-    pub nodes: i64,
-    /// Records of what was said again.
-    pub repeats: i64,
-    /// Nodes that came into its working memory.
-    pub working_memory: i64,
-    /// Memberships in groups that ended.
-    pub memberships: i64,
-}
-
-/// What is wrong with a call about robots.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RobotError {
-    /// No robot of that name is registered.
-    #[error("namespace `{namespace}` has no robot `{name}`")]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// Where it was looked for.
-        namespace: String,
-    },
-    /// Another robot has that name.
-    #[error("namespace `{namespace}` has a robot `{name}` already")]
-    Taken {
-        /// The name given.
-        name: String,
-        /// Where.
-        namespace: String,
-    },
-    /// A robot was to be merged into itself.
-    #[error("robot `{name}` cannot be merged into itself")]
-    MergedIntoItself {
-        /// Its name.
-        name: String,
-    },
-    /// A working memory was to hold nothing, or more than a billion tokens.
-    #[error("a working memory of {tokens} tokens is outside 1 to 1,000,000,000")]
-    BudgetOutOfRange {
-        /// As it was asked for.
-        tokens: usize,
-    },
-    /// A merge of nothing.
-    #[error("no robot to merge was named")]
-    NothingToMerge,
-}
-
-impl RobotError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Unknown { .. } => "robot_unknown",
-            Self::Taken { .. } => "robot_taken",
-            Self::MergedIntoItself { .. } => "merge_into_itself",
-            Self::NothingToMerge => "nothing_to_merge",
-            Self::BudgetOutOfRange { .. } => "budget_out_of_range",
-        }
-    }
-
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Unknown { .. } => {
-                "see those that there are: `htm robots list --all`; a robot belongs to one namespace".into()
-            }
-            Self::Taken { name, .. } => {
-                format!("use another name, or make one robot of both: `htm robots merge OTHER {name} --yes`")
-            }
-            Self::MergedIntoItself { .. } => "name another robot as the one that stays".into(),
-            Self::NothingToMerge => "name at least one robot that is to go".into(),
-            Self::BudgetOutOfRange { .. } => "give a number of tokens from 1 to 1000000000".into(),
-        }
-    }
-
-    pub(crate) fn fault(&self) -> Fault {
-        Fault::User
-    }
-}
 
 impl Htm {
     /// The robots, by namespace and name, with what they have done. Reads all nodes of the namespaces: a second for a
@@ -313,12 +171,4 @@ fn to_merge<'a>(from: &[&'a str], into: &str) -> Result<Vec<&'a str>> {
         return Err(RobotError::MergedIntoItself { name: into.into() }.into());
     }
     Ok(from)
-}
-
-pub(crate) fn unknown(namespace: &str, name: &str) -> Error {
-    RobotError::Unknown { name: name.chars().take(128).collect(), namespace: namespace.into() }.into()
-}
-
-fn taken(namespace: &str, name: &str) -> Error {
-    RobotError::Taken { name: name.into(), namespace: namespace.into() }.into()
 }

@@ -1,19 +1,8 @@
-//! Which namespaces a question is about.
+//! Which namespaces a question is about, for a handle.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
-
-/// Which namespaces a question is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// The handle's.
-    #[default]
-    Own,
-    /// This one.
-    Namespace(String),
-    /// Every one; not for a handle [within a wall](Htm::within).
-    All,
-}
+use crate::model::scope::Scope;
 
 impl Scope {
     /// The namespace, none for all of them.

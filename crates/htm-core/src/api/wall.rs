@@ -1,16 +1,11 @@
 //! The wall: a handle that sees and writes some namespaces and no others.
 
-use crate::api::htm::{Htm, Settings};
+use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::wall::Wall;
 use crate::store::nodes;
-
-/// What a handle is held to.
-pub(crate) struct Wall {
-    namespaces: Vec<String>,
-    pub(crate) settings: Settings,
-}
 
 impl Htm {
     /// A handle on the same memory that sees and writes these namespaces and no others: a call that names another is

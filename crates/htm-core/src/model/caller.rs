@@ -1,8 +1,8 @@
 //! Who asks for a change to what is remembered, and whether somebody has said that it is meant.
 
-use crate::api::htm::Settings;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
+use crate::model::settings::Settings;
 
 /// Who asks to edit, forget, restore or purge a node. A robot has a say over what it remembered itself; it is known by its
 /// namespace and its name, which is unique only there. This keeps robots from each other's memories by mistake; it is no

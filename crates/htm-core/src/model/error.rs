@@ -1,22 +1,28 @@
 //! What can go wrong, with a stable code and the next step for each.
 
-mod convert;
+mod database;
+mod groups;
 mod hint;
+mod ontology;
+mod provider;
 mod recall;
 mod refine;
+mod robots;
+mod tags;
 mod who;
 
+pub use database::DatabaseError;
+pub use groups::GroupError;
+pub use ontology::TagError;
+pub use provider::{ProviderError, ProviderErrorKind};
 pub use recall::RecallError;
 pub use refine::RefineError;
+pub use robots::RobotError;
+pub use tags::{InvalidTag, TagRule};
 
-use crate::api::groups::GroupError;
-use crate::api::ontology::TagError;
-use crate::api::robots::RobotError;
 use crate::model::id::NodeId;
-use crate::model::job::{JobState, Stage};
+use crate::model::jobs::{JobState, Stage};
 use crate::model::relevance::RelevanceError;
-use crate::model::tag::InvalidTag;
-use crate::provider::ProviderError;
 
 /// The result of the library's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -439,19 +445,19 @@ pub enum Error {
     Provider(#[from] ProviderError),
     /// The database cannot be reached.
     #[error("the database cannot be reached")]
-    DatabaseUnreachable(#[source] sqlx::Error),
+    DatabaseUnreachable(#[source] DatabaseError),
     /// The database refused a statement.
     #[error("the database refused a statement")]
-    Database(#[source] sqlx::Error),
+    Database(#[source] DatabaseError),
     /// The database has run out of something (SQLSTATE classes 53 and 58): disk, memory, files.
     #[error("the database has run out of room or cannot read or write its files")]
-    DatabaseExhausted(#[source] sqlx::Error),
+    DatabaseExhausted(#[source] DatabaseError),
     /// One transaction needs more locks than the server has room for.
     #[error("the database has no room for all the locks that this takes")]
-    DatabaseLocks(#[source] sqlx::Error),
+    DatabaseLocks(#[source] DatabaseError),
     /// The database does not let this program in, or not do what it needs.
     #[error("the database refuses this program")]
-    DatabaseDenied(#[source] sqlx::Error),
+    DatabaseDenied(#[source] DatabaseError),
     /// A time that PostgreSQL cannot store.
     #[error("{value} is before 4713 BC, the first year that PostgreSQL stores")]
     TimeOutOfRange {

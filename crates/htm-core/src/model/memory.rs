@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::error::{Error, Result};
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 
 /// The most bytes that a node's text may have.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;

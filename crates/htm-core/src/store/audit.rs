@@ -4,9 +4,9 @@ use sqlx::PgPool;
 
 use super::embeddings::{self, ModelState};
 use super::jobs;
-use crate::api::htm::Settings;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
+use crate::model::settings::Settings;
 
 /// Stranded stages that are mended by one statement.
 const CHUNK: usize = 1_000;

@@ -5,7 +5,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::priorities;
 use crate::model::error::{Error, Result};
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 
 /// How the transaction of a chunk begins. The nodes of a namespace may lie far apart, and all between are looked at;
 /// without sorting, they are read in the order of the primary key, up to the chunk's end.

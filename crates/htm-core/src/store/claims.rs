@@ -5,9 +5,36 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use super::jobs::{Claimed, Lease};
 use super::priorities;
 use crate::model::error::Result;
+
+/// A job that a worker holds.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Claimed {
+    /// apalis' id of the job.
+    pub id: String,
+    /// What it carries; see [`crate::model::jobs::Payload::decode`].
+    pub payload: Vec<u8>,
+    /// Which attempt this is, from 1.
+    pub attempt: i32,
+    /// How many there may be.
+    pub max_attempts: i32,
+    /// Larger is claimed first; see [`super::priorities`].
+    pub priority: i32,
+    /// The instant of the claim, by the database's clock: the same for all jobs of one claim.
+    pub claimed_at: DateTime<Utc>,
+    /// Whether a worker was lost while it held the job: the job's text may have ended it.
+    pub suspect: bool,
+}
+
+/// The fence of a claim: only its holder changes the jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The worker's identity.
+    pub worker: String,
+    /// The instant of the claim, by the database's clock.
+    pub claimed_at: DateTime<Utc>,
+}
 
 /// Which jobs a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,14 @@
 //! Embedding models and their stores, a table each.
 
+use std::time::Duration;
+
 use sqlx::{PgExecutor, PgPool};
 
 use crate::model::error::{Error, Result};
 use crate::provider::ModelName;
+
+/// For how long a process may not know yet that another model became the active one.
+pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
 
 /// A registered embedding model.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -6,9 +6,9 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::nodes::Place;
 use super::{embeddings, statistics};
-use crate::api::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
+use crate::model::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
 use crate::model::id::NodeId;
 
 /// A live node, locked until the transaction's end.

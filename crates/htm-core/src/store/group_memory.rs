@@ -5,9 +5,9 @@ use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::groups::read_role;
-use crate::api::groups::GroupRole;
-use crate::api::groups::mirror::{Change, Delta, Held, Use};
 use crate::model::error::{Error, Result};
+use crate::model::groups::GroupRole;
+use crate::model::groups::mirror::{Change, Delta, Held, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::Entry;

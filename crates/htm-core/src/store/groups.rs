@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
-use crate::api::groups::{GroupInfo, GroupMemberInfo, GroupRole};
 use crate::model::error::{Error, Result};
+use crate::model::groups::{GroupInfo, GroupMemberInfo, GroupRole};
 use crate::model::id::{GroupId, RobotId};
 
 /// The channel on which members are told that their group changed; the payload is the group's id.
@@ -89,7 +89,7 @@ pub(crate) async fn lock_in_tx(
 /// Whether the database ended a transaction whose process did nothing while it had a lock.
 pub(crate) fn lost_lock(error: &Error) -> bool {
     let Error::Database(error) = error else { return false };
-    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("25P03")
+    error.sqlstate() == Some("25P03")
 }
 
 /// Makes a robot a member of a locked group. Whoever it finds active and lost when it becomes active by itself is passive

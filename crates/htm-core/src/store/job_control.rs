@@ -6,7 +6,7 @@ use super::job_list::{Selection, bind, chosen};
 use super::jobs;
 use crate::model::caller::Confirmation;
 use crate::model::error::{Error, Result};
-use crate::model::job::JobState;
+use crate::model::jobs::JobState;
 
 /// What a retry did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]

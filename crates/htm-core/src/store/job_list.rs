@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
-use crate::model::job::{JobState, Payload};
+use crate::model::jobs::{JobState, Payload};
 
 /// Which jobs: those that pass every filter that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

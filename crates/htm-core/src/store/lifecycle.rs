@@ -17,11 +17,10 @@ use std::time::{Duration, Instant};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use super::backfill::{self, Subject};
-use super::embeddings::{self, ModelState, RegisteredModel};
+use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
 use super::{jobs, priorities};
-use crate::api::htm::MODELS_KEPT;
 use crate::model::error::{Error, Result};
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::provider::ModelName;
 
 /// How long an activation or a retirement waits for transactions that began before it.

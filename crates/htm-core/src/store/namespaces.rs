@@ -2,8 +2,8 @@
 
 use sqlx::PgPool;
 
-use crate::api::namespaces::UnknownNamespace;
 use crate::model::error::Result;
+use crate::model::namespaces::UnknownNamespace;
 
 /// Those that have no node; the nearest are of `visible`, if any are named.
 pub(crate) async fn unknown(

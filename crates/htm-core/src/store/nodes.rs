@@ -8,11 +8,11 @@ use sqlx::{PgConnection, PgPool};
 use ulid::Ulid;
 
 use super::entity;
-use crate::api::keepers::{Keepers, KeptBy};
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
-use crate::model::node::{Node, Revision};
-use crate::model::tag::TagPath;
+use crate::model::keepers::{Keepers, KeptBy};
+use crate::model::nodes::{Node, Revision};
+pub(crate) use crate::model::tags::read_tag;
 
 /// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
 /// rows and would compare all with all. Other text, other prepared statement: the plans do not mix.
@@ -371,9 +371,4 @@ pub struct NodeText {
     pub tokens: i32,
     /// Whether its namespace has a budget.
     pub has_budget: bool,
-}
-
-/// A tag as the database holds it; the table's CHECK is the same rule as the type's.
-pub(crate) fn read_tag(path: String) -> Result<TagPath> {
-    path.try_into().map_err(|error: crate::model::tag::InvalidTag| Error::Corrupt { what: error.to_string() })
 }

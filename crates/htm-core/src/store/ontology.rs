@@ -4,12 +4,12 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
 
 use super::recall::{paths_and_prefixes, tags_named};
 
-use crate::api::ontology::names::Names;
-use crate::api::ontology::{
-    CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
-};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
+use crate::model::ontology::names::Names;
+use crate::model::ontology::{
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
+};
 use crate::model::recall::TagFilter;
 
 /// The tags with their counts; `below`: only that one and those below it.

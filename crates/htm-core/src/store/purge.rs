@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use super::{embeddings, forget};
-use crate::api::forget::Removed;
-use crate::api::purge::Purged;
 use crate::model::caller::Owner;
 use crate::model::error::Result;
+use crate::model::forget::Removed;
 use crate::model::id::NodeId;
+use crate::model::purge::Purged;
 
 /// Nodes that one transaction removes.
 const NODES: i64 = 1_000;

@@ -8,9 +8,9 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::groups;
-use crate::api::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
-use crate::model::error::{Error, Result};
+use crate::model::error::{DatabaseError, Error, Result};
 use crate::model::id::{GroupId, RobotId};
+use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 
 const NOW_CALLED: &str = "select id, name from htm.robots
     where id = coalesce((select into_id from htm.merged_robots where robot_id = $1), $1)";
@@ -327,9 +327,8 @@ pub(crate) fn is_about(error: &sqlx::Error, constraint: &str) -> bool {
     error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
 }
 
-fn met_another(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
-    code.as_deref() == Some("40P01") || is_about(error, "nodes_duplicate_key")
+fn met_another(error: &DatabaseError) -> bool {
+    error.sqlstate() == Some("40P01") || error.constraint() == Some("nodes_duplicate_key")
 }
 
 #[derive(sqlx::FromRow)]

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
-use crate::api::stats::{
+use crate::model::error::{Error, Result};
+use crate::model::stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, Storage, TableSize, Totals,
     WorkingMemoryUse,
 };
-use crate::model::error::{Error, Result};
 
 pub(crate) async fn memory(
     pool: &PgPool,

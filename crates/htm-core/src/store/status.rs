@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use crate::api::status::{NodeStatus, StageState, StageStatus};
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
+use crate::model::status::{NodeStatus, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]
 struct Row {

@@ -8,9 +8,9 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
 use super::priorities;
-use crate::api::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
 use crate::model::error::{Error, Result};
-use crate::model::tag::Leftover;
+use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
+use crate::model::tags::Leftover;
 
 /// Begins a change: nobody else changes names of the namespace until its end, nor takes assignments from any nodes. A
 /// million nodes take a while; whoever is in the way of a single statement may be there half a minute.
@@ -384,7 +384,7 @@ pub(crate) struct Past {
 impl Past {
     /// Whether nodes were to be tagged again by it.
     pub(crate) fn is_split(&self) -> bool {
-        self.kind == crate::api::ontology::ChangeKind::Split.as_str()
+        self.kind == crate::model::ontology::ChangeKind::Split.as_str()
     }
 }
 

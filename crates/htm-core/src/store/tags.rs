@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use sqlx::{Executor, PgConnection, PgPool, Postgres};
 
 use super::nodes::read_tag;
-use crate::api::ontology::TagError;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
-use crate::model::tag::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
+use crate::model::ontology::TagError;
+use crate::model::tags::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
 /// At most so many locks a transaction, as far as it can be told before. The database's table of locks has a fixed size
 /// (`max_locks_per_transaction`, 64 by default, for each connection): 6,400 by default, and others need some too.
@@ -138,11 +138,11 @@ pub(crate) async fn as_in_use(
 pub(crate) fn held(error: impl Into<Error>, namespace: &str) -> Error {
     let error = error.into();
     let code = match &error {
-        Error::Database(error) => error.as_database_error().and_then(|error| error.code()),
+        Error::Database(error) => error.sqlstate(),
         _ => None,
     };
     // lock_not_available, deadlock_detected.
-    match code.as_deref() {
+    match code {
         Some("55P03" | "40P01") => TagError::Held { namespace: namespace.into() }.into(),
         _ => error,
     }

@@ -5,11 +5,11 @@ use sqlx::{AssertSqlSafe, PgPool};
 use super::recall::{
     NodeRow, needed, node_columns, paths_and_prefixes, several, tags_named, wanted_metadata,
 };
-use crate::api::timeline::TimelineQuery;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::node::Node;
+use crate::model::nodes::Node;
 use crate::model::timeframe::Timeframe;
+use crate::model::timeline::TimelineQuery;
 
 /// The latest nodes that a query without a topic asks for, the latest first.
 pub(crate) async fn latest(

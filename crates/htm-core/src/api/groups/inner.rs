@@ -8,12 +8,12 @@ use sqlx::{PgConnection, PgTransaction};
 use tokio::sync::{Mutex, Notify, broadcast};
 use uuid::Uuid;
 
-use super::member::GroupEvent;
-use super::mirror::{Applied, Mirror};
 use super::{Fence, GroupError, GroupRole};
 use crate::api::htm::Htm;
 use crate::api::remember::PendingReceipt;
 use crate::model::error::{Error, Result};
+use crate::model::groups::GroupEvent;
+use crate::model::groups::mirror::{Applied, Mirror};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
 use crate::store::group_memory::{self, Changes, Synced};

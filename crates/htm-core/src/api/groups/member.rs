@@ -9,47 +9,25 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use super::inner::{Inner, Op, State};
-use super::mirror::Mirror;
 use super::{
-    AfterShutdown, Group, GroupError, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
+    AfterShutdown, Group, GroupError, GroupEvent, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
     TransferTarget, Transferred, tasks,
 };
 use crate::api::htm::Htm;
-use crate::api::remember::{PendingReceipt, Receipt};
+use crate::api::remember::PendingReceipt;
 use crate::model::context::{Context, ContextOptions, assemble};
 use crate::model::error::{Error, Result};
+use crate::model::groups::mirror::Mirror;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::recall::{RecallQuery, Recalled};
+use crate::model::remember::Receipt;
 use crate::model::working_memory::{Entry, WorkingMemoryStats};
 use crate::store::group_memory::{self};
 use crate::store::{groups, robots};
 
 /// How many events a slow reader may be behind before it misses the oldest.
 const EVENTS: usize = 1_024;
-
-/// What happens to a member.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-pub enum GroupEvent {
-    /// The working memory changed, by this member or another one.
-    Synced {
-        /// The version that this member has now.
-        version: i64,
-        /// Nodes that came in.
-        added: Vec<NodeId>,
-        /// Nodes that left.
-        removed: Vec<NodeId>,
-    },
-    /// It is active now.
-    Promoted,
-    /// It is passive now.
-    Demoted,
-    /// Another process speaks for its robot now, or the robot is no member any more. The last event.
-    Replaced,
-    /// The group was shut down. The last event.
-    Closed,
-}
 
 /// What [`GroupMember::recall`] found.
 #[derive(Clone, Debug, serde::Serialize)]

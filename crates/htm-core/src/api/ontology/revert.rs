@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::change::{ChangeKind, Changed, Open};
-use super::error::TagError;
-use super::names::{Draft, Meaning, NameChange, parse};
-use super::{Ontology, names};
+use super::Ontology;
+use super::change::Open;
+use crate::model::error::TagError;
 use crate::model::error::{Error, Result};
-use crate::model::tag::TagRules;
+use crate::model::ontology::names;
+use crate::model::ontology::names::{Draft, Meaning, NameChange, parse};
+use crate::model::ontology::{ChangeKind, Changed};
+use crate::model::tags::TagRules;
 use crate::store::tag_changes as store;
 use crate::store::tags;
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::job::Stage;
+use crate::model::jobs::Stage;
 use crate::model::rank::{self, Asked, Lexeme, Member, Parts, Ranked, Ranking, Sought};
 use crate::model::recall::{
     Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,

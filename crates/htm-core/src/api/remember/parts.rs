@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 use crate::store::tags::{LOCKS_A_NAMESPACE, MOST_LOCKS};
 
 /// The places of memories, by the transaction that writes them, from the namespace and the tags of each. A namespace is

@@ -1,7 +1,7 @@
 //! The next step.
 
 use super::Error;
-use crate::model::job::JobState;
+use crate::model::jobs::JobState;
 
 impl Error {
     /// What to do next.
@@ -107,7 +107,7 @@ impl Error {
             Self::Tag(error) => error.hint(),
             Self::Recall(error) => error.hint(),
             Self::Provider(error) => error.hint().into(),
-            Self::DatabaseUnreachable(error) if is_about_proof(error) => {
+            Self::DatabaseUnreachable(error) if error.is_unproven => {
                 "the server has to prove who it is: name the authority that signed its certificate in database.url \
                  (?sslrootcert=/path/ca.pem), or, in a network that you trust, encrypt without proof (?sslmode=require) \
                  or not at all (?sslmode=disable)"
@@ -116,7 +116,7 @@ impl Error {
             Self::DatabaseUnreachable(_) => {
                 "check database.url with `htm config show` and the server with `htm db status`".into()
             }
-            Self::DatabaseDenied(error) if is_privilege(error) => {
+            Self::DatabaseDenied(error) if error.is_privilege() => {
                 "the role in database.url may not do this: run commands that change the schema (`htm db migrate`, `htm models`) \
                  as the role that owns it; for the rest, `htm db migrate --application-role ROLE` as the owner"
                     .into()
@@ -136,17 +136,4 @@ impl Error {
             Self::Corrupt { .. } => "this is a bug; keep the database and report it".into(),
         }
     }
-}
-
-/// Whether the server could not prove who it is. A certificate that is refused comes as data that cannot be read.
-fn is_about_proof(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Tls(_) => true,
-        sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::InvalidData,
-        _ => false,
-    }
-}
-
-fn is_privilege(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).as_deref() == Some("42501") // insufficient_privilege
 }

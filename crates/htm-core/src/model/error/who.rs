@@ -1,7 +1,6 @@
 //! Who has to act.
 
 use super::Error;
-use super::convert::is_transient;
 use crate::model::fault::Fault;
 
 impl Error {
@@ -29,7 +28,7 @@ impl Error {
             Self::Recall(error) => error.fault(),
             Self::Tag(error) => error.fault(),
             Self::Provider(error) => error.fault(),
-            Self::Database(error) if is_transient(error) => Fault::Transient,
+            Self::Database(error) if error.is_transient() => Fault::Transient,
             Self::Database(_) | Self::Corrupt { .. } => Fault::Bug,
             _ => Fault::User,
         }

@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 
 use super::{Explanation, Snippet, Strategy};
 use crate::model::id::NodeId;
-use crate::model::node::Node;
-use crate::model::tag::TagPath;
+use crate::model::nodes::Node;
+use crate::model::tags::TagPath;
 use crate::model::timeframe::{TimePhrase, Timeframe};
 
 /// What a recall found, and what it could not see.

@@ -9,7 +9,7 @@ use super::RecallError;
 use crate::model::error::{Error, Result};
 use crate::model::memory::{validate_metadata, validate_text};
 use crate::model::relevance::RelevanceWeights;
-use crate::model::tag::TagPath;
+use crate::model::tags::TagPath;
 use crate::model::timeframe::TimeFilter;
 
 /// The most hits that one recall gives.

@@ -2,13 +2,11 @@
 
 use std::str::FromStr;
 
-use chrono::Datelike;
+use chrono::{DateTime, Datelike, Utc};
 
 use super::phrase::{phrases, without};
-use super::{TimeExpression, Timeframe};
-use crate::api::htm::Htm;
+use super::{TimeExpression, TimeSettings, Timeframe};
 use crate::model::error::{Error, Result};
-use crate::store::server;
 
 /// When the memories that are looked for were made.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +14,7 @@ pub enum TimeFilter {
     /// Within these ranges.
     Within(Timeframe),
     /// What an expression means when the query is asked, by the database's clock and the handle's
-    /// [`TimeSettings`](super::TimeSettings).
+    /// [`TimeSettings`].
     Said(TimeExpression),
     /// What the query's text says: the phrase is cut from it ("what did we decide last week about billing" asks
     /// "what did we decide about billing"). No phrase, no filter; nor is one taken from within quotes, or one whose
@@ -77,36 +75,43 @@ impl Applied {
     }
 }
 
-impl Htm {
-    /// What a filter means now. Only words ask the database for its clock.
-    pub(crate) async fn apply_time(&self, filter: &TimeFilter, text: &str) -> Result<Applied> {
-        let settings = &self.settings().time;
-        match filter {
-            TimeFilter::Within(timeframe) => Ok(Applied { timeframe: timeframe.clone(), phrase: None }),
-            TimeFilter::Said(expression) => {
-                let now = server::now(self.pool()).await?;
+impl TimeFilter {
+    /// What it means for a text, whatever the time; none when that depends on it.
+    pub(crate) fn fixed(&self, text: &str) -> Option<Applied> {
+        match self {
+            Self::Within(timeframe) => Some(Applied { timeframe: timeframe.clone(), phrase: None }),
+            Self::Auto if phrases(text, i16::MAX).is_empty() => Some(Applied::default()),
+            Self::Said(_) | Self::Auto => None,
+        }
+    }
+
+    /// What it means for a text at this time.
+    pub(crate) fn at(&self, text: &str, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Applied> {
+        match self {
+            Self::Within(timeframe) => Ok(Applied { timeframe: timeframe.clone(), phrase: None }),
+            Self::Said(expression) => {
                 Ok(Applied { timeframe: expression.resolve(now, settings)?, phrase: None })
             }
-            TimeFilter::Auto => {
-                if phrases(text, i16::MAX).is_empty() {
-                    return Ok(Applied { timeframe: Timeframe::ALL, phrase: None });
-                }
-                let now = server::now(self.pool()).await?;
-                let next_year = i16::try_from(now.year() + 1).unwrap_or(i16::MAX);
-                for phrase in phrases(text, next_year) {
-                    // What no calendar reaches was no time.
-                    let Ok(timeframe) = phrase.expression.resolve(now, settings) else { continue };
-                    if timeframe.from().is_some_and(|from| from >= now) {
-                        continue;
-                    }
-                    let taken = TimePhrase {
-                        phrase: phrase.expression.to_string(),
-                        query: without(text, &phrase.span),
-                    };
-                    return Ok(Applied { timeframe, phrase: Some(taken) });
-                }
-                Ok(Applied { timeframe: Timeframe::ALL, phrase: None })
-            }
+            Self::Auto => Ok(Applied::to_phrase(text, now, settings).unwrap_or_default()),
         }
+    }
+}
+
+impl Applied {
+    /// The first phrase of the text whose time has begun.
+    fn to_phrase(text: &str, now: DateTime<Utc>, settings: &TimeSettings) -> Option<Self> {
+        let next_year = i16::try_from(now.year() + 1).unwrap_or(i16::MAX);
+        phrases(text, next_year).into_iter().find_map(|phrase| {
+            // What no calendar reaches was no time.
+            let timeframe = phrase.expression.resolve(now, settings).ok()?;
+            if timeframe.from().is_some_and(|from| from >= now) {
+                return None;
+            }
+            let query = without(text, &phrase.span);
+            Some(Self {
+                timeframe,
+                phrase: Some(TimePhrase { phrase: phrase.expression.to_string(), query }),
+            })
+        })
     }
 }

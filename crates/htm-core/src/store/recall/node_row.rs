@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::node::Node;
+use crate::model::nodes::Node;
 use crate::store::nodes::read_tag;
 
 /// What a [`NodeRow`] is read from.

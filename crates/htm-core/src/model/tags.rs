@@ -17,8 +17,12 @@ pub use limits::TagLimits;
 pub use rules::TagRules;
 pub use tree::TagTree;
 
+use crate::model::error::Error;
+pub use crate::model::error::{InvalidTag, TagRule};
+
 /// The most levels a tag may have.
 pub const MAX_DEPTH: usize = 5;
+
 /// The most bytes a tag may have.
 pub const MAX_BYTES: usize = 255;
 
@@ -133,64 +137,9 @@ fn is_allowed(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
 }
 
-/// A text that is not a tag, and the rule it breaks.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{tag}` is not a tag: {rule}")]
-pub struct InvalidTag {
-    /// The text, cut after 80 characters, without control characters.
-    pub tag: String,
-    /// The rule that it breaks.
-    pub rule: TagRule,
-}
-
-impl InvalidTag {
-    fn new(text: &str, rule: TagRule) -> Self {
-        let tag = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Self { tag, rule }
-    }
-}
-
-/// What a tag must be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TagRule {
-    /// It has a name.
-    #[error("it is empty")]
-    Empty,
-    /// It has at most [`MAX_BYTES`].
-    #[error("it has {bytes} bytes, 255 are the most")]
-    TooLong {
-        /// What it has.
-        bytes: usize,
-    },
-    /// Each level has a name.
-    #[error("a level is empty")]
-    EmptyLevel,
-    /// Of few characters.
-    #[error("only a-z, 0-9 and - may stand between the colons, not `{found}`")]
-    Character {
-        /// The first that may not.
-        found: char,
-    },
-    /// It has few levels.
-    #[error("it has {levels} levels, {most} are the most")]
-    TooDeep {
-        /// What it has.
-        levels: usize,
-        /// What it may have.
-        most: usize,
-    },
-    /// No level comes again below itself.
-    #[error("the level `{level}` comes twice")]
-    Repeated {
-        /// The level.
-        level: String,
-    },
-    /// It is written in the one form that is stored.
-    #[error("it is written `{stored}`")]
-    Written {
-        /// That form.
-        stored: String,
-    },
+/// A tag as the database holds it; the table's CHECK is the same rule as the type's.
+pub(crate) fn read_tag(path: String) -> Result<TagPath, Error> {
+    path.try_into().map_err(|error: InvalidTag| Error::Corrupt { what: error.to_string() })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is wrong with a call about the ontology.
 
+use super::TagRule;
 use crate::model::fault::Fault;
-use crate::model::tag::TagRule;
 
 /// What is wrong with a call about the ontology. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

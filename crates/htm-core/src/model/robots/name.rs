@@ -15,7 +15,7 @@ const NOUNS: [&str; 32] = [
 ];
 
 /// A name that can be said and remembered, as `quiet-heron-417`: one of a million.
-pub(super) fn generate() -> String {
+pub(crate) fn generate() -> String {
     let random = Uuid::new_v4().as_u128();
     let adjective = ADJECTIVES[(random % 32) as usize];
     // The middle of a version 4 UUID has fixed bits; these ends have none.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::TagError;
+use super::TagError;
 use crate::model::error::Error;
-use crate::model::tag::former::{lineage, meant};
-use crate::model::tag::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
+use crate::model::tags::former::{lineage, meant};
+use crate::model::tags::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
 
 /// A tag beside its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,7 +89,7 @@ impl Names {
     }
 
     /// Whether what was split into others, and those again, is at last `tag`.
-    pub(super) fn leads_to(&self, from: &str, tag: &str) -> bool {
+    pub(crate) fn leads_to(&self, from: &str, tag: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![from];
         while let Some(path) = open.pop() {
@@ -102,7 +102,7 @@ impl Names {
         false
     }
 
-    pub(super) fn add_ancestors(&mut self, path: &str) {
+    pub(crate) fn add_ancestors(&mut self, path: &str) {
         for above in lineage(path).skip(1) {
             if self.meaning(above).is_none() {
                 self.tags.insert(above.to_owned(), Tag::default());
@@ -358,7 +358,7 @@ impl Draft {
 }
 
 /// Of names, those that stand below no other of them.
-pub(super) fn uppermost(names: BTreeSet<String>) -> BTreeSet<String> {
+pub(crate) fn uppermost(names: BTreeSet<String>) -> BTreeSet<String> {
     let is_below = |name: &&String| lineage(name).skip(1).any(|above| names.contains(above));
     names.iter().filter(|name| !is_below(name)).cloned().collect()
 }

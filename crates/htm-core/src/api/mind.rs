@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use sqlx::PgPool;
 use tokio::sync::Notify;
 
-use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::working_memory::{Entry, WorkingMemory};
-use crate::store::robots::{self, is_about};
+use crate::store::robots;
 use crate::store::working_memory::{self as store, Gone, Kept};
 
 /// A change is written after this time, or with so many others.
@@ -29,8 +29,8 @@ const RETRY_LAST: Duration = Duration::from_secs(30);
 /// What all clones of a robot share.
 #[derive(Debug)]
 pub(crate) struct Mind {
-    pub(super) htm: Htm,
-    pub(super) namespace: String,
+    pool: PgPool,
+    pub(crate) namespace: String,
     state: Mutex<State>,
     changed: Notify,
     batch_full: Notify,
@@ -42,10 +42,10 @@ pub(crate) struct Mind {
 
 /// The working memory, and what of it the database does not know.
 #[derive(Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     id: RobotId,
     name: String,
-    pub(super) memory: WorkingMemory,
+    pub(crate) memory: WorkingMemory,
     pending: Pending,
     /// From this machine's clock to the database's.
     offset: TimeDelta,
@@ -66,7 +66,7 @@ impl Default for Pending {
 
 impl State {
     /// The database's time, as PostgreSQL stores it, and later at each call.
-    pub(super) fn tick(&mut self) -> DateTime<Utc> {
+    pub(crate) fn tick(&mut self) -> DateTime<Utc> {
         let now = (Utc::now() + self.offset).trunc_subsecs(6);
         self.last = now.max(self.last + TimeDelta::microseconds(1));
         self.last
@@ -100,8 +100,8 @@ impl Pending {
 }
 
 impl Mind {
-    pub(super) fn new(
-        htm: Htm,
+    pub(crate) fn new(
+        pool: PgPool,
         id: RobotId,
         (namespace, name): (&str, &str),
         memory: WorkingMemory,
@@ -117,7 +117,7 @@ impl Mind {
             last,
         };
         Self {
-            htm,
+            pool,
             namespace: namespace.into(),
             state: Mutex::new(state),
             changed: Notify::new(),
@@ -128,17 +128,17 @@ impl Mind {
         }
     }
 
-    pub(super) fn id(&self) -> RobotId {
+    pub(crate) fn id(&self) -> RobotId {
         self.lock().id
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.lock().name.clone()
     }
 
     /// Takes note of who it is now, and what that is called: it was renamed, or merged into another. What it has in mind goes
     /// along, beside what that one has.
-    pub(super) fn become_robot(&self, id: RobotId, name: &str) {
+    pub(crate) fn become_robot(&self, id: RobotId, name: &str) {
         let mut state = self.lock();
         if state.id != id {
             state.id = id;
@@ -150,12 +150,12 @@ impl Mind {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that these came, were used, or left: the keeper writes them.
-    pub(super) fn note_changed(&self, nodes: impl IntoIterator<Item = NodeId>) {
+    pub(crate) fn note_changed(&self, nodes: impl IntoIterator<Item = NodeId>) {
         let mut state = self.lock();
         state.pending.add(nodes);
         if !state.pending.is_empty() {
@@ -167,16 +167,16 @@ impl Mind {
     }
 
     /// Writes what is pending; when that fails, it is pending as before.
-    pub(super) async fn flush(&self) -> Result<()> {
+    pub(crate) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
-            Err(Error::Database(error)) if is_about(&error, "working_memory_robot_fk") => {
+            Err(Error::Database(error)) if error.constraint() == Some("working_memory_robot_fk") => {
                 // It was merged into another, or is gone: then its name goes on, with a row of its own.
-                let (id, name) = match robots::now_called(self.htm.pool(), self.id()).await? {
+                let (id, name) = match robots::now_called(&self.pool, self.id()).await? {
                     Some(now) => now,
                     None => {
                         let name = self.name();
-                        (store::open_robot(self.htm.pool(), &self.namespace, &name).await?.id, name)
+                        (store::open_robot(&self.pool, &self.namespace, &name).await?.id, name)
                     }
                 };
                 self.become_robot(id, &name);
@@ -215,10 +215,10 @@ impl Mind {
             Some(Pending::Everything) => Gone::AllOthers,
             _ => Gone::These(&gone),
         };
-        store::keep(self.htm.pool(), id, &kept, gone).await?;
+        store::keep(&self.pool, id, &kept, gone).await?;
         unwritten.pending = None;
         // It may have been renamed elsewhere.
-        if let Ok(Some((now, name))) = robots::now_called(self.htm.pool(), id).await {
+        if let Ok(Some((now, name))) = robots::now_called(&self.pool, id).await {
             self.become_robot(now, &name);
         }
         Ok(())
@@ -264,7 +264,7 @@ impl Mind {
     }
 
     fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire) || self.htm.pool().is_closed()
+        self.closing.load(Ordering::Acquire) || self.pool.is_closed()
     }
 }
 
@@ -289,7 +289,7 @@ impl Drop for Unwritten<'_> {
 pub(crate) struct OpenMinds(Mutex<Vec<Weak<Mind>>>);
 
 impl OpenMinds {
-    pub(super) fn open(&self, mind: &Arc<Mind>) {
+    pub(crate) fn open(&self, mind: &Arc<Mind>) {
         let mut minds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         minds.retain(|mind| mind.strong_count() > 0);
         minds.push(Arc::downgrade(mind));
@@ -309,10 +309,10 @@ impl OpenMinds {
 
 /// The task that writes; it writes once more when the last clone of the robot is dropped.
 #[derive(Debug)]
-pub(super) struct Keeper(Arc<Mind>);
+pub(crate) struct Keeper(Arc<Mind>);
 
 impl Keeper {
-    pub(super) fn start(mind: Arc<Mind>) -> Self {
+    pub(crate) fn start(mind: Arc<Mind>) -> Self {
         tokio::spawn({
             let mind = mind.clone();
             async move { mind.keep().await }

@@ -1,0 +1,48 @@
+//! What the database said.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+/// An error of the database, or of the way to it. Its source is what the driver said of it.
+#[derive(Debug)]
+pub struct DatabaseError {
+    pub(crate) sqlstate: Option<String>,
+    pub(crate) constraint: Option<String>,
+    /// The server could not prove who it is.
+    pub(crate) is_unproven: bool,
+    pub(crate) driver: Box<dyn StdError + Send + Sync>,
+}
+
+impl DatabaseError {
+    /// The server's [code](https://www.postgresql.org/docs/current/errcodes-appendix.html), if it was the server that
+    /// refused.
+    pub fn sqlstate(&self) -> Option<&str> {
+        self.sqlstate.as_deref()
+    }
+
+    /// The constraint that a row would have broken.
+    pub fn constraint(&self) -> Option<&str> {
+        self.constraint.as_deref()
+    }
+
+    /// Serialisation failures, deadlocks and timeouts pass when the statement is sent again.
+    pub(super) fn is_transient(&self) -> bool {
+        matches!(self.sqlstate(), Some("40001" | "40P01" | "55P03" | "57014"))
+    }
+
+    pub(super) fn is_privilege(&self) -> bool {
+        self.sqlstate() == Some("42501") // insufficient_privilege
+    }
+}
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.driver.fmt(f)
+    }
+}
+
+impl StdError for DatabaseError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.driver.source()
+    }
+}

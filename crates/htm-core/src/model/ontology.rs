@@ -1,0 +1,17 @@
+//! The ontology of a namespace: its tags and names, and what a change makes of them.
+
+pub(crate) mod change;
+pub(crate) mod exchange;
+mod look;
+pub(crate) mod names;
+mod suggest;
+
+pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Synonym, Term};
+pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
+pub use look::{
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, SplitOutcome, TagCount, TagDetails, TagUse,
+    TaggedNode, UnmatchedTag,
+};
+pub use suggest::{Orphan, Suggestion};
+
+pub use crate::model::error::TagError;

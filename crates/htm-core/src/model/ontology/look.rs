@@ -1,0 +1,147 @@
+//! What is seen of an ontology.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::id::NodeId;
+use crate::model::tags::TagPath;
+
+/// A tag and who has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TagUse {
+    /// The tag.
+    pub tag: TagPath,
+    /// What it is about.
+    pub description: Option<String>,
+    /// The tags that take its place.
+    pub split_into: Vec<String>,
+    /// When it was registered.
+    pub created_at: DateTime<Utc>,
+    /// Live nodes that have it.
+    pub nodes: i64,
+    /// Live nodes that have it or one below it, each counted once.
+    pub total: i64,
+    /// When it was assigned last.
+    pub last_used: Option<DateTime<Utc>>,
+}
+
+/// What became of the live nodes of a split.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SplitOutcome {
+    /// Nodes that are yet to be tagged again.
+    pub waiting: i64,
+    /// The tags in its place, each with the nodes that have it or one below it now.
+    pub into: Vec<TagCount>,
+    /// Nodes that fit none of those, and keep the tag.
+    pub kept: i64,
+}
+
+/// How many nodes have a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TagCount {
+    /// The tag.
+    pub tag: String,
+    /// Live nodes.
+    pub nodes: i64,
+}
+
+/// All about a tag.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TagDetails {
+    /// The tag with its counts.
+    #[serde(flatten)]
+    pub tag: TagUse,
+    /// Its other names.
+    pub synonyms: Vec<String>,
+    /// The tags above it, the root first.
+    pub parents: Vec<TagPath>,
+    /// The tags directly below it.
+    pub children: Vec<TagUse>,
+    /// The tags beside it, below the same parent.
+    pub siblings: Vec<TagPath>,
+    /// By whom it was assigned.
+    pub origins: Vec<OriginCount>,
+    /// The newest nodes that have it or one below it.
+    pub newest: Vec<TaggedNode>,
+}
+
+/// How many nodes have a tag by the same evidence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OriginCount {
+    /// `manual`, `llm`, `local` or `rule`.
+    pub origin: String,
+    /// The model, none when assigned by hand.
+    pub model: Option<String>,
+    /// The version of its prompt or rules.
+    pub prompt_version: Option<String>,
+    /// How many live nodes.
+    pub nodes: i64,
+    /// The mean of their confidence, none when nothing was said.
+    pub mean_confidence: Option<f32>,
+}
+
+/// A node that has a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaggedNode {
+    /// The node.
+    pub node: NodeId,
+    /// Its text.
+    pub content: String,
+}
+
+/// A tag that is written nearly so.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimilarTag {
+    /// The tag.
+    pub tag: String,
+    /// The share of trigrams that both have, 0.3 to 1; of its name, its last level or another name of it.
+    pub similarity: f32,
+}
+
+/// A tag that somebody asks by, and that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnmatchedTag {
+    /// The tag asked by.
+    pub tag: TagPath,
+    /// Those that are written nearly so, the nearest first.
+    pub nearest: Vec<String>,
+}
+
+/// Two tags that stand on the same nodes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CoOccurrence {
+    /// One tag.
+    pub tag: String,
+    /// The other.
+    pub other: String,
+    /// Live nodes that have both.
+    pub nodes: i64,
+    /// Live nodes that have the one.
+    pub tag_nodes: i64,
+    /// Live nodes that have the other.
+    pub other_nodes: i64,
+    /// The share of nodes with either that have both, 0 to 1.
+    pub jaccard: f32,
+}
+
+/// A change in the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoggedChange {
+    /// Its number.
+    pub change: i64,
+    /// What it was, as `merge`.
+    pub kind: String,
+    /// What was asked for.
+    pub details: Value,
+    /// Who asked.
+    pub made_by: Option<String>,
+    /// When.
+    pub made_at: DateTime<Utc>,
+    /// The change that undid it.
+    pub reverted_by: Option<i64>,
+    /// How many names it is about.
+    pub names: i64,
+    /// How many nodes had other tags by it, or tags that are called otherwise.
+    pub nodes: i64,
+}

@@ -1,0 +1,111 @@
+//! How far a node is: written at once, embedded and tagged later.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::id::NodeId;
+use crate::model::jobs::Stage;
+
+/// A node's way through the stages.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct NodeStatus {
+    /// The node.
+    pub node: NodeId,
+    /// When its text was written, by the database's clock.
+    pub written_at: DateTime<Utc>,
+    /// Embed and tag, in this order.
+    pub stages: Vec<StageStatus>,
+}
+
+impl NodeStatus {
+    /// The state of one stage.
+    pub fn stage(&self, stage: Stage) -> &StageState {
+        self.stages
+            .iter()
+            .find(|status| status.stage == stage)
+            .map_or(&StageState::Stranded, |status| &status.state)
+    }
+}
+
+/// A stage of a node.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct StageStatus {
+    /// Which.
+    pub stage: Stage,
+    /// The revision whose result stands in until this one's is there: the text was edited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale: Option<i32>,
+    /// How far.
+    #[serde(flatten)]
+    pub state: StageState,
+}
+
+/// How far a stage is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum StageState {
+    /// Its job waits.
+    Pending {
+        /// Attempts made.
+        attempts: i32,
+        /// Attempts allowed.
+        max_attempts: i32,
+        /// When it is due.
+        due_at: Option<DateTime<Utc>>,
+        /// What the last attempt said.
+        last_error: Option<String>,
+    },
+    /// Its job waits for more than time.
+    Parked {
+        /// `budget`: its namespace has spent the day's; `age`: it was put off for too long.
+        why: String,
+        /// When it is due by itself; far away for `age`.
+        until: Option<DateTime<Utc>>,
+        /// What the last attempt said.
+        last_error: Option<String>,
+    },
+    /// A worker holds it.
+    Running {
+        /// Which attempt, from 1.
+        attempt: i32,
+        /// The worker's identity.
+        worker: String,
+    },
+    /// It is done.
+    Done {
+        /// By which model.
+        model: String,
+        /// With what outcome, as `embedded`, `embedded in 3 parts` or `3 tags`.
+        outcome: String,
+        /// When.
+        at: DateTime<Utc>,
+        /// Milliseconds from the write of the text.
+        after_ms: f64,
+        /// By which worker.
+        worker: String,
+        /// In which attempt.
+        attempt: i32,
+    },
+    /// A dead letter.
+    Dead {
+        /// Attempts made.
+        attempts: i32,
+        /// What the last one said.
+        error: String,
+    },
+    /// No completion, no job: the pipeline lost it. `htm doctor` counts these, and there are none.
+    Stranded,
+}
+
+impl StageState {
+    /// In one word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pending { .. } => "pending",
+            Self::Parked { .. } => "parked",
+            Self::Running { .. } => "running",
+            Self::Done { .. } => "done",
+            Self::Dead { .. } => "dead",
+            Self::Stranded => "stranded",
+        }
+    }
+}

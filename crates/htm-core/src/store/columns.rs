@@ -1,0 +1,91 @@
+//! How the model's types stand in columns and rows: the model itself knows no database.
+
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
+use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
+
+use crate::model::forget::{ForgottenNode, Match};
+use crate::model::id::{GroupId, NodeId, RobotId};
+use crate::model::keepers::KeptBy;
+use crate::model::nodes::Revision;
+use crate::model::ontology::{
+    CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
+};
+use crate::model::stats::{GroupUse, IndexSize, TableSize};
+use crate::model::tags::TagPath;
+
+/// An id stands in a `bigint`.
+macro_rules! id {
+    ($id:ty) => {
+        impl Type<Postgres> for $id {
+            fn type_info() -> PgTypeInfo {
+                <i64 as Type<Postgres>>::type_info()
+            }
+        }
+
+        impl PgHasArrayType for $id {
+            fn array_type_info() -> PgTypeInfo {
+                i64::array_type_info()
+            }
+        }
+
+        impl Encode<'_, Postgres> for $id {
+            fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+                Encode::<Postgres>::encode_by_ref(&self.0, buffer)
+            }
+        }
+
+        impl Decode<'_, Postgres> for $id {
+            fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+                i64::decode(value).map(Self)
+            }
+        }
+    };
+}
+
+id!(NodeId);
+id!(RobotId);
+id!(GroupId);
+
+impl Type<Postgres> for TagPath {
+    fn type_info() -> PgTypeInfo {
+        <String as Type<Postgres>>::type_info()
+    }
+
+    fn compatible(info: &PgTypeInfo) -> bool {
+        <String as Type<Postgres>>::compatible(info)
+    }
+}
+
+impl Decode<'_, Postgres> for TagPath {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(<String as Decode<Postgres>>::decode(value)?.try_into()?)
+    }
+}
+
+/// A row whose columns are called as the type's fields.
+macro_rules! row {
+    ($type:ident { $($field:ident),* }) => {
+        impl FromRow<'_, PgRow> for $type {
+            fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+                Ok(Self { $($field: row.try_get(stringify!($field))?),* })
+            }
+        }
+    };
+}
+
+row!(Match { node, revision, robot, created_at, excerpt });
+row!(ForgottenNode { node, namespace, robot, key, deleted_at, excerpt });
+row!(KeptBy { namespace, robot, made, remember_count, first_repeat, last_repeat, in_working_memory });
+row!(Revision { revision, content, author, written_at });
+row!(TagUse { tag, description, split_into, created_at, nodes, total, last_used });
+row!(OriginCount { origin, model, prompt_version, nodes, mean_confidence });
+row!(TaggedNode { node, content });
+row!(SimilarTag { tag, similarity });
+row!(CoOccurrence { tag, other, nodes, tag_nodes, other_nodes, jaccard });
+row!(LoggedChange { change, kind, details, made_by, made_at, reverted_by, names, nodes });
+row!(Synonym { name, tag });
+row!(GroupUse { namespace, group, members, active, nodes, tokens, max_tokens, utilisation });
+row!(TableSize { name, rows, table_bytes, index_bytes });
+row!(IndexSize { name, table, bytes });
