@@ -49,7 +49,6 @@ async fn a_phrase_must_be_there() {
                 "\"night watch\" \"the castle\"",
                 &["castles and night watches", "the night watch of the castle"],
             ),
-            ("\"night watch\" \"night sky\"", &[]),
             ("\"to be or not to be\"", &["to be or not to be"]),
             ("\"C++ templates\"", &["it will be C++ templates or nothing"]),
             ("“not to be”", &["to be or not to be"]),
@@ -68,6 +67,35 @@ async fn a_phrase_must_be_there() {
             assert_eq!(found(&htm, text, strategy).await[0], "watch the night sky", "{strategy}: {text}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_phrase_that_no_memory_has_is_said_and_its_words_answer() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["the night watch of the castle", "watch the night sky", "bread"]).await;
+    for strategy in BOTH {
+        for text in ["\"night watch\" \"night sky\"", "\"castle watch\""] {
+            let recalled = htm.recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap();
+            assert!(recalled.relaxed && !recalled.hits.is_empty(), "{strategy}: {text}");
+        }
+        let recalled = htm.recall(&RecallQuery::new("\"night watch\"").strategy(strategy)).await.unwrap();
+        assert_eq!((recalled.relaxed, recalled.hits.len()), (false, 1), "{strategy}");
+    }
+    // What is excluded stays excluded, and nothing is nothing.
+    let fulltext = |text: &str| RecallQuery::new(text).strategy(Strategy::Fulltext);
+    for text in ["\"xylophone quux\"", "\"castle bread\" -castle -bread"] {
+        let recalled = htm.recall(&fulltext(text)).await.unwrap();
+        assert_eq!((recalled.relaxed, recalled.hits.len()), (false, 0), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn words_are_taken_as_they_are_typed_where_that_is_asked() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["the zeppelin landed at the harbour"]).await;
+    let query = RecallQuery { correct: false, ..RecallQuery::new("zepeplin").strategy(Strategy::Fulltext) };
+    let recalled = htm.recall(&query).await.unwrap();
+    assert!(recalled.hits.is_empty() && recalled.corrected.is_empty());
 }
 
 /// Each is asked with words of its own, in marks that it does not have, and with dashes.

@@ -203,6 +203,7 @@ impl Answer {
         }
         for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
             text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
+            text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
         }
         for degraded in self.recalled.iter().flat_map(|recalled| &recalled.recalled.degraded) {
             let what = style("degraded").for_stderr().yellow();

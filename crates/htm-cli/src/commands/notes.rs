@@ -1,6 +1,6 @@
 //! What a question names that is not there: a slip of the pen finds nothing, and nobody sees why.
 
-use htm_core::{Htm, TagFilter, TimeFilter, TimePhrase};
+use htm_core::{Correction, Htm, TagFilter, TimeFilter, TimePhrase};
 
 use crate::error::CliError;
 use crate::output::one_line;
@@ -91,4 +91,20 @@ pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> Str
 /// A line each, to stand below an answer.
 pub(crate) fn describe(notes: &[String]) -> String {
     notes.iter().map(|note| format!("\nnote: {}", one_line(note, 300))).collect()
+}
+
+/// A line for each way in which other words were looked for than those that were asked.
+pub(crate) fn describe_words(corrected: &[Correction], relaxed: bool) -> String {
+    let mut text = String::new();
+    if relaxed {
+        text.push_str("\nno memory has the phrase as it stands in quotes; searched for its words");
+    }
+    if !corrected.is_empty() {
+        let word = |word: &Correction| {
+            format!("`{}` instead of `{}`", one_line(&word.used, 40), one_line(&word.asked, 40))
+        };
+        let words: Vec<String> = corrected.iter().map(word).collect();
+        text.push_str(&format!("\nno memory has these words; searched for {}", words.join(", ")));
+    }
+    text
 }

@@ -246,14 +246,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     if let Some(chosen) = &recalled.chosen {
         text.push_str(&format!("\nstrategy: {}, for {}", chosen.strategy, chosen.reason));
     }
-    if !recalled.corrected.is_empty() {
-        let words: Vec<String> = recalled
-            .corrected
-            .iter()
-            .map(|word| format!("`{}` instead of `{}`", one_line(&word.used, 40), one_line(&word.asked, 40)))
-            .collect();
-        text.push_str(&format!("\nno memory has these words; searched for {}", words.join(", ")));
-    }
+    text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
     if recalled.hits.iter().any(|hit| hit.explanation.is_some()) {
         let legs: Vec<String> = recalled.legs.iter().map(ToString::to_string).collect();
         text.push_str(&format!("\nlegs: {}", legs.join(", ")));

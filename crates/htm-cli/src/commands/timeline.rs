@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use console::style;
 use htm_core::{
-    Degraded, Grouping, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup, TimelineQuery, Zone,
+    Correction, Degraded, Grouping, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup, TimelineQuery,
+    Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -58,6 +59,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         time_phrase: timeline.time_phrase.take(),
         models: std::mem::take(&mut timeline.models),
         instead_of: timeline.instead_of.take(),
+        corrected: std::mem::take(&mut timeline.corrected),
+        relaxed: timeline.relaxed,
         degraded: std::mem::take(&mut timeline.degraded),
         groups: timeline.into_groups(grouping, &zone),
         notes,
@@ -87,6 +90,8 @@ struct Shown {
     time_phrase: Option<TimePhrase>,
     models: Vec<String>,
     instead_of: Option<String>,
+    corrected: Vec<Correction>,
+    relaxed: bool,
     degraded: Vec<Degraded>,
     /// Filters that name what is not there.
     notes: Vec<String>,
@@ -121,6 +126,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
         text.push_str(&format!("\ntime: {time}"));
     }
     text.push_str(&notes::describe_model(&shown.models, shown.instead_of.as_deref()));
+    text.push_str(&notes::describe_words(&shown.corrected, shown.relaxed));
     text.push_str(&describe_degraded(&shown.degraded));
     text.push_str(&notes::describe(&shown.notes));
     text

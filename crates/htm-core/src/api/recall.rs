@@ -13,7 +13,7 @@ use crate::model::recall::{
 };
 use crate::model::timeframe::Applied;
 use crate::model::timeline::TimelineQuery;
-use crate::model::words::{Sign, Words};
+use crate::model::words::{Sign, SignKind, Words};
 use crate::store::recall::Reader;
 use crate::store::tags;
 
@@ -119,12 +119,18 @@ impl Htm {
             timeframe: &timeframe,
             words: &words,
             by_text: strategy != Strategy::Vector || embedding.is_none(),
-            embedding: embedding.as_ref().map(|(model, vector)| (model, vector.to_vec())),
+            embedding: embedding.as_ref().map(|(model, vector)| (model, &vector[..])),
             settings: &self.settings().recall,
             relevance: weights.as_ref(),
             language: &self.settings().language,
         };
-        let found = search.run(Reader::open(self.pool(), self.settings().recall.ef_search).await?).await?;
+        let open = || Reader::open(self.pool(), self.settings().recall.ef_search);
+        let mut found = search.run(open().await?).await?;
+        let mut relaxed = false;
+        if found.hits.is_empty() && required.is_empty() && words.has(SignKind::Phrase) {
+            found = Search { words: &words.relaxed(), ..search }.run(open().await?).await?;
+            relaxed = !found.hits.is_empty();
+        }
         let hits = found.hits;
         if query.count_accesses {
             self.count_accesses(hits.iter().map(|hit| hit.node.id));
@@ -135,6 +141,7 @@ impl Htm {
             strategy: query.strategy,
             chosen,
             corrected: found.corrected,
+            relaxed,
             timeframe,
             time_phrase: phrase,
             unembedded: found.unembedded,
@@ -177,6 +184,7 @@ impl Htm {
             strategy: query.strategy,
             chosen: None,
             corrected: Vec::new(),
+            relaxed: false,
             timeframe: applied.timeframe,
             time_phrase: applied.phrase,
             unembedded: 0,

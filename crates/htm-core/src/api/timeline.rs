@@ -50,6 +50,8 @@ impl Htm {
                     time_phrase: recalled.time_phrase,
                     models: recalled.models,
                     instead_of: recalled.instead_of,
+                    corrected: recalled.corrected,
+                    relaxed: recalled.relaxed,
                     degraded: recalled.degraded,
                 }
             }
@@ -63,6 +65,8 @@ impl Htm {
                     time_phrase: phrase,
                     models: Vec::new(),
                     instead_of: None,
+                    corrected: Vec::new(),
+                    relaxed: false,
                     degraded: Vec::new(),
                 }
             }

@@ -3,6 +3,50 @@
 //! BM25 weighs the words (`bm25.rs`), a fusion makes one score of both legs (`fusion.rs`), and turns of a conversation take
 //! a share of their neighbours' (`neighbours.rs`). What the query names besides (a speaker, a month, terms as they are
 //! written) adds to it. Each hit keeps the parts of its score.
+//!
+//! What each step gained, as recall of relevant nodes among the first ten hits and nDCG at ten, hybrid
+//! with all-MiniLM-L6-v2. The steps were measured one upon the other, on 786 questions about conversations in short
+//! turns and 150 claims to be found in abstracts; each constant stands on a plateau, not on a peak.
+//!
+//! | step | short turns | abstracts |
+//! |---|---|---|
+//! | both legs, both scores for each candidate, convex sum | .672 .503 | .858 .705 |
+//! | neighbouring turns, weight .3 (.2 to .4 give the same) | .741 .533 | no conversations |
+//! | BM25 with 30 lexemes added to each length (15 to 100) | .747 .560 | .858 .702 |
+//! | a month named (98 of 786 questions name one), .3 (.2 to .5) | .769 .580 | – |
+//! | a speaker named, .15 (.1 to .3) | .784 .609 | – |
+//! | a word in a long text's opening counts two more (1 to 3) | no long texts | .878 .710 |
+//! | letters swapped (claims have misspellings of their own) | – | .884 .710 |
+//! | words together as in the query, .3 of the rarer one's weight | .786 .611 | .891 .716 |
+//! | neighbours as far as they are better than usual (.2 to .4: .778 to .794) | .790 .613 | – |
+//! | without what a text's length alone brings | .790 .613 | .891 .718 |
+//!
+//! Neighbours. A share of them that is only added puts turns before texts that stand for themselves; what two candidates
+//! would bring by chance is taken off, and the conversations gain as well:
+//!
+//! | | none | .15 added | .3 added | .3, better than usual |
+//! |---|---|---|---|---|
+//! | the demo, 32 questions, short conversations among notes | .974 .803 | .974 .775 | .932 .755 | .974 .790 |
+//! | the short turns, half of their sessions made notes | .726 .578 | .739 .580 | .709 .557 | .762 .591 |
+//! | the short turns, a fifth with a long answer on its subject | .689 .557 | .704 .567 | .724 .571 | .726 .581 |
+//!
+//! Length. Among a query's candidates, what BM25 grows by with a text's length is taken off, from 64 lexemes (a turn) to 128.
+//! Where texts are of one length this changes nothing. It is no merit of abstracts among sentences (.923 .816, then .923
+//! .813), and brings forward what long texts crowd out: turns that have a long answer each, on their subject (.623 .475,
+//! then .638 .488), and turns among long notes on other matters (.761 .599, then .771 .604). From 32 or 45 lexemes it
+//! brings a little more there and costs the short turns, or abstracts among sentences, .002 to .008.
+//!
+//! One pair of letters swapped in each query's rarest word costs .04 and .03 of recall (.13 and .08 without the steps for
+//! words that no node has).
+//!
+//! Rank fusion in place of the sum has .829 .681 on the abstracts, and .593 .431 on a quarter of the questions, of which the
+//! sum has .751 .599.
+//!
+//! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
+//! of the query's words, larger pools, feedback from the first hits, a vector a sentence; neighbours weighted by their
+//! similarity to the turn; a score a class of length. Full text alone on abstracts has .807 .675, a textbook's BM25 with
+//! the same words .807 .641 (.820 .648 with k1 1.5): k1 from .9 to 2, b from .5 to 1, lengths in words, parts of compounds that
+//! count once, and a smaller weight for corrected words move ours by one to three questions of 150, up and down.
 
 mod bm25;
 mod fusion;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::model::error::{Error, Result};
 use crate::model::nodes::Node;
-use crate::model::recall::{Degraded, RecallQuery, Strategy, TagFilter};
+use crate::model::recall::{Correction, Degraded, RecallQuery, Strategy, TagFilter};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours that may be asked for on either side.
@@ -118,6 +118,10 @@ pub struct Timeline {
     pub models: Vec<String>,
     /// As [`Recalled::instead_of`](crate::Recalled::instead_of).
     pub instead_of: Option<String>,
+    /// As [`Recalled::corrected`](crate::Recalled::corrected); empty without a topic.
+    pub corrected: Vec<Correction>,
+    /// As [`Recalled::relaxed`](crate::Recalled::relaxed).
+    pub relaxed: bool,
     /// As [`Recalled::degraded`](crate::Recalled::degraded); empty without a topic.
     pub degraded: Vec<Degraded>,
 }

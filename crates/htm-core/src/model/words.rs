@@ -148,6 +148,15 @@ impl Words {
         self
     }
 
+    /// These words with phrases that are preferred, no longer required.
+    pub(crate) fn relaxed(&self) -> Self {
+        let relaxed = |sign: &Sign| match sign.kind {
+            SignKind::Phrase => Sign { kind: SignKind::Quotation, ..sign.clone() },
+            _ => sign.clone(),
+        };
+        Self { signs: self.signs.iter().map(relaxed).collect(), ..self.clone() }
+    }
+
     /// What a hit must have, and must not.
     pub(crate) fn required(&self) -> impl Iterator<Item = &Sign> {
         self.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without))

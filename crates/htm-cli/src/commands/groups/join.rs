@@ -169,6 +169,8 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
             json!({
                 "event": "recalled",
                 "hits": hits,
+                "corrected": found.recalled.corrected,
+                "relaxed": found.recalled.relaxed,
                 "degraded": found.recalled.degraded,
                 "in_mind": found.is_in_mind,
                 "evicted": found.evicted,

@@ -20,6 +20,7 @@ use crate::store::filter::{self, Filter, Required};
 use crate::store::recall::{Asking, Choosing, Features, HitRow, Lexed, Reader, Size, TextSearch, Vectors};
 
 /// What is searched for, and where.
+#[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     /// Each once.
     pub(crate) namespaces: &'a [&'a str],
@@ -33,7 +34,7 @@ pub(crate) struct Search<'a> {
     /// Whether full text runs.
     pub(crate) by_text: bool,
     /// None: no vectors.
-    pub(crate) embedding: Option<(&'a RegisteredModel, Vec<f32>)>,
+    pub(crate) embedding: Option<(&'a RegisteredModel, &'a [f32])>,
     pub(crate) settings: &'a RecallSettings,
     /// What candidates are ordered anew by.
     pub(crate) relevance: Option<&'a RelevanceWeights>,

@@ -25,6 +25,8 @@ pub struct Recalled {
     pub chosen: Option<Chosen>,
     /// Words of the query that no node has, and those that were looked for in their place.
     pub corrected: Vec<Correction>,
+    /// No memory has the phrases that hits had to have: their words were looked for instead.
+    pub relaxed: bool,
     /// When the hits were made: what the query's filter meant.
     pub timeframe: Timeframe,
     /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
