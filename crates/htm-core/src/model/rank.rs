@@ -80,8 +80,6 @@ pub(crate) struct Member {
     pub(crate) length: i32,
     /// Cosine; none while it has no embedding.
     pub(crate) similarity: Option<f64>,
-    /// The embedding is that of a former text.
-    pub(crate) stale: bool,
     /// How often it has each word of [`Asked::words`].
     pub(crate) frequencies: Vec<f64>,
     /// Which of [`Asked::pairs`] stand together in it.
@@ -104,7 +102,6 @@ impl Member {
             by_tag: false,
             length: 0,
             similarity: None,
-            stale: false,
             frequencies: Vec::new(),
             together: Vec::new(),
             sought: Vec::new(),
@@ -168,7 +165,6 @@ pub(crate) struct Ranked {
     pub(crate) text_rank: Option<i64>,
     pub(crate) by_tag: bool,
     pub(crate) similarity: Option<f64>,
-    pub(crate) stale: bool,
     /// BM25; none without words.
     pub(crate) text: Option<f64>,
     /// The share that it is of the most that a node could have for this query.
@@ -258,7 +254,6 @@ impl Ranking {
             text_rank: member.text_rank,
             by_tag: member.by_tag,
             similarity: member.similarity,
-            stale: member.stale,
             text: self.by_text.then_some(text.total),
             text_share: self.by_text.then_some(if most > 0.0 { text.total / most } else { 0.0 }),
             score: fused.vector.map(|_| parts.sum()),

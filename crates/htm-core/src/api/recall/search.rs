@@ -103,21 +103,37 @@ impl Search<'_> {
             false => Vec::new(),
         };
         let nodes = candidates.with(links.iter().map(|link| link.other));
-        let asking = self.by_text.then(|| text.asking());
-        let features = reader.features(&nodes, vectors.as_ref(), asking.as_ref()).await?;
-        let sought = text.sought(&mut reader, &nodes).await?;
-        let members = candidates.members(features, sought, &text.named);
+        // Vectors alone have told all that there is to know.
+        let members = match self.by_text || !boosted.is_empty() {
+            false => candidates.into_members(),
+            true => {
+                let asking = self.by_text.then(|| text.asking());
+                let features = reader.features(&nodes, vectors.as_ref(), asking.as_ref()).await?;
+                let sought = text.sought(&mut reader, &nodes).await?;
+                candidates.members(features, sought, &text.named)
+            }
+        };
         let mut ranked = rank::rank(&text.asked, &ranking, members, &links);
         // What is ordered anew is chosen from the candidates of all legs.
         ranked.truncate(if self.relevance.is_some() { 3 * pool } else { self.query.limit });
 
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
-        let rows = reader.hits(&order, shown.as_deref(), &boosts).await?;
+        let rows = reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await?;
         found.unembedded = self.unembedded(&mut reader, &filter).await?;
         reader.close().await?;
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
+    }
+
+    /// Whether a node has to be looked at before it is known to be in scope.
+    pub(crate) fn is_narrow(&self) -> bool {
+        let RecallQuery { tags, robots, session, metadata, .. } = self.query;
+        !tags.is_empty()
+            || !robots.is_empty()
+            || session.is_some()
+            || !metadata.is_empty()
+            || self.words.has(SignKind::Phrase)
     }
 
     fn has_neighbours(&self) -> bool {
@@ -263,7 +279,7 @@ impl Search<'_> {
             scores: Scores {
                 score: ranked.score.unwrap_or(0.0),
                 similarity: ranked.similarity,
-                stale: ranked.stale,
+                stale: row.stale,
                 text: ranked.text,
                 text_share: ranked.text_share,
                 vector_rank: ranked.vector_rank,
@@ -462,8 +478,10 @@ impl Candidates {
     fn by_vector(&mut self, mut leg: Vec<(NodeId, f64)>, least: Option<f64>) {
         leg.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
         let near = leg.into_iter().filter(|(_, similarity)| least.is_none_or(|least| *similarity >= least));
-        for (rank, (node, _)) in (1..).zip(near) {
-            self.member(node).vector_rank = Some(rank);
+        for (rank, (node, similarity)) in (1..).zip(near) {
+            let member = self.member(node);
+            member.vector_rank = Some(rank);
+            member.similarity = Some(similarity);
         }
     }
 
@@ -494,6 +512,10 @@ impl Candidates {
         let beside = beside.filter(|node| seen.insert(*node));
         let beside: Vec<NodeId> = beside.collect();
         self.order.iter().copied().chain(beside).collect()
+    }
+
+    fn into_members(self) -> Vec<Member> {
+        self.members.into_values().collect()
     }
 
     /// What the ranking has to know of each.

@@ -95,7 +95,7 @@ prop_compose! {
         sought in prop::collection::vec((0_usize..3, 1.0_f64..4.0), 0..3), is_of_speaker: bool, is_of_month: bool,
     ) -> Member {
         Member {
-            id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, length, similarity, stale: false,
+            id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, length, similarity,
             frequencies, together, sought, is_of_speaker, is_of_month,
         }
     }

@@ -106,21 +106,25 @@ pub(crate) struct HitRow {
     pub(crate) node: NodeRow,
     pub(crate) snippet: Option<String>,
     pub(crate) tag_share: Option<f64>,
+    /// Its embedding is that of a former text.
+    pub(crate) stale: bool,
     pub(crate) access_count: Option<i64>,
     pub(crate) last_accessed: Option<DateTime<Utc>>,
     pub(crate) hours: f64,
 }
 
 impl Reader {
-    /// Opens a snapshot.
+    /// Opens a snapshot. `is_narrow` says that a filter leaves few nodes of many, perhaps: how to find those depends on which.
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn open(pool: &PgPool, ef_search: u32) -> Result<Self> {
+    pub(crate) async fn open(pool: &PgPool, ef_search: u32, is_narrow: bool) -> Result<Self> {
+        // A plan that is made once serves any query without a filter: to plan these statements takes as long as to run them.
+        let plans = if is_narrow { "force_custom_plan" } else { "force_generic_plan" };
         // Whole tables are never read, and without sorting only the HNSW index is in order of distance. No parallel workers: to
         // start them takes longer than what they would do.
         let begin = format!(
-            "begin isolation level repeatable read, read only; set local jit = off;
+            "begin isolation level repeatable read, read only; set local jit = off; set local plan_cache_mode = {plans};
              set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
              set local hnsw.iterative_scan = relaxed_order; set local hnsw.max_scan_tuples = 200000;
              set local hnsw.ef_search = {}",
@@ -380,13 +384,13 @@ impl Reader {
         };
         let (similarity, embedding) = match vectors {
             Some(vectors) => (
-                "1 - (e.embedding <=> :vector) as similarity, coalesce(e.revision < m.revision, false) as stale",
+                "1 - (e.embedding <=> :vector) as similarity",
                 format!(
-                    "left join lateral (select s.embedding, s.revision from {} s where s.node_id = m.id offset 0) e on true",
+                    "left join lateral (select s.embedding from {} s where s.node_id = m.id offset 0) e on true",
                     vectors.store
                 ),
             ),
-            None => ("null::float8 as similarity, false as stale", String::new()),
+            None => ("null::float8 as similarity", String::new()),
         };
         let sql = include_str!("../sql/recall/features.sql")
             .replace("{{length}}", length)
@@ -428,6 +432,7 @@ impl Reader {
     pub(crate) async fn hits(
         &mut self,
         nodes: &[NodeId],
+        vectors: Option<&Vectors>,
         shown: Option<&str>,
         boosts: &[Vec<i64>],
     ) -> Result<Vec<HitRow>> {
@@ -450,7 +455,8 @@ impl Reader {
         let sql = include_str!("../sql/recall/hits.sql")
             .replace("{{node}}", node_columns())
             .replace("{{snippet}}", snippet)
-            .replace("{{tag_share}}", tag_share);
+            .replace("{{tag_share}}", tag_share)
+            .replace("{{store}}", store(vectors));
         let placed =
             boosts.iter().enumerate().flat_map(|(at, ids)| ids.iter().map(move |id| (*id, at as i32)));
         let (boosted, places): (Vec<i64>, Vec<i32>) = placed.unzip();
@@ -480,9 +486,10 @@ impl Reader {
 
 /// Without a model there is no store to read; an empty relation of its shape stands in.
 fn store(vectors: Option<&Vectors>) -> &str {
-    vectors.map_or("(select 0::bigint as node_id, null::halfvec as embedding where false)", |vectors| {
-        &vectors.store
-    })
+    vectors.map_or(
+        "(select 0::bigint as node_id, 0 as revision, null::halfvec as embedding where false)",
+        |vectors| &vectors.store,
+    )
 }
 
 fn ids(nodes: &[NodeId]) -> Vec<i64> {
@@ -512,7 +519,6 @@ struct FeatureRow {
     created_at: DateTime<Utc>,
     length: i32,
     similarity: Option<f64>,
-    stale: bool,
     ranks: Vec<f32>,
     openings: Vec<i32>,
     together: Vec<i32>,
@@ -529,9 +535,9 @@ impl FeatureRow {
             frequencies[at as usize - 1] += OPENING;
         }
         let together = self.together.into_iter().map(|at| at as usize - 1).collect();
-        let (length, similarity, stale) = (self.length, self.similarity, self.stale);
+        let (length, similarity) = (self.length, self.similarity);
         Features {
-            member: Member { length, similarity, stale, frequencies, together, ..Member::new(self.id) },
+            member: Member { length, similarity, frequencies, together, ..Member::new(self.id) },
             speaker: self.speaker,
             created_at: self.created_at,
         }

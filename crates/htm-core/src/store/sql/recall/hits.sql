@@ -1,10 +1,11 @@
 -- The hits, in the order of their ids as given.
 --
--- :nodes bigint[]   shown what a snippet marks   tag_share
+-- :nodes bigint[]
 --
 -- Index: nodes_pk, node_accesses_pk
 select {{node}},
-       {{snippet}} as snippet, {{tag_share}} as tag_share, a.access_count, a.last_accessed,
+       {{snippet}} as snippet, {{tag_share}} as tag_share,
+       exists (select from {{store}} e where e.node_id = m.id and e.revision < m.revision) as stale, a.access_count, a.last_accessed,
        greatest(extract(epoch from now() - m.created_at)::float8 / 3600, 0) as hours
   from unnest(:nodes::bigint[]) with ordinality h(id, ord)
  cross join lateral (select n.* from htm.nodes n where n.id = h.id offset 0) m
