@@ -74,8 +74,7 @@ pub(crate) async fn memory(
         MemoryCommand::Show(whose) => {
             let (namespace, name) = names(config, &whose);
             let look = async |htm: &Htm| {
-                require_robot(htm, &whose, namespace, name).await?;
-                Ok(htm.in_mind(Some(namespace), name).await?)
+                or_told(htm, &whose, namespace, htm.in_mind(Some(namespace), name).await).await
             };
             let mind = with_htm(config, look).await?;
             let nodes: Vec<&Entry> = mind.in_eviction_order().collect();
@@ -274,7 +273,7 @@ async fn with_robot<T>(
     let (namespace, name) = names(config, whose);
     with_htm(config, async |htm| {
         if !may_be_new {
-            require_robot(htm, whose, namespace, name).await?;
+            or_told(htm, whose, namespace, htm.find_robot(Some(namespace), name).await).await?;
         }
         let (robot, is_new) = mind::open(htm, namespace, name).await?;
         let done = work(htm, &robot, is_new).await;
@@ -286,16 +285,22 @@ async fn with_robot<T>(
     .await
 }
 
-/// Refuses a robot that is not there, and says so of its namespace first: a mistyped one has no robots.
-async fn require_robot(htm: &Htm, whose: &WhoseArgs, namespace: &str, name: &str) -> Result<(), CliError> {
-    let Err(error) = htm.find_robot(Some(namespace), name).await else { return Ok(()) };
-    if error.code() == "robot_unknown" {
-        let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
-        if let Some(hint) = notes.into_iter().next() {
-            return Err(CliError::Usage { code: error.code(), what: error.to_string(), hint });
-        }
-    }
-    Err(error.into())
+/// What was found, or the error; for a robot that is not there it says whether its namespace is: a mistyped one has no robots.
+async fn or_told<T>(
+    htm: &Htm,
+    whose: &WhoseArgs,
+    namespace: &str,
+    found: htm_core::Result<T>,
+) -> Result<T, CliError> {
+    let error = match found {
+        Err(error) if error.code() == "robot_unknown" => error,
+        found => return Ok(found?),
+    };
+    let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
+    Err(match notes.into_iter().next() {
+        Some(hint) => CliError::Usage { code: error.code(), what: error.to_string(), hint },
+        None => error.into(),
+    })
 }
 
 async fn with_htm<T>(
