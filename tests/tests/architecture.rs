@@ -20,18 +20,8 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// SQL that is spliced into other SQL, whose head speaks for it.
-const FRAGMENTS: &[&str] = &[
-    "in_timeline.sql",
-    "recall_bm25.sql",
-    "recall_chosen.sql",
-    "recall_words.sql",
-    "recall_signs.sql",
-    "recall_required.sql",
-    "tags_named.sql",
-    "chosen_jobs.sql",
-    "node.sql",
-    "visible.sql",
-];
+const FRAGMENTS: &[&str] =
+    &["in_timeline.sql", "features_words.sql", "tags_named.sql", "chosen_jobs.sql", "node.sql"];
 
 const MAX_LINES: usize = 600;
 
@@ -112,7 +102,8 @@ fn each_sql_file_is_used_and_its_head_says_what_to_know() {
     assert!(queries.len() > 10, "{queries:?}");
     for file in queries {
         let name = file.file_name().unwrap().to_str().unwrap();
-        assert!(sources.contains(&format!("sql/{name}\")")), "nobody uses {name}");
+        let path = file.strip_prefix(root().join("crates/htm-core/src/store")).unwrap().display();
+        assert!(sources.contains(&format!("{path}\")")), "nobody uses {path}");
         if FRAGMENTS.contains(&name) {
             continue;
         }
@@ -127,7 +118,7 @@ fn each_sql_file_is_used_and_its_head_says_what_to_know() {
         let head = head.join("\n");
         assert!(head.contains("\n-- Index: "), "{name} does not say which index it expects");
         for parameter in parameters(&body.join("\n")) {
-            assert!(parameters(&head).contains(&parameter), "{name} does not say what ${parameter} is");
+            assert!(parameters(&head).contains(&parameter), "{name} does not say what {parameter} is");
         }
     }
 }
@@ -184,11 +175,19 @@ fn everything_below(metadata: &Metadata, name: &str) -> BTreeSet<String> {
 }
 
 /// The numbers of the parameters in a text, as 1 for `$1`.
-fn parameters(text: &str) -> BTreeSet<u32> {
-    text.split('$')
-        .skip(1)
-        .filter_map(|rest| rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok())
-        .collect()
+/// `$1`, and `:name`; `::type` is none.
+fn parameters(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (at, sign) in text.match_indices([':', '$']) {
+        let is_name = |c: char| if sign == "$" { c.is_ascii_digit() } else { c.is_ascii_lowercase() || c == '_' };
+        let rest = &text[at + 1..];
+        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        let is_own = !text[..at].ends_with(|c: char| c == ':' || c.is_alphanumeric());
+        if is_own && !name.is_empty() {
+            found.insert(format!("{sign}{name}"));
+        }
+    }
+    found
 }
 
 fn files(dir: &str, extension: &str) -> Vec<PathBuf> {

@@ -25,7 +25,6 @@ pub use api::embedders::Embedders;
 pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
 pub use api::ontology::Ontology;
-pub use api::refine::RefineSettings;
 pub use api::remember::PendingReceipt;
 pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use model::caller::{Caller, Confirmation};
@@ -45,7 +44,7 @@ pub use model::recall::{
     MatchedBy, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
     TagFilter, VectorSearch,
 };
-pub use model::refine::RefineError;
+pub use model::refine::{RefineError, RefineSettings};
 pub use model::relevance::{RelevanceError, RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
 pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics};

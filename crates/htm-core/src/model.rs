@@ -9,6 +9,7 @@ pub(crate) mod groups;
 pub(crate) mod id;
 pub mod jobs;
 pub(crate) mod keepers;
+pub(crate) mod lexeme;
 pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod namespaces;

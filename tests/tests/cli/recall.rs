@@ -53,7 +53,7 @@ async fn json_has_what_was_asked_for() {
         (&recalled["strategy"], &recalled["chosen"], &recalled["corrected"]),
         (&json!("auto"), &reason, &json!([]))
     );
-    assert_eq!(recalled["plan"]["legs"], json!(["text"]));
+    assert_eq!(recalled["legs"], json!(["text"]));
     let hit = &recalled["hits"][0];
     assert_eq!(hit["snippet"], "We pinned PostgreSQL <mark>17.2</mark>.");
     assert!(hit["scores"]["text_share"].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0));
@@ -61,7 +61,7 @@ async fn json_has_what_was_asked_for() {
         hit["explanation"]["parts"].as_array().unwrap().iter().map(|part| part["name"].clone()).collect();
     assert_eq!(names, ["words", "exact"]);
     let plain = sandbox.htm(&["recall", "--json", "17.2"]).await.json();
-    assert!(plain.get("plan").is_none() && plain["hits"][0].get("snippet").is_none());
+    assert!(plain["hits"][0].get("snippet").is_none() && plain["hits"][0].get("explanation").is_none());
     assert_eq!(plain["chosen"], json!(null));
 }
 

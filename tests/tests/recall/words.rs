@@ -390,6 +390,39 @@ async fn each_language_has_its_own_stems() {
     assert_eq!(found(&german, "house", Strategy::Fulltext).await, ["english"]);
 }
 
+/// Each memory with a question that has a word of it, which stands between others without a space.
+#[tokio::test]
+async fn words_are_found_in_scripts_that_write_no_spaces() {
+    let db = TestDatabase::new().await;
+    let asked = [
+        ("我们决定使用数据库来保存订单", "哪个数据库"),
+        ("服务器在星期五重新启动", "服务器什么时候启动"),
+        ("会议改到下周二下午", "会议时间"),
+        ("新的密码保存在保险箱里", "密码在哪里"),
+        ("东京支店的电话号码变更了", "电话号码"),
+        ("サーバーの証明書は五月に切れる", "証明書の期限"),
+        ("バックアップは毎晩実行される", "バックアップの時間"),
+        ("請求書は月末に送る", "請求書はいつ"),
+        ("データベースの移行は失敗した", "移行の結果"),
+        ("会議室の予約は田中さんが担当", "予約の担当者"),
+        ("เซิร์ฟเวอร์หยุดทำงานเมื่อวันศุกร์", "วันศุกร์"),
+        ("รหัสผ่านใหม่อยู่ในตู้นิรภัย", "รหัสผ่าน"),
+        ("ประชุมเลื่อนไปสัปดาห์หน้า", "ประชุมเมื่อไร"),
+        ("The backup of Tokyo runs at night", "backup Tokyo"),
+    ];
+    let texts: Vec<&str> = asked.iter().map(|(memory, _)| *memory).collect();
+    let htm = filled(&db, &texts).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (memory, text) in asked {
+            let first = found(&htm, text, Strategy::Fulltext).await.into_iter().next();
+            assert_eq!(first.as_deref(), Some(memory), "{text}, counted {counted}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn words_that_were_replaced_are_said() {
     let db = TestDatabase::new().await;

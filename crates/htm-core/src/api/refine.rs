@@ -31,44 +31,6 @@ const WEIGHT_OF_THE_QUERY: f64 = 2.0;
 /// Candidates that are compared with one another; more than so many keep their order behind them.
 const MAX_COMPARED: usize = 500;
 
-/// How a recall is refined when it is to be; from the configuration.
-#[derive(Clone, Debug)]
-pub struct RefineSettings {
-    /// Candidates that the re-ranker is shown.
-    pub rerank_top: usize,
-    /// How long the re-ranker may take; then the order stays.
-    pub rerank_timeout: Duration,
-    /// Other phrasings of a query that are asked for.
-    pub expansions: usize,
-    /// How long they may take to come; then the query answers alone.
-    pub expand_timeout: Duration,
-}
-
-impl Default for RefineSettings {
-    fn default() -> Self {
-        Self {
-            rerank_top: 50,
-            rerank_timeout: Duration::from_secs(2),
-            expansions: 3,
-            expand_timeout: Duration::from_secs(10),
-        }
-    }
-}
-
-impl RecallQuery {
-    pub(crate) fn is_refined(&self) -> bool {
-        self.cross_encode || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
-    }
-}
-
-pub(crate) fn validate_diversity(diversity: Option<f64>) -> Result<(), RefineError> {
-    match diversity {
-        // NaN is not contained either.
-        Some(value) if !(0.0..=1.0).contains(&value) => Err(RefineError::DiversityOutOfRange { value }),
-        _ => Ok(()),
-    }
-}
-
 impl Htm {
     /// The recall of a valid query that is refined.
     pub(crate) async fn recall_refined(&self, query: &RecallQuery) -> Result<Recalled> {
@@ -340,15 +302,5 @@ mod tests {
         // It holds for a sentence as well.
         let phrasing = Words::parse("She prefers hard tabs, whatever the editor.").and(&required);
         assert_eq!(phrasing.required().cloned().collect::<Vec<_>>(), required);
-    }
-
-    #[test]
-    fn diversity_is_a_share() {
-        assert_eq!(validate_diversity(Some(0.0)), Ok(()));
-        assert_eq!(validate_diversity(None), Ok(()));
-        for value in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-            let error = validate_diversity(Some(value)).unwrap_err();
-            assert_eq!((error.code(), error.hint().is_empty()), ("diversity_out_of_range", false));
-        }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) use bm25::{Bm25, frequency, idf};
 pub(crate) use neighbours::Link;
 #[cfg(test)]
 use query::Pair;
-pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word, quoted};
+pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word};
 
 use crate::model::id::NodeId;
 use crate::model::recall::{Fusion, RecallSettings};

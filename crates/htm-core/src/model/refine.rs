@@ -3,4 +3,53 @@
 pub(crate) mod diversity;
 pub(crate) mod fuse;
 
+use std::time::Duration;
+
 pub use crate::model::error::RefineError;
+
+/// How a recall is refined when it is to be; from the configuration.
+#[derive(Clone, Debug)]
+pub struct RefineSettings {
+    /// Candidates that the re-ranker is shown.
+    pub rerank_top: usize,
+    /// How long the re-ranker may take; then the order stays.
+    pub rerank_timeout: Duration,
+    /// Other phrasings of a query that are asked for.
+    pub expansions: usize,
+    /// How long they may take to come; then the query answers alone.
+    pub expand_timeout: Duration,
+}
+
+impl Default for RefineSettings {
+    fn default() -> Self {
+        Self {
+            rerank_top: 50,
+            rerank_timeout: Duration::from_secs(2),
+            expansions: 3,
+            expand_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+pub(crate) fn validate_diversity(diversity: Option<f64>) -> Result<(), RefineError> {
+    match diversity {
+        // NaN is not contained either.
+        Some(value) if !(0.0..=1.0).contains(&value) => Err(RefineError::DiversityOutOfRange { value }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diversity_is_a_share() {
+        assert_eq!(validate_diversity(Some(0.0)), Ok(()));
+        assert_eq!(validate_diversity(None), Ok(()));
+        for value in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+            let error = validate_diversity(Some(value)).unwrap_err();
+            assert_eq!((error.code(), error.hint().is_empty()), ("diversity_out_of_range", false));
+        }
+    }
+}

@@ -23,7 +23,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 
-use crate::model::rank::quoted;
+use crate::model::lexeme::quoted;
 use pattern::{as_written, beginning};
 use pieces::{Piece, Reading, negated, pieces};
 

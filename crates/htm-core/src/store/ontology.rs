@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
 
-use super::recall::{paths_and_prefixes, tags_named};
+use super::filter::{paths_and_prefixes, tags_named};
 
 use crate::model::error::Result;
 use crate::model::id::NodeId;

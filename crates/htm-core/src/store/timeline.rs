@@ -2,9 +2,8 @@
 
 use sqlx::{AssertSqlSafe, PgPool};
 
-use super::recall::{
-    NodeRow, needed, node_columns, paths_and_prefixes, several, tags_named, wanted_metadata,
-};
+use super::filter::{needed, paths_and_prefixes, several, tags_named, wanted_metadata};
+use super::recall::{NodeRow, node_columns};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;

@@ -274,8 +274,10 @@ impl Search<'_> {
             (None, None) if ranked.by_tag => MatchedBy::Tag,
             (None, None) => MatchedBy::Neighbour,
         };
+        let node = row.node.into_node()?;
         Ok(Hit {
-            node: row.node.into_node()?,
+            snippet: row.snippet.as_deref().map(|marked| Snippet::read(marked, &node.content)),
+            node,
             scores: Scores {
                 score: ranked.score.unwrap_or(0.0),
                 similarity: ranked.similarity,
@@ -291,7 +293,6 @@ impl Search<'_> {
             access_count,
             last_accessed: row.last_accessed,
             matched_by,
-            snippet: row.snippet.as_deref().map(Snippet::read),
             explanation: self.query.explain.then(|| explained(&ranked.parts)),
             folded: Vec::new(),
         })

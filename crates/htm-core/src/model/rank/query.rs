@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bm25::idf;
+use crate::model::lexeme::quoted;
 
 /// Of a query that is a long text, its rarest words.
 const MOST_WORDS: usize = 64;
@@ -172,11 +173,6 @@ fn pairs(lexemes: &[Lexeme], words: &[Word]) -> Vec<Pair> {
         }
     }
     pairs
-}
-
-/// A lexeme as a `tsquery` has it.
-pub(crate) fn quoted(lexeme: &str) -> String {
-    format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 #[cfg(test)]

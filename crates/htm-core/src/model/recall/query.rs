@@ -137,6 +137,10 @@ pub struct RecallQuery {
 }
 
 impl RecallQuery {
+    pub(crate) fn is_refined(&self) -> bool {
+        self.cross_encode || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
+    }
+
     /// A query for `text` with defaults for the rest: hybrid, 20 hits, no filter.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -241,7 +245,7 @@ impl RecallQuery {
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
             return Err(RecallError::SimilarityOutOfRange { value }.into());
         }
-        crate::api::refine::validate_diversity(self.diversity)?;
+        crate::model::refine::validate_diversity(self.diversity)?;
         validate_scope(&self.namespaces, &self.robots, self.session.as_deref(), self.limit)
     }
 }

@@ -1,6 +1,6 @@
 //! What decides how recall searches.
 
-use crate::api::refine::RefineSettings;
+use crate::model::refine::RefineSettings;
 use crate::model::relevance::RelevanceWeights;
 
 /// How both legs are fused.

@@ -8,24 +8,30 @@ const START: char = '\u{2}';
 const STOP: char = '\u{3}';
 /// In place of a `<`.
 const LESS: char = '\u{4}';
+/// Where the text goes on.
+const CUT: char = '…';
 /// Words may be long; a snippet is not.
 const LONGEST: usize = 600;
 
 /// A passage, and which of it are words of the query. Serialised it is [`html`](Snippet::html).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The passage as it stands in the text, at most 600 characters: not to be shown as HTML.
+    /// The passage as it stands in the text, at most 600 characters, with `…` where the text goes on: not to be shown as HTML.
     pub text: String,
     /// The words of the query in it, in bytes of the text.
     pub marks: Vec<Range<usize>>,
 }
 
 impl Snippet {
-    /// From a passage with a control character on either side of each word.
-    pub(crate) fn read(marked: &str) -> Self {
+    /// From a passage of a text, with a control character on either side of each word.
+    pub(crate) fn read(marked: &str, content: &str) -> Self {
         let mut snippet = Self::default();
+        let marked = marked.trim();
+        if !starts_with(plain(content.trim_start()), plain(marked)) {
+            snippet.text.push(CUT);
+        }
         let mut start = None;
-        for c in marked.trim().chars() {
+        for c in marked.chars() {
             match c {
                 START => start = Some(snippet.text.len()),
                 STOP => snippet.marks.extend(start.take().map(|start| start..snippet.text.len())),
@@ -33,9 +39,14 @@ impl Snippet {
                 _ => snippet.text.push(c),
             }
         }
-        if let Some((end, _)) = snippet.text.char_indices().nth(LONGEST) {
+        let longer = snippet.text.char_indices().nth(LONGEST).map(|(end, _)| end);
+        if let Some(end) = longer {
             snippet.text.truncate(end);
             snippet.marks.retain(|mark| mark.end <= end);
+        }
+        let ends = starts_with(plain(content.trim_end()).rev(), plain(marked).rev());
+        if longer.is_some() || !ends {
+            snippet.text.push(CUT);
         }
         snippet
     }
@@ -62,6 +73,15 @@ impl serde::Serialize for Snippet {
     }
 }
 
+/// The characters of a passage or of its text that both have.
+fn plain(text: &str) -> impl DoubleEndedIterator<Item = char> {
+    text.chars().filter(|c| !matches!(*c, START | STOP)).map(|c| if c == LESS { '<' } else { c })
+}
+
+fn starts_with(mut text: impl Iterator<Item = char>, start: impl Iterator<Item = char>) -> bool {
+    start.into_iter().all(|c| text.next() == Some(c))
+}
+
 fn escape(text: &str, html: &mut String) {
     for c in text.chars() {
         match c {
@@ -83,20 +103,33 @@ mod tests {
 
     #[test]
     fn words_are_marked_and_the_text_is_escaped() {
-        let snippet = Snippet::read(" the \u{2}night\u{3} <b>& \u{2}\"watch\"\u{3}\u{2}");
+        let content = "\n the night <b>& \"watch\" ";
+        let snippet = Snippet::read(" the \u{2}night\u{3} <b>& \u{2}\"watch\"\u{3}\u{2}", content);
         assert_eq!(snippet.text, "the night <b>& \"watch\"");
         assert_eq!(snippet.marks, [4..9, 15..22]);
         let html = "the <mark>night</mark> &lt;b&gt;&amp; <mark>&quot;watch&quot;</mark>";
         assert_eq!(snippet.html(), html);
         assert_eq!(serde_json::to_value(&snippet).unwrap(), html);
-        let long = Snippet::read(&format!("{}\u{2}word\u{3}", "ä".repeat(598)));
-        assert_eq!((long.text.chars().count(), long.marks.len()), (600, 0));
+        let long = format!("{}\u{2}word\u{3}", "ä".repeat(598));
+        let snippet = Snippet::read(&long, &long);
+        assert_eq!((snippet.text.chars().count(), snippet.marks.len()), (601, 0));
+    }
+
+    #[test]
+    fn where_the_text_goes_on_is_shown() {
+        let of = |passage: &str| Snippet::read(passage, " who goes < there ").text;
+        assert_eq!(of("who \u{2}goes\u{3} \u{4} there"), "who goes < there");
+        assert_eq!(of("\u{2}goes\u{3}"), "…goes…");
+        assert_eq!(of("who \u{2}goes\u{3}"), "who goes…");
+        assert_eq!(of("\u{4} there"), "…< there");
+        let marked = Snippet::read("\u{2}goes\u{3}", " who goes < there ");
+        assert_eq!(&marked.text[marked.marks[0].clone()], "goes");
     }
 
     proptest! {
         #[test]
         fn any_text_is_shown_as_it_is(text in "[a-c<>&\"' ä\u{2}\u{3}]{0,40}") {
-            let snippet = Snippet::read(&text);
+            let snippet = Snippet::read(&text, &text);
             let back = snippet.html().replace("<mark>", "").replace("</mark>", "");
             prop_assert!(!back.contains(['<', '>', '"']));
             let back = back.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
