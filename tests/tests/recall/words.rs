@@ -451,3 +451,31 @@ async fn words_that_were_replaced_are_said() {
         assert!(recalled.hits.iter().all(|hit| hit.matched_by == MatchedBy::Vector));
     }
 }
+
+/// Ordinary words that a collection does not have are no misspelled ones.
+#[tokio::test]
+async fn no_word_of_the_demos_questions_is_replaced() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let lines = |text: &'static str| -> Vec<serde_json::Value> {
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let text = |value: &serde_json::Value, field: &str| value[field].as_str().unwrap().to_owned();
+    let memories = lines(include_str!("../../../demo/memories.jsonl"));
+    let memories = memories.iter().map(|line| Memory::new(text(line, "text")).namespace(text(line, "ns")));
+    htm.remember_many(&memories.collect::<Vec<_>>()).await.unwrap();
+    let questions = lines(include_str!("../../../demo/questions.jsonl"));
+    assert_eq!(questions.len(), 32);
+    let mut corrected = Vec::new();
+    for counted in [false, true] {
+        for question in &questions {
+            let namespace = text(question, "ns");
+            if counted {
+                statistics::refresh(&db.pool, &namespace).await.unwrap();
+            }
+            let query = RecallQuery::new(text(question, "text")).namespace(namespace);
+            corrected.extend(htm.recall(&query.strategy(Strategy::Fulltext)).await.unwrap().corrected);
+        }
+    }
+    assert!(corrected.is_empty(), "{corrected:?}");
+}
