@@ -15,7 +15,7 @@ mod model;
 pub mod provider;
 pub mod store;
 
-pub use api::{groups, ontology};
+pub use api::{groups, jobs, models, ontology, providers};
 pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};
 
 pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};

@@ -3,21 +3,19 @@
 use std::process::ExitCode;
 
 use htm_core::fault::Fault;
-use htm_core::store::audit::{self, Audit};
-use htm_runtime::Session;
+use htm_core::jobs::{Audit, Jobs};
 
-use super::jobs;
+use super::count;
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
 
 /// Lines that people are shown; programs get all.
 const SHOWN: usize = 50;
 
-pub(super) async fn run(session: &Session, repair: bool, output: &Output) -> Result<ExitCode, CliError> {
-    let pool = session.pool();
-    let found = audit::run(pool).await?;
+pub(super) async fn run(jobs: Jobs<'_>, repair: bool, output: &Output) -> Result<ExitCode, CliError> {
+    let found = jobs.audit().await?;
     let repaired = match repair && !found.stranded.is_empty() {
-        true => audit::repair(pool, &found.stranded, session.htm().settings()).await?,
+        true => jobs.repair(&found.stranded).await?,
         false => 0,
     };
     let mut answer = serde_json::json!(found);
@@ -48,7 +46,7 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
             lines.push(format!("… and {} more (--json shows all)", found.stranded.len() - SHOWN));
         }
         lines.push(match repaired {
-            Some(repaired) => format!("enqueued {}", jobs(i64::try_from(repaired).unwrap_or(i64::MAX))),
+            Some(repaired) => format!("enqueued {}", count(i64::try_from(repaired).unwrap_or(i64::MAX))),
             None => "mend it: `htm jobs audit --repair`; what lost it is a bug, please report it".into(),
         });
     }
@@ -61,19 +59,19 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
     if found.awaiting_rescue > 0 {
         lines.push(format!(
             "held by lost workers, for any worker to take back: {}",
-            jobs(found.awaiting_rescue)
+            count(found.awaiting_rescue)
         ));
     }
     if found.unheld > 0 {
         lines.push(format!(
             "in the name of a worker that does not hold them, for it to give back: {}",
-            jobs(found.unheld)
+            count(found.unheld)
         ));
     }
     if found.dead_letters > 0 {
         lines.push(format!(
             "dead letters, which say why: {} (`htm jobs list --state dead`)",
-            jobs(found.dead_letters)
+            count(found.dead_letters)
         ));
     }
     lines.join("\n")
