@@ -13,6 +13,8 @@
 mod api;
 mod model;
 pub mod provider;
+// For the workers, which claim and acknowledge with it; applications have what is below.
+#[doc(hidden)]
 pub mod store;
 
 pub use api::{groups, jobs, models, ontology, providers};
