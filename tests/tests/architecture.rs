@@ -179,7 +179,8 @@ fn everything_below(metadata: &Metadata, name: &str) -> BTreeSet<String> {
 fn parameters(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, sign) in text.match_indices([':', '$']) {
-        let is_name = |c: char| if sign == "$" { c.is_ascii_digit() } else { c.is_ascii_lowercase() || c == '_' };
+        let is_name =
+            |c: char| if sign == "$" { c.is_ascii_digit() } else { c.is_ascii_lowercase() || c == '_' };
         let rest = &text[at + 1..];
         let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
         let is_own = !text[..at].ends_with(|c: char| c == ':' || c.is_alphanumeric());

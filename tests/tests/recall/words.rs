@@ -433,7 +433,7 @@ async fn words_that_were_replaced_are_said() {
         if counted {
             statistics::refresh(&db.pool, "default").await.unwrap();
         }
-        for (text, used) in [("zepeplin", "zeppelin"), ("zeppellinn", "zeppelin"), ("harbor", "harbour")] {
+        for (text, used) in [("zepeplin", "zeppelin"), ("zeppellinn", "zeppelin"), ("harbur", "harbour")] {
             let query = RecallQuery::new(text).strategy(Strategy::Fulltext);
             let recalled = htm.recall(&query).await.unwrap();
             assert_eq!(recalled.hits[0].node.content, ship, "{text}, counted {counted}");

@@ -1,7 +1,7 @@
 //! What `htm providers` takes.
 
 use clap::{ArgGroup, Args, Subcommand};
-use htm_core::store::providers::{Change, LimitChanges};
+use htm_core::providers::{Change, LimitChanges};
 
 #[derive(Args)]
 #[command(

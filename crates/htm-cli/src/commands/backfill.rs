@@ -4,7 +4,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
-use htm_core::store::workers;
 use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage};
 use htm_runtime::config::Config;
 use htm_runtime::{Session, shutdown};
@@ -244,7 +243,7 @@ impl Lonely {
         if self.said {
             return Ok(());
         }
-        let all = workers::list(session.pool()).await?;
+        let all = session.htm().jobs()?.workers().await?;
         if all.iter().any(|worker| worker.alive && worker.queue == backfill.queue()) {
             self.since = None;
         } else if self.since.get_or_insert_with(Instant::now).elapsed() >= LONELY {

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::fault::Fault;
-use htm_core::store::embeddings::{self, ModelState};
-use htm_core::store::providers::Provider;
-use htm_core::store::{providers, queues, server, workers};
+use htm_core::models::ModelState;
+use htm_core::providers::Provider;
+use htm_core::store::server;
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
 use htm_runtime::{RuntimeError, Session};
@@ -53,8 +53,8 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
 }
 
 async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
-    let pool = session.pool();
-    let versions = server::versions(pool).await?;
+    let htm = session.htm();
+    let versions = server::versions(session.pool()).await?;
     findings.push(ok(format!(
         "PostgreSQL {} with pgvector {}, schema version {}",
         versions.postgres,
@@ -94,8 +94,8 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
     }
     look_at_refiners(session, findings).await;
     look_at_queues(session, findings).await?;
-    findings.extend(providers::list(pool).await?.iter().filter_map(from_provider));
-    let alive: Vec<_> = workers::list(pool).await?.into_iter().filter(|worker| worker.alive).collect();
+    findings.extend(htm.providers()?.list().await?.iter().filter_map(from_provider));
+    let alive: Vec<_> = htm.jobs()?.workers().await?.into_iter().filter(|worker| worker.alive).collect();
     for worker in &alive {
         let version = worker.detail.split(' ').nth(1).unwrap_or_default();
         if version != env!("CARGO_PKG_VERSION") {
@@ -109,7 +109,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
             ));
         }
     }
-    let stranded = queues::count_stranded(pool).await?;
+    let stranded = htm.jobs()?.count_stranded().await?;
     findings.push(if stranded == 0 {
         ok("no node is stranded: each has its result, a job, or a dead letter")
     } else {
@@ -123,7 +123,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
 
 /// Whether recall asks the model that is configured; another answers as well, as long as its queries can be embedded here.
 async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
-    let models = embeddings::models(session.pool()).await?;
+    let models = session.htm().models()?.list().await?;
     let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return Ok(()) };
     let configured = session.htm().settings().embedding_model.clone();
     if active.name == configured {
@@ -173,9 +173,8 @@ async fn look_at_refiners(session: &Session, findings: &mut Vec<Finding>) {
 
 async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
     let htm = session.htm();
-    let tag_model = htm.settings().tag_model.to_string();
     let configured = htm.settings().embedding_model.to_string();
-    for queue in queues::stats(session.pool(), &tag_model).await? {
+    for queue in htm.jobs()?.queues().await? {
         let name = &queue.queue;
         let waiting = queue.due + queue.waiting;
         let text = format!(

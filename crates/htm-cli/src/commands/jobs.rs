@@ -7,7 +7,7 @@ mod queues;
 
 use std::process::ExitCode;
 
-use htm_core::store::job_list::JobFilter;
+use htm_core::jobs::JobFilter;
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -27,17 +27,18 @@ pub(crate) async fn run(
 }
 
 async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> Result<ExitCode, CliError> {
-    let pool = session.pool();
+    let htm = session.htm();
+    let jobs = htm.jobs()?;
     match command {
-        JobsCommand::Stats => queues::stats(session, output).await?,
-        JobsCommand::List(args) => list::list(pool, args, output).await?,
-        JobsCommand::Show { ids } => list::show(pool, &ids, output).await?,
-        JobsCommand::Retry(args) => control::retry(pool, args, output).await?,
-        JobsCommand::Cancel(args) => control::cancel(pool, args, output).await?,
-        JobsCommand::Pause { queue, reason } => queues::pause(pool, &queue, &reason, output).await?,
-        JobsCommand::Resume { queue } => queues::resume(pool, &queue, output).await?,
-        JobsCommand::Prune(args) => queues::prune(session, args, output).await?,
-        JobsCommand::Audit { repair } => return audit::run(session, repair, output).await,
+        JobsCommand::Stats => queues::stats(jobs, output).await?,
+        JobsCommand::List(args) => list::list(jobs, args, output).await?,
+        JobsCommand::Show { ids } => list::show(jobs, &ids, output).await?,
+        JobsCommand::Retry(args) => control::retry(jobs, args, output).await?,
+        JobsCommand::Cancel(args) => control::cancel(jobs, args, output).await?,
+        JobsCommand::Pause { queue, reason } => queues::pause(jobs, &queue, &reason, output).await?,
+        JobsCommand::Resume { queue } => queues::resume(jobs, &queue, output).await?,
+        JobsCommand::Prune(args) => queues::prune(session, jobs, args, output).await?,
+        JobsCommand::Audit { repair } => return audit::run(jobs, repair, output).await,
     }
     Ok(ExitCode::SUCCESS)
 }

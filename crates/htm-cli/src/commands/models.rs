@@ -5,9 +5,8 @@ mod compare;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel};
 use htm_core::provider::ModelName;
-use htm_core::store::embeddings::{self, ModelState, RegisteredModel};
-use htm_core::store::lifecycle::{self, ModelOverview};
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
 use htm_runtime::{RuntimeError, Session, providers, shutdown};
@@ -57,8 +56,10 @@ struct Listed {
 
 async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> {
     let mut listed = Vec::new();
-    for model in embeddings::models(session.pool()).await? {
-        let overview = lifecycle::overview(session.pool(), &model).await?;
+    let htm = session.htm();
+    let models = htm.models()?;
+    for model in models.list().await? {
+        let overview = models.overview(&model).await?;
         listed.push(Listed {
             label: model.label,
             dimensions: model.dimensions,
@@ -99,15 +100,16 @@ fn row(listed: &Listed) -> Vec<String> {
 }
 
 async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let models = embeddings::models(session.pool()).await?;
-    let model = match models.iter().find(|model| model.label == args.model) {
+    let htm = session.htm();
+    let models = htm.models()?;
+    let model = match models.list().await?.iter().find(|model| model.label == args.model) {
         Some(known) if args.dimensions.is_none_or(|asked| usize::from(asked) == known.dimensions) => {
-            lifecycle::add(session.pool(), &known.name, known.dimensions).await?
+            models.add(&known.name, known.dimensions).await?
         }
         _ => {
             let name = parse_name(&args.model)?;
             let dimensions = dimensions(session, &name, args.dimensions.map(usize::from)).await?;
-            lifecycle::add(session.pool(), &name, dimensions).await?
+            models.add(&name, dimensions).await?
         }
     };
     output.value(&model, || {
@@ -171,10 +173,11 @@ async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Re
     let report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
     // With the index still missing, `activate` builds it.
     if report.is_done() && request.namespace.is_none() && request.since.is_none() {
-        let models = embeddings::models(session.pool()).await?;
-        let model = embeddings::by_label(&models, &args.label)?;
-        let build = lifecycle::build_index(session.pool(), model);
-        let built = stop.run_until_cancelled(watching_index(session, model, output, build)).await;
+        let htm = session.htm();
+        let models = htm.models()?;
+        let model = models.get(&args.label).await?;
+        let build = models.build_index(&model);
+        let built = stop.run_until_cancelled(watching_index(models, &model, output, build)).await;
         if built.transpose()? == Some(true) {
             output.say(format!("{}: the vector index is built", model.label));
         }
@@ -184,11 +187,11 @@ async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Re
 }
 
 async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let models = embeddings::models(session.pool()).await?;
-    let model = embeddings::by_label(&models, &args.label)?;
-    let max_attempts = session.config().jobs.max_attempts;
-    let activation = lifecycle::activate(session.pool(), &args.label, args.force, max_attempts);
-    let activation = watching_index(session, model, output, activation).await?;
+    let htm = session.htm();
+    let models = htm.models()?;
+    let model = models.get(&args.label).await?;
+    let activation = models.activate(&args.label, args.force);
+    let activation = watching_index(models, &model, output, activation).await?;
     output.value(&activation, || {
         let mut text = format!("recall asks {} now", activation.active);
         if let Some(standby) = &activation.standby {
@@ -214,7 +217,7 @@ async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Res
 }
 
 async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let removed = lifecycle::retire(session.pool(), &args.label, args.drop).await?;
+    let removed = session.htm().models()?.retire(&args.label, args.drop).await?;
     let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
     output.value(&answer, || {
         let vectors = if args.drop { "its vectors are gone" } else { "its vectors stay" };
@@ -225,7 +228,7 @@ async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<
 
 /// Shows how far a model's index is while something is done that may build it.
 async fn watching_index<T>(
-    session: &Session,
+    models: Models<'_>,
     model: &RegisteredModel,
     output: &Output,
     work: impl Future<Output = htm_core::Result<T>>,
@@ -234,7 +237,7 @@ async fn watching_index<T>(
     bar.set_message("index");
     let watch = async {
         loop {
-            if let Ok(Some(share)) = lifecycle::index_progress(session.pool(), model).await {
+            if let Ok(Some(share)) = models.index_progress(model).await {
                 bar.set_position((share * 100.0) as u64);
             }
             tokio::time::sleep(Duration::from_millis(500)).await;

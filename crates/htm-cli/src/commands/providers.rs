@@ -2,11 +2,9 @@
 
 use std::process::ExitCode;
 
-use htm_core::store::providers::{self, Budget, Provider};
-use htm_core::store::{embeddings, workers};
+use htm_core::providers::{Budget, Provider, Providers};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
-use sqlx::PgPool;
 
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
@@ -21,15 +19,16 @@ pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -
 }
 
 async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output) -> Result<(), CliError> {
-    let pool = session.pool();
+    let htm = session.htm();
+    let providers = htm.providers()?;
     match command {
         ProvidersCommand::List => {
-            let listed = providers::list(pool).await?;
+            let listed = providers.list().await?;
             output.value(&listed, || describe(&listed));
         }
-        ProvidersCommand::Set(args) => set(session, &args, output).await?,
+        ProvidersCommand::Set(args) => set(session, providers, &args, output).await?,
         ProvidersCommand::Reset { model } => {
-            let hastened = providers::reset(pool, &model).await?;
+            let hastened = providers.reset(&model).await?;
             let answer = serde_json::json!({ "model": model, "breaker": "closed", "hastened": hastened });
             output.value(&answer, || {
                 let model = plain(&model);
@@ -39,22 +38,26 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
             });
         }
         ProvidersCommand::Budget { namespace, tokens_per_day: Limit(tokens) } => {
-            budget(pool, &namespace, tokens, output).await?;
+            budget(providers, &namespace, tokens, output).await?;
         }
         ProvidersCommand::Budgets => {
-            let listed = providers::budgets(pool).await?;
+            let listed = providers.budgets().await?;
             output.value(&listed, || describe_budgets(&listed));
         }
     }
     Ok(())
 }
 
-async fn set(session: &Session, args: &SetArgs, output: &Output) -> Result<(), CliError> {
-    let pool = session.pool();
-    providers::set_limits(pool, &args.model, args.changes()).await?;
+async fn set(
+    session: &Session,
+    providers: Providers<'_>,
+    args: &SetArgs,
+    output: &Output,
+) -> Result<(), CliError> {
+    providers.set_limits(&args.model, args.changes()).await?;
     let known = known_models(session).await?;
     let is_known = known.contains(&args.model);
-    let listed = providers::list(pool).await?;
+    let listed = providers.list().await?;
     let found: Vec<Provider> = listed.into_iter().filter(|provider| provider.model == args.model).collect();
     output.value(&serde_json::json!({ "provider": found.first(), "known": is_known }), || {
         let warning = format!(
@@ -67,12 +70,12 @@ async fn set(session: &Session, args: &SetArgs, output: &Output) -> Result<(), C
 }
 
 async fn budget(
-    pool: &PgPool,
+    providers: Providers<'_>,
     namespace: &str,
     tokens: Option<i64>,
     output: &Output,
 ) -> Result<(), CliError> {
-    let unparked = providers::set_budget(pool, namespace, tokens).await?;
+    let unparked = providers.set_budget(namespace, tokens).await?;
     let answer =
         serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
     output.value(&answer, || {
@@ -95,8 +98,8 @@ async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
     let htm = session.htm();
     let settings = htm.settings();
     let mut known = vec![settings.embedding_model.to_string(), settings.tag_model.to_string()];
-    known.extend(embeddings::models(session.pool()).await?.into_iter().map(|model| model.label));
-    let workers = workers::list(session.pool()).await?;
+    known.extend(htm.models()?.list().await?.into_iter().map(|model| model.label));
+    let workers = htm.jobs()?.workers().await?;
     known.extend(workers.iter().filter_map(|worker| worker.detail.split(' ').nth(2)).map(Into::into));
     known.sort();
     known.dedup();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use embed_worker::EmbedHandler;
 use futures::stream::{FuturesUnordered, StreamExt};
 use htm_core::Stage;
-use htm_core::store::embeddings::{self, RegisteredModel};
+use htm_core::models::RegisteredModel;
 use htm_runtime::config::Config;
 use htm_runtime::{RuntimeError, Session, shutdown};
 use htm_worker::Handler;
@@ -67,7 +67,7 @@ async fn embed(
         let models = match stop.is_cancelled() {
             true => Vec::new(),
             // A database that is away is the workers' to wait for.
-            false => embeddings::models(session.pool()).await.unwrap_or_default(),
+            false => session.htm().models()?.list().await.unwrap_or_default(),
         };
         for model in models.into_iter().filter(RegisteredModel::is_in_use) {
             if !served.insert(model.queue.clone()) {

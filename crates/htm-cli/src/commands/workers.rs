@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_core::store::workers::{self, Worker};
+use htm_core::jobs::Worker;
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -12,7 +12,7 @@ use crate::output::{Output, plain, table};
 
 pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
     let session = Session::open(config).await?;
-    let result = workers::list(session.pool()).await;
+    let result = async { session.htm().jobs()?.workers().await }.await;
     session.close().await;
     let listed = result?;
     output.value(&listed, || {

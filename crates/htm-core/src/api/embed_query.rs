@@ -83,12 +83,12 @@ impl Htm {
 
     /// The models as they were at most a second ago. That there is none yet is asked again each time.
     pub(crate) async fn recent_models(&self) -> Result<Arc<[RegisteredModel]>> {
-        if let Some(models) = self.models().get(&()).await {
+        if let Some(models) = self.known_models().get(&()).await {
             return Ok(models);
         }
         let models: Arc<[RegisteredModel]> = embeddings::models(self.pool()).await?.into();
         if !models.is_empty() {
-            self.models().insert((), models.clone()).await;
+            self.known_models().insert((), models.clone()).await;
         }
         Ok(models)
     }

@@ -228,7 +228,7 @@ impl Htm {
         &self.inner.query_embeddings
     }
 
-    pub(crate) fn models(&self) -> &Cache<(), Arc<[RegisteredModel]>> {
+    pub(crate) fn known_models(&self) -> &Cache<(), Arc<[RegisteredModel]>> {
         &self.inner.models
     }
 }

@@ -8,6 +8,6 @@ pub enum Scope {
     Own,
     /// This one.
     Namespace(String),
-    /// Every one; not for a handle [within a wall](Htm::within).
+    /// Every one; not for a handle [within a wall](crate::Htm::within).
     All,
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::model::tokens::TokenEncoding;
+
 /// Shorter words are what they are: a letter more or less makes another word.
 pub(crate) const SHORTEST: usize = 5;
 /// Longer ones are no words.
@@ -35,7 +37,8 @@ pub(crate) struct Meant<'a> {
     pub(crate) known: &'a Known,
 }
 
-/// The words of a text that could be misspelled, each once, in small letters.
+/// The words of a text that could be misspelled, each once, in small letters. An ordinary word is none, whether a node has it
+/// or not: `spend` is not `speed`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     text.split(|c: char| !c.is_alphanumeric())
@@ -43,7 +46,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
             (SHORTEST..=LONGEST).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
         })
         .map(str::to_lowercase)
-        .filter(|word| seen.insert(word.clone()))
+        .filter(|word| seen.insert(word.clone()) && !TokenEncoding::is_ordinary(word))
         .collect()
 }
 
@@ -133,6 +136,12 @@ mod tests {
         assert!(meant(&typed("harbor"), &known, 5_000.0).is_some());
         assert!(meant(&typed("harbor"), &known, 100_000.0).is_none());
         assert!(meant(&typed("harobur"), &known, 100_000.0).is_some());
+    }
+
+    #[test]
+    fn ordinary_words_are_not_misspelled() {
+        let text = "What cured it? Spend, phrase, tastes, lookup, matches: Zepeplin, recieved, harbuor at 10:30 o'clock";
+        assert_eq!(words(text), ["zepeplin", "recieved", "harbuor"]);
     }
 
     proptest! {

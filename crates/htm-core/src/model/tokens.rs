@@ -31,6 +31,11 @@ impl TokenEncoding {
         }
     }
 
+    /// Whether a word is an ordinary one: the vocabulary, which was made of very many texts, has it whole.
+    pub(crate) fn is_ordinary(word: &str) -> bool {
+        Self::default().count(&format!(" {word}")) == 1
+    }
+
     /// As the configuration and the database write it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use crate::model::error::Result;
 pub struct Claimed {
     /// apalis' id of the job.
     pub id: String,
-    /// What it carries; see [`crate::model::jobs::Payload::decode`].
+    /// What it carries; see [`Payload::decode`](crate::job::Payload::decode).
     pub payload: Vec<u8>,
     /// Which attempt this is, from 1.
     pub attempt: i32,

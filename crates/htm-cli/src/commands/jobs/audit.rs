@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 use htm_core::fault::Fault;
-use htm_core::store::audit::{self, Audit};
-use htm_runtime::Session;
+use htm_core::jobs::{Audit, Jobs};
 
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
@@ -12,11 +11,10 @@ use crate::output::{Output, count, one_line, table};
 /// Lines that people are shown; programs get all.
 const SHOWN: usize = 50;
 
-pub(super) async fn run(session: &Session, repair: bool, output: &Output) -> Result<ExitCode, CliError> {
-    let pool = session.pool();
-    let found = audit::run(pool).await?;
+pub(super) async fn run(jobs: Jobs<'_>, repair: bool, output: &Output) -> Result<ExitCode, CliError> {
+    let found = jobs.audit().await?;
     let repaired = match repair && !found.stranded.is_empty() {
-        true => audit::repair(pool, &found.stranded, session.htm().settings()).await?,
+        true => jobs.repair(&found.stranded).await?,
         false => 0,
     };
     let mut answer = serde_json::json!(found);

@@ -1,17 +1,15 @@
 //! `htm jobs retry` and `cancel`.
 
 use htm_core::Confirmation;
-use htm_core::store::job_control;
-use htm_core::store::job_list::Selection;
-use sqlx::PgPool;
+use htm_core::jobs::{Jobs, Selection};
 
 use crate::args::{CancelArgs, FilterArgs, RetryArgs};
 use crate::error::CliError;
 use crate::output::{Output, count};
 
-pub(super) async fn retry(pool: &PgPool, args: RetryArgs, output: &Output) -> Result<(), CliError> {
+pub(super) async fn retry(jobs: Jobs<'_>, args: RetryArgs, output: &Output) -> Result<(), CliError> {
     // --all-dead is what a filter without a state means.
-    let retried = job_control::retry(pool, &selection(args.ids, args.filter)).await?;
+    let retried = jobs.retry(&selection(args.ids, args.filter)).await?;
     output.value(&retried, || {
         let mut said = format!("{} due again", count(retried.retried, "job"));
         if retried.outdated > 0 {
@@ -23,9 +21,9 @@ pub(super) async fn retry(pool: &PgPool, args: RetryArgs, output: &Output) -> Re
     Ok(())
 }
 
-pub(super) async fn cancel(pool: &PgPool, args: CancelArgs, output: &Output) -> Result<(), CliError> {
+pub(super) async fn cancel(jobs: Jobs<'_>, args: CancelArgs, output: &Output) -> Result<(), CliError> {
     let confirmation = if args.yes { Confirmation::Confirmed } else { Confirmation::Missing };
-    let cancelled = job_control::cancel(pool, &selection(args.ids, args.filter), confirmation).await?;
+    let cancelled = jobs.cancel(&selection(args.ids, args.filter), confirmation).await?;
     output.value(&serde_json::json!({ "cancelled": cancelled }), || {
         format!("{} cancelled", count(cancelled, "job"))
     });

@@ -2,17 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use htm_core::job::JobState;
-use htm_core::store::job_list::{self, Job, JobFilter};
-use sqlx::PgPool;
+use htm_core::jobs::{Job, JobFilter, Jobs};
 
 use crate::args::ListArgs;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
 
-pub(super) async fn list(pool: &PgPool, args: ListArgs, output: &Output) -> Result<(), CliError> {
+pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Result<(), CliError> {
     let filter = args.filter.into();
-    let listed = job_list::list(pool, &filter, args.limit).await?;
+    let listed = jobs.list(&filter, args.limit).await?;
     output.value(&listed, || if listed.is_empty() { none(&filter) } else { in_table(&listed) });
     Ok(())
 }
@@ -30,8 +29,8 @@ fn none(filter: &JobFilter) -> String {
     }
 }
 
-pub(super) async fn show(pool: &PgPool, ids: &[String], output: &Output) -> Result<(), CliError> {
-    let shown = job_list::show(pool, ids).await?;
+pub(super) async fn show(jobs: Jobs<'_>, ids: &[String], output: &Output) -> Result<(), CliError> {
+    let shown = jobs.show(ids).await?;
     output.value(&shown, || shown.iter().map(whole).collect::<Vec<_>>().join("\n\n"));
     Ok(())
 }

@@ -3,29 +3,28 @@
 use std::time::Duration;
 
 use htm_core::job::JobState;
-use htm_core::store::queues::{self, QueueStats};
-use htm_core::store::workers;
+use htm_core::jobs::{Jobs, QueueStats};
 use htm_runtime::Session;
-use sqlx::PgPool;
 
 use crate::args::PruneArgs;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
 
-/// Jobs deleted in one statement: short enough to be in nobody's way.
-const CHUNK: usize = 5_000;
-
-pub(super) async fn stats(session: &Session, output: &Output) -> Result<(), CliError> {
-    let tag_model = session.htm().settings().tag_model.to_string();
-    let stats = queues::stats(session.pool(), &tag_model).await?;
+pub(super) async fn stats(jobs: Jobs<'_>, output: &Output) -> Result<(), CliError> {
+    let stats = jobs.queues().await?;
     output.value(&stats, || describe(&stats));
     Ok(())
 }
 
-pub(super) async fn pause(pool: &PgPool, queue: &str, reason: &str, output: &Output) -> Result<(), CliError> {
-    queues::pause(pool, queue, reason).await?;
-    let running = queues::depth(pool, queue).await?.running;
+pub(super) async fn pause(
+    jobs: Jobs<'_>,
+    queue: &str,
+    reason: &str,
+    output: &Output,
+) -> Result<(), CliError> {
+    jobs.pause(queue, reason).await?;
+    let running = jobs.depth(queue).await?.running;
     output.value(&serde_json::json!({ "queue": queue, "paused": reason, "running": running }), || {
         let goes_on = match running {
             0 => "nothing runs".into(),
@@ -37,16 +36,20 @@ pub(super) async fn pause(pool: &PgPool, queue: &str, reason: &str, output: &Out
     Ok(())
 }
 
-pub(super) async fn resume(pool: &PgPool, queue: &str, output: &Output) -> Result<(), CliError> {
-    let was_paused = queues::resume(pool, queue).await?;
+pub(super) async fn resume(jobs: Jobs<'_>, queue: &str, output: &Output) -> Result<(), CliError> {
+    let was_paused = jobs.resume(queue).await?;
     output.value(&serde_json::json!({ "queue": queue, "was_paused": was_paused }), || {
         format!("{queue} {}", if was_paused { "goes on" } else { "was not paused" })
     });
     Ok(())
 }
 
-pub(super) async fn prune(session: &Session, args: PruneArgs, output: &Output) -> Result<(), CliError> {
-    let pool = session.pool();
+pub(super) async fn prune(
+    session: &Session,
+    jobs: Jobs<'_>,
+    args: PruneArgs,
+    output: &Output,
+) -> Result<(), CliError> {
     if args.dead && !args.yes {
         return Err(CliError::Usage {
             code: "not_confirmed",
@@ -55,21 +58,9 @@ pub(super) async fn prune(session: &Session, args: PruneArgs, output: &Output) -
         });
     }
     let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
-    let mut pruned = 0;
-    if args.dead {
-        for queue in queues::names(pool).await? {
-            pruned += queues::prune_dead(pool, &queue, older_than).await? as i64;
-        }
-    } else {
-        loop {
-            let deleted = queues::prune(pool, older_than, CHUNK).await?;
-            pruned += deleted as i64;
-            if deleted < CHUNK {
-                break;
-            }
-        }
-    }
-    let workers = workers::prune(pool).await?;
+    let pruned =
+        if args.dead { jobs.prune_dead(older_than).await? } else { jobs.prune_done(older_than).await? };
+    let workers = jobs.prune_workers().await?;
     output.value(&serde_json::json!({ "pruned": pruned, "workers": workers }), || {
         let were = if pruned == 1 { "was" } else { "were" };
         let ended = if args.dead { JobState::Dead } else { JobState::Done };

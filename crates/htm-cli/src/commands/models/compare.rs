@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 
-use htm_core::store::{embeddings, nodes};
+use htm_core::store::nodes;
 use htm_core::{Htm, NodeId, RecallQuery, Strategy};
 use htm_runtime::Session;
 use serde::Serialize;
@@ -20,9 +20,10 @@ const TOP: usize = 10;
 const SAMPLE: u32 = 50;
 
 pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let models = embeddings::models(session.pool()).await?;
+    let htm = session.htm();
+    let models = htm.models()?;
     for label in [&args.a, &args.b] {
-        if !embeddings::by_label(&models, label)?.is_in_use() {
+        if !models.get(label).await?.is_in_use() {
             return Err(htm_core::Error::ModelRetired { label: label.clone() }.into());
         }
     }

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use htm_core::ontology::{Changed, Leftover, SplitOutcome, Term};
-use htm_core::store::workers;
 use htm_core::{Htm, Ontology, Stage};
 use serde::Serialize;
 
@@ -69,7 +68,7 @@ async fn wait(
 }
 
 async fn is_served(htm: &Htm) -> Result<bool, CliError> {
-    let workers = workers::list(htm.pool()).await?;
+    let workers = htm.jobs()?.workers().await?;
     Ok(workers.iter().any(|worker| worker.alive && worker.queue == Stage::Tag.queue()))
 }
 

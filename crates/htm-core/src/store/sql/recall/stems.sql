@@ -1,6 +1,8 @@
 -- The stems of words in each language; none of a word that a language leaves out, for it is a word of that language.
 --
 -- :words text[]   :languages text[]
+--
+-- Index: none; no table is read
 select w.word, array_agg(distinct x.lexeme) as stems
   from unnest(:words::text[]) w(word)
  cross join unnest(:languages::text[]) l(config)

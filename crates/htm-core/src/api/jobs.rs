@@ -1,0 +1,177 @@
+//! Jobs, as an operator sees them.
+
+use std::time::Duration;
+
+use crate::api::htm::Htm;
+use crate::model::caller::Confirmation;
+use crate::model::error::Result;
+pub use crate::store::audit::{Audit, Stranded};
+pub use crate::store::job_control::Retried;
+pub use crate::store::job_list::{Job, JobFilter, Selection};
+pub use crate::store::queues::{QueueDepth, QueueStats};
+pub use crate::store::workers::Worker;
+use crate::store::{audit, job_control, job_list, queues, workers};
+
+/// Done jobs that one statement deletes: short enough to be in nobody's way.
+const PRUNED_AT_ONCE: usize = 5_000;
+
+/// The jobs, queues and workers of the whole database. See [`Htm::jobs`].
+#[derive(Clone, Copy, Debug)]
+pub struct Jobs<'a> {
+    htm: &'a Htm,
+}
+
+impl Htm {
+    /// The jobs of all namespaces, for those who operate the database.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: &htm_core::Htm) -> htm_core::Result<()> {
+    /// for queue in htm.jobs()?.queues().await? {
+    ///     println!("{}: {} due, {} dead", queue.queue, queue.due, queue.dead);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `namespace_forbidden` for a handle [within a wall](Htm::within).
+    pub fn jobs(&self) -> Result<Jobs<'_>> {
+        self.admit_all().map(|()| Jobs { htm: self })
+    }
+}
+
+impl Jobs<'_> {
+    /// The jobs that pass a filter, at most `limit`: dead letters first, then what is parked or has failed; the newest of
+    /// each first. Without a state, done jobs are left out.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn list(&self, filter: &JobFilter, limit: u32) -> Result<Vec<Job>> {
+        job_list::list(self.htm.pool(), filter, limit).await
+    }
+
+    /// These jobs, in the order asked for.
+    ///
+    /// # Errors
+    /// `job_not_found`, or a database error.
+    pub async fn show(&self, ids: &[String]) -> Result<Vec<Job>> {
+        job_list::show(self.htm.pool(), ids).await
+    }
+
+    /// Makes jobs that wait, are parked or dead due again, as if they had never been tried. A filter without a state means
+    /// the dead letters.
+    ///
+    /// # Errors
+    /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
+    pub async fn retry(&self, selection: &Selection) -> Result<Retried> {
+        job_control::retry(self.htm.pool(), selection).await
+    }
+
+    /// Makes dead letters of jobs that wait or run; returns how many.
+    ///
+    /// # Errors
+    /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
+    /// [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
+    pub async fn cancel(&self, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
+        job_control::cancel(self.htm.pool(), selection, confirmation).await
+    }
+
+    /// Looks for what is lost. Reads every live node.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn audit(&self) -> Result<Audit> {
+        audit::run(self.htm.pool()).await
+    }
+
+    /// Enqueues the jobs that stranded nodes lack; returns how many.
+    ///
+    /// # Errors
+    /// A database error; what was enqueued before it stays.
+    pub async fn repair(&self, stranded: &[Stranded]) -> Result<u64> {
+        audit::repair(self.htm.pool(), stranded, self.htm.settings()).await
+    }
+
+    /// How many nodes are stranded: 0, or the pipeline has lost something.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn count_stranded(&self) -> Result<i64> {
+        queues::count_stranded(self.htm.pool()).await
+    }
+
+    /// Every queue that has jobs or whose model is registered. Reads every job.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn queues(&self) -> Result<Vec<QueueStats>> {
+        queues::stats(self.htm.pool(), &self.htm.settings().tag_model.to_string()).await
+    }
+
+    /// How many jobs of a queue are in each state.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn depth(&self, queue: &str) -> Result<QueueDepth> {
+        queues::depth(self.htm.pool(), queue).await
+    }
+
+    /// Pauses a queue: nothing is claimed from it until it is [resumed](Self::resume). Running jobs go on.
+    ///
+    /// # Errors
+    /// `queue_unknown`, or a database error.
+    pub async fn pause(&self, queue: &str, reason: &str) -> Result<()> {
+        queues::pause(self.htm.pool(), queue, reason).await
+    }
+
+    /// Ends a pause; false when there was none.
+    ///
+    /// # Errors
+    /// `queue_unknown`, or a database error.
+    pub async fn resume(&self, queue: &str) -> Result<bool> {
+        queues::resume(self.htm.pool(), queue).await
+    }
+
+    /// Deletes the rows of jobs that were done so long ago; their completions stay. Returns how many.
+    ///
+    /// # Errors
+    /// A database error; what was deleted before it is gone.
+    pub async fn prune_done(&self, older_than: Duration) -> Result<u64> {
+        let mut pruned = 0;
+        loop {
+            let deleted = queues::prune(self.htm.pool(), older_than, PRUNED_AT_ONCE).await?;
+            pruned += deleted as u64;
+            if deleted < PRUNED_AT_ONCE {
+                return Ok(pruned);
+            }
+        }
+    }
+
+    /// Deletes dead letters that ended so long ago. Returns how many.
+    ///
+    /// # Errors
+    /// As [`prune_done`](Self::prune_done).
+    pub async fn prune_dead(&self, older_than: Duration) -> Result<u64> {
+        let mut pruned = 0;
+        for queue in queues::names(self.htm.pool()).await? {
+            pruned += queues::prune_dead(self.htm.pool(), &queue, older_than).await? as u64;
+        }
+        Ok(pruned)
+    }
+
+    /// The workers, those alive first.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn workers(&self) -> Result<Vec<Worker>> {
+        workers::list(self.htm.pool()).await
+    }
+
+    /// Takes workers that are long gone off the list; returns how many.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn prune_workers(&self) -> Result<usize> {
+        workers::prune(self.htm.pool()).await
+    }
+}

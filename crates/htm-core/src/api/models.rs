@@ -1,0 +1,93 @@
+//! Embedding models, as an operator sees them.
+
+use crate::api::htm::Htm;
+use crate::model::error::Result;
+use crate::model::models::ModelName;
+pub use crate::store::embeddings::{ModelState, RegisteredModel};
+pub use crate::store::lifecycle::{Activation, ModelOverview};
+use crate::store::{embeddings, lifecycle};
+
+/// The registered embedding models. See [`Htm::models`].
+#[derive(Clone, Copy, Debug)]
+pub struct Models<'a> {
+    htm: &'a Htm,
+}
+
+impl Htm {
+    /// The embedding models of the database, for those who operate it.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` for a handle [within a wall](Htm::within): models are of all namespaces.
+    pub fn models(&self) -> Result<Models<'_>> {
+        self.admit_all().map(|()| Models { htm: self })
+    }
+}
+
+impl Models<'_> {
+    /// The models, the active one first, then the newest first.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn list(&self) -> Result<Vec<RegisteredModel>> {
+        embeddings::models(self.htm.pool()).await
+    }
+
+    /// The model of this label.
+    ///
+    /// # Errors
+    /// `model_unknown`, or a database error.
+    pub async fn get(&self, label: &str) -> Result<RegisteredModel> {
+        embeddings::by_label(&self.list().await?, label).cloned()
+    }
+
+    /// Registers a model beside those that there are; a retired one is taken into use again.
+    ///
+    /// # Errors
+    /// A database error, also for dimensions outside 1 to 4,000.
+    pub async fn add(&self, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
+        lifecycle::add(self.htm.pool(), name, dimensions).await
+    }
+
+    /// How far a model is. Reads all nodes.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn overview(&self, model: &RegisteredModel) -> Result<ModelOverview> {
+        lifecycle::overview(self.htm.pool(), model).await
+    }
+
+    /// Builds a model's vector index unless it is there; true when this call built it. Writes and recalls go on.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn build_index(&self, model: &RegisteredModel) -> Result<bool> {
+        lifecycle::build_index(self.htm.pool(), model).await
+    }
+
+    /// How much of a model's index is built, 0 to 1; none while nobody builds it, or it is not known.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn index_progress(&self, model: &RegisteredModel) -> Result<Option<f64>> {
+        lifecycle::index_progress(self.htm.pool(), model).await
+    }
+
+    /// Makes a model the one that recall asks; the old one goes on standby. What the new one lacks is enqueued first.
+    ///
+    /// # Errors
+    /// `model_unknown`; `model_retired`; `model_incomplete`, unless `forced`: nodes that vectors find now would not be
+    /// found; `writer_open`; or a database error. The active model is the same then; jobs may have been enqueued.
+    pub async fn activate(&self, label: &str, forced: bool) -> Result<Activation> {
+        lifecycle::activate(self.htm.pool(), label, forced, self.htm.settings().max_attempts).await
+    }
+
+    /// Ends the use of a model: nothing is written to it any more, and its open jobs and dead letters are removed; with
+    /// `dropping` its vectors as well. Returns how many jobs were removed.
+    ///
+    /// # Errors
+    /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
+    /// database error.
+    pub async fn retire(&self, label: &str, dropping: bool) -> Result<u64> {
+        lifecycle::retire(self.htm.pool(), label, dropping).await
+    }
+}

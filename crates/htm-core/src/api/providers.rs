@@ -1,0 +1,66 @@
+//! Providers of models, as an operator sees them: limits, failures, budgets.
+
+use crate::api::htm::Htm;
+use crate::model::error::Result;
+use crate::store::providers;
+pub use crate::store::providers::{Budget, Change, LimitChanges, Provider};
+
+/// What providers may be asked, and how that goes. See [`Htm::providers`].
+#[derive(Clone, Copy, Debug)]
+pub struct Providers<'a> {
+    htm: &'a Htm,
+}
+
+impl Htm {
+    /// The providers' limits and failures, and what namespaces may spend, for those who operate the database.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` for a handle [within a wall](Htm::within): limits are of all namespaces.
+    pub fn providers(&self) -> Result<Providers<'_>> {
+        self.admit_all().map(|()| Providers { htm: self })
+    }
+}
+
+impl Providers<'_> {
+    /// The models that have limits or have failed.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn list(&self) -> Result<Vec<Provider>> {
+        providers::list(self.htm.pool()).await
+    }
+
+    /// Changes limits of a model, whether anybody has asked it yet or not. Its buckets are full afterwards.
+    ///
+    /// # Errors
+    /// A database error, also for a limit below 1.
+    pub async fn set_limits(&self, model: &str, changes: LimitChanges) -> Result<()> {
+        providers::set_limits(self.htm.pool(), model, changes).await
+    }
+
+    /// Closes a model's breaker and forgets its Retry-After: the next call is made at once. Jobs that were put off for the
+    /// provider's sake are due again; returns how many.
+    ///
+    /// # Errors
+    /// `provider_unknown` when nothing is recorded of the model, or a database error.
+    pub async fn reset(&self, model: &str) -> Result<u64> {
+        providers::reset(self.htm.pool(), model).await
+    }
+
+    /// The namespaces that have a budget.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn budgets(&self) -> Result<Vec<Budget>> {
+        providers::budgets(self.htm.pool()).await
+    }
+
+    /// Sets how many tokens a namespace may spend a day; none: any number. Jobs that were parked for want of a budget are
+    /// due at once, unless it was lowered; returns how many.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, or a database error, also for a budget below 0.
+    pub async fn set_budget(&self, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
+        providers::set_budget(self.htm.pool(), namespace, tokens_per_day).await
+    }
+}
