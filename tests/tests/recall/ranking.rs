@@ -315,7 +315,7 @@ async fn words_with_mistakes_are_found() {
         ("picinc", &["bread"]),
         // No swap: the word that is most like it.
         ("zeppellinn", &["ship"]),
-        ("harbor", &["ship"]),
+        ("harbur", &["ship"]),
         // Nothing is like it.
         ("xylophone", &[]),
         ("xylophone picnic", &["bread"]),

@@ -1,11 +1,13 @@
 //! Words that no node has, and those that were meant.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::model::tokens::TokenEncoding;
 
 /// Shorter words are what they are: a letter more or less makes another word.
 pub(crate) const SHORTEST: usize = 5;
+/// The letters of a name's part that says something.
+const PART: usize = 4;
 /// Longer ones are no words.
 pub(crate) const LONGEST: usize = 40;
 /// So many letters of a word may be two edits away.
@@ -48,6 +50,39 @@ pub(crate) fn words(text: &str) -> Vec<String> {
         .map(str::to_lowercase)
         .filter(|word| seen.insert(word.clone()) && !TokenEncoding::is_ordinary(word))
         .collect()
+}
+
+/// The words within names that are made of several, by name in small letters: `TRPML2` and `TRPML` in `hTRPML2`, `IFIT` in
+/// `IFIT1`. Full text takes each for one word.
+pub(crate) fn compounds(text: &str) -> Vec<(String, Vec<String>)> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|name| name.chars().count() <= LONGEST)
+        .filter_map(|name| {
+            let humps = split(name, |a, b| a.is_lowercase() && b.is_uppercase());
+            let runs =
+                humps.iter().flat_map(|hump| split(hump, |a, b| a.is_alphabetic() != b.is_alphabetic()));
+            let parts: BTreeSet<&str> = humps.iter().copied().chain(runs).collect();
+            let is_word =
+                |part: &str| part != name && part.chars().filter(|c| c.is_alphabetic()).count() >= PART;
+            let parts: Vec<String> =
+                parts.into_iter().filter(|part| is_word(part)).map(str::to_lowercase).collect();
+            (!parts.is_empty()).then(|| (name.to_lowercase(), parts))
+        })
+        .collect()
+}
+
+/// The pieces of a name between characters that are apart.
+fn split(name: &str, are_apart: impl Fn(char, char) -> bool) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for ((_, before), (at, after)) in name.char_indices().zip(name.char_indices().skip(1)) {
+        if are_apart(before, after) {
+            pieces.push(&name[start..at]);
+            start = at;
+        }
+    }
+    pieces.push(&name[start..]);
+    pieces
 }
 
 /// What a word is with two letters that are next to one another swapped; the first letter stays.
@@ -139,9 +174,22 @@ mod tests {
     }
 
     #[test]
+    fn names_have_words_within() {
+        let found = compounds("the hTRPML2 of IFIT1, TimescaleDB; LZ-0417 E18 McX HttpServerError ");
+        let parts =
+            |at: usize| (found[at].0.as_str(), found[at].1.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(parts(0), ("htrpml2", vec!["trpml", "trpml2"]));
+        assert_eq!(parts(1), ("ifit1", vec!["ifit"]));
+        assert_eq!(parts(2), ("timescaledb", vec!["timescale"]));
+        assert_eq!(parts(3), ("httpservererror", vec!["error", "http", "server"]));
+        assert_eq!(found.len(), 4);
+    }
+
+    #[test]
     fn ordinary_words_are_not_misspelled() {
-        let text = "What cured it? Spend, phrase, tastes, lookup, matches: Zepeplin, recieved, harbuor at 10:30 o'clock";
-        assert_eq!(words(text), ["zepeplin", "recieved", "harbuor"]);
+        let text =
+            "What cured it? Spend, phrase, tastes, lookup, matches: Zepeplin, harbuor at 10:30 o'clock";
+        assert_eq!(words(text), ["zepeplin", "harbuor"]);
     }
 
     proptest! {

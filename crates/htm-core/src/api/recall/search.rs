@@ -156,8 +156,19 @@ impl Search<'_> {
         let searched = self.words.searched();
         let parts: Vec<&str> = signs.iter().filter_map(Sign::parts).collect();
         let mut lexemes = reader.lexemes(namespaces, languages, &searched, &parts).await?;
-        if self.query.correct && self.settings.correct && lexemes.len() <= MOST_CORRECTED {
-            found.corrected = self.correct(reader, size, &searched, &mut lexemes).await?;
+        let is_short = lexemes.len() <= MOST_CORRECTED;
+        if is_short && lexemes.iter().any(|lexeme| lexeme.nodes == 0.0) {
+            let compounds = spelling::compounds(&searched).into_iter();
+            let unknown =
+                compounds.filter(|(name, _)| is_unknown(&lexemes, name)).flat_map(|(_, parts)| parts);
+            let parts: Vec<String> = unknown.collect();
+            if !parts.is_empty() {
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                lexemes.extend(reader.lexemes(namespaces, languages, "", &parts).await?);
+            }
+            if self.query.correct && self.settings.correct {
+                found.corrected = self.correct(reader, size, &searched, &mut lexemes).await?;
+            }
         }
         text.named = Named::of(&searched);
         text.weigh(Asked::new(size.corpus(), lexemes));
@@ -172,19 +183,14 @@ impl Search<'_> {
         searched: &str,
         lexemes: &mut Vec<Lexeme>,
     ) -> Result<Vec<Correction>> {
-        let has = |stem: &String, is_known: bool| {
-            lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && (lexeme.nodes > 0.0) == is_known)
-        };
-        if lexemes.iter().all(|lexeme| lexeme.nodes > 0.0) {
-            return Ok(Vec::new());
-        }
         let words = spelling::words(searched).into_iter().map(|word| {
             let swaps = spelling::swaps(&word);
             (word, swaps)
         });
         let mut typed = reader.typed(&size.languages, words.collect()).await?;
         // Unknown in one language, a word may be one of another's.
-        typed.retain(|typed| !typed.stems.iter().any(|stem| has(stem, true)));
+        let has = |stem: &String| lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && lexeme.nodes > 0.0);
+        typed.retain(|typed| !typed.stems.iter().any(has));
         typed.truncate(MOST_UNKNOWN);
         if typed.is_empty() {
             return Ok(Vec::new());
@@ -307,6 +313,10 @@ const MOST_UNKNOWN: usize = 8;
 
 /// How far the statistics may be from what there is: so many times.
 const CERTAIN: f64 = 1.1;
+
+fn is_unknown(lexemes: &[Lexeme], word: &str) -> bool {
+    lexemes.iter().any(|lexeme| lexeme.lexeme == word && lexeme.nodes == 0.0)
+}
 
 fn explained(parts: &Parts) -> Explanation {
     Explanation::of(&[

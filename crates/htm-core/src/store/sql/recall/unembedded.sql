@@ -2,7 +2,7 @@
 -- count of more. Looks at the jobs that are not done, not at the nodes: those are few when the workers keep up.
 --
 -- :queue text the model's queue   :label text its label, or null: what is embedded again can be seen all the while
--- scope on the node n
+-- :namespaces text[]   scope on the node n
 --
 -- Index: jobs_htm_open_idx, nodes_pk, completions_pk
 select count(*)
