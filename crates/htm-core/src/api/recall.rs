@@ -1,6 +1,8 @@
 //! Recall: finding by vector, by full text, and by both.
 
+mod candidates;
 mod search;
+mod text;
 
 use std::time::Instant;
 

@@ -1,7 +1,13 @@
-//! What recall reads.
+//! What recall reads: small statements, all in one snapshot.
 
+mod features;
+mod legs;
 mod node_row;
 mod reader;
+mod words;
 
+pub(crate) use features::{Asking, Features};
+pub(crate) use legs::{Choosing, TextSearch};
 pub(crate) use node_row::{NodeRow, node_columns};
-pub(crate) use reader::{Asking, Choosing, Features, HitRow, Lexed, Reader, Size, TextSearch, Vectors};
+pub(crate) use reader::{HitRow, Reader, Size, Vectors};
+pub(crate) use words::Lexed;

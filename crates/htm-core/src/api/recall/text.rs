@@ -1,0 +1,239 @@
+//! What a query's text asks for, weighed by what the namespaces have.
+
+use std::collections::HashSet;
+
+use super::search::Search;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::rank::{self, Asked, Lexeme, Sought};
+use crate::model::recall::Correction;
+use crate::model::spelling;
+use crate::model::timeframe::{NamedMonth, named_months};
+use crate::model::words::{Sign, SignKind, Words};
+use crate::store::filter::{Filter, Required};
+use crate::store::recall::{Asking, Choosing, Lexed, Reader, Size, TextSearch};
+
+/// A query of more lexemes is a long text, which has words enough.
+const MOST_CORRECTED: usize = 64;
+
+/// So many unknown words are corrected.
+const MOST_UNKNOWN: usize = 8;
+
+/// What a query's text asks for.
+pub(super) struct Text<'a> {
+    pub(super) words: &'a Words,
+    /// Each sign as full text takes it.
+    lexed: Vec<Lexed>,
+    pub(super) asked: Asked,
+    /// The signs that rank: terms, quotations, beginnings of words.
+    ranking: Vec<usize>,
+    pub(super) required: Required,
+    pub(super) choosing: Vec<Choosing>,
+    pub(super) named: Named,
+}
+
+impl<'a> Text<'a> {
+    fn new(words: &'a Words, lexed: Vec<Lexed>) -> Self {
+        let mut required = Required::default();
+        let mut phrases = Vec::new();
+        for (sign, lexed) in words.signs.iter().zip(&lexed) {
+            let is_as_written = sign.is_as_written(lexed.query.is_none() || lexed.is_short);
+            match sign.kind {
+                SignKind::Phrase => {
+                    phrases.extend(lexed.query.as_ref().map(|query| format!("({query})")));
+                    required.patterns.extend(is_as_written.then(|| sign.pattern().to_owned()));
+                }
+                SignKind::Without if is_as_written => {
+                    required.barred_patterns.push(sign.pattern().to_owned());
+                }
+                SignKind::Without => required.barred.extend(lexed.query.clone()),
+                SignKind::Prefix | SignKind::Term | SignKind::Quotation => {}
+            }
+        }
+        required.phrases = (!phrases.is_empty()).then(|| phrases.join(" & "));
+        let ranks = |at: &usize| {
+            matches!(words.signs[*at].kind, SignKind::Prefix | SignKind::Term | SignKind::Quotation)
+        };
+        let ranking = (0..lexed.len()).filter(ranks).collect();
+        Self {
+            words,
+            lexed,
+            asked: Asked::default(),
+            ranking,
+            required,
+            choosing: Vec::new(),
+            named: Named::default(),
+        }
+    }
+
+    fn weigh(&mut self, mut asked: Asked) {
+        asked.has_phrase = self.required.has_phrase();
+        let nodes = asked.corpus.nodes;
+        asked.sought = self
+            .ranking
+            .iter()
+            .map(|&at| match self.words.signs[at].kind {
+                // A beginning of words weighs as a word in as many nodes as they are in together.
+                SignKind::Prefix => Sought {
+                    is_prefix: true,
+                    idf: rank::idf(nodes, self.lexed[at].nodes.max(1.0).min(nodes)),
+                },
+                _ => Sought { is_prefix: false, idf: asked.weight_of(&self.lexed[at].lexemes) },
+            })
+            .collect();
+        self.choosing = asked
+            .choosing()
+            .iter()
+            .map(|word| Choosing { query: word.query(), weight: word.idf, is_exact: false })
+            .collect();
+        for (&at, sought) in self.ranking.iter().zip(&asked.sought) {
+            if let Some(query) = &self.lexed[at].query {
+                let (query, weight) = (query.clone(), sought.idf);
+                self.choosing.push(Choosing { query, weight, is_exact: !sought.is_prefix });
+            }
+        }
+        self.asked = asked;
+    }
+
+    /// By the index, which knows of no namespace and brings the nodes of all, or by reading each that is in scope when these
+    /// are few beside. Words are taken to be as frequent elsewhere as they are here; what has one often has another, so that the
+    /// sum is too much.
+    pub(super) fn search(&self, size: &Size, filter: &Filter) -> TextSearch {
+        if filter.required().has_phrase() {
+            return TextSearch::Scope;
+        }
+        let here: f64 = self.asked.choosing().iter().map(|word| word.nodes).sum();
+        let indexed = size.nodes.max(size.all_nodes) * here / size.nodes.max(1.0);
+        match !filter.is_of_a_time() && !filter.is_narrow() && size.nodes <= indexed / 3.0 {
+            true => TextSearch::Scope,
+            false => TextSearch::Index,
+        }
+    }
+
+    pub(super) fn asking(&self) -> Asking {
+        Asking {
+            words: self.asked.words.iter().map(rank::Word::query).collect(),
+            openings: self.asked.words.iter().map(rank::Word::opening).collect(),
+            pairs: self.asked.pairs.iter().map(|pair| pair.query.clone()).collect(),
+        }
+    }
+
+    /// Which nodes have which of the signs that rank, and how often.
+    pub(super) async fn sought(
+        &self,
+        reader: &mut Reader,
+        nodes: &[NodeId],
+    ) -> Result<Vec<(NodeId, usize, f64)>> {
+        if self.asked.sought.is_empty() {
+            return Ok(Vec::new());
+        }
+        let queries: Vec<Option<String>> =
+            self.ranking.iter().map(|&at| self.lexed[at].query.clone()).collect();
+        let patterns: Vec<&str> = self.ranking.iter().map(|&at| self.words.signs[at].pattern()).collect();
+        let prefixes: Vec<bool> = self.asked.sought.iter().map(|sought| sought.is_prefix).collect();
+        reader.sought(nodes, &queries, &patterns, &prefixes).await
+    }
+
+    /// What a snippet marks, as a `tsquery`.
+    pub(super) fn shown(&self) -> String {
+        let signs = self.words.signs.iter().zip(&self.lexed);
+        let signs = signs
+            .filter(|(sign, _)| sign.kind != SignKind::Without)
+            .filter_map(|(_, lexed)| Some(format!("({})", lexed.query.as_ref()?)));
+        self.asked.words.iter().map(rank::Word::query).chain(signs).collect::<Vec<_>>().join(" | ")
+    }
+}
+
+impl Search<'_> {
+    /// What the query's text asks for, weighed by what these namespaces have.
+    pub(super) async fn text(&self, reader: &mut Reader, size: &Size) -> Result<(Text<'_>, Vec<Correction>)> {
+        let (namespaces, languages) = (self.namespaces, &size.languages[..]);
+        let signs = &self.words.signs[..];
+        let lexed = match signs.is_empty() {
+            true => Vec::new(),
+            false => reader.signs(namespaces, languages, signs).await?,
+        };
+        let mut text = Text::new(self.words, lexed);
+        if !self.by_text {
+            return Ok((text, Vec::new()));
+        }
+        let mut corrected = Vec::new();
+        let searched = self.words.searched();
+        let parts: Vec<&str> = signs.iter().filter_map(Sign::parts).collect();
+        let mut lexemes = reader.lexemes(namespaces, languages, &searched, &parts).await?;
+        let is_short = lexemes.len() <= MOST_CORRECTED;
+        if is_short && lexemes.iter().any(|lexeme| lexeme.nodes == 0.0) {
+            let compounds = spelling::compounds(&searched).into_iter();
+            let unknown =
+                compounds.filter(|(name, _)| is_unknown(&lexemes, name)).flat_map(|(_, parts)| parts);
+            let parts: Vec<String> = unknown.collect();
+            if !parts.is_empty() {
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                lexemes.extend(reader.lexemes(namespaces, languages, "", &parts).await?);
+            }
+            if self.query.correct && self.settings.correct {
+                corrected = self.correct(reader, size, &searched, &mut lexemes).await?;
+            }
+        }
+        text.named = Named::of(&searched);
+        text.weigh(Asked::new(size.corpus(), lexemes));
+        Ok((text, corrected))
+    }
+
+    /// Words that no node has are taken for those that were meant.
+    async fn correct(
+        &self,
+        reader: &mut Reader,
+        size: &Size,
+        searched: &str,
+        lexemes: &mut Vec<Lexeme>,
+    ) -> Result<Vec<Correction>> {
+        let words = spelling::words(searched).into_iter().map(|word| {
+            let swaps = spelling::swaps(&word);
+            (word, swaps)
+        });
+        let mut typed = reader.typed(&size.languages, words.collect()).await?;
+        // Unknown in one language, a word may be one of another's.
+        let has = |stem: &String| lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && lexeme.nodes > 0.0);
+        typed.retain(|typed| !typed.stems.iter().any(has));
+        typed.truncate(MOST_UNKNOWN);
+        if typed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let known = reader.vocabulary(self.namespaces, &typed).await?;
+        let mut corrected = Vec::new();
+        for typed in &typed {
+            if let Some(meant) = spelling::meant(typed, &known, size.nodes) {
+                let (lexeme, nodes) = (meant.known.lexeme.clone(), meant.known.nodes);
+                lexemes.push(Lexeme { lexeme, nodes, ..Lexeme::default() });
+                corrected.push(Correction { asked: typed.word.clone(), used: meant.used });
+            }
+        }
+        corrected.sort_by(|a, b| (&a.asked, &a.used).cmp(&(&b.asked, &b.used)));
+        Ok(corrected)
+    }
+}
+
+fn is_unknown(lexemes: &[Lexeme], word: &str) -> bool {
+    lexemes.iter().any(|lexeme| lexeme.lexeme == word && lexeme.nodes == 0.0)
+}
+
+/// Speakers and months that a query names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Named {
+    /// In small letters: each of its words may be a name.
+    names: HashSet<String>,
+    pub(super) months: Vec<NamedMonth>,
+}
+
+impl Named {
+    fn of(text: &str) -> Self {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().nth(1).is_some());
+        Self { names: words.map(str::to_lowercase).collect(), months: named_months(text) }
+    }
+
+    pub(super) fn has_speaker(&self, speaker: &str) -> bool {
+        self.names.contains(speaker)
+            || speaker.split(' ').next().is_some_and(|first| self.names.contains(first))
+    }
+}

@@ -1,0 +1,130 @@
+//! The legs of a search: each brings candidates, the best first.
+
+use super::reader::{Reader, Vectors, store};
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::store::filter::Filter;
+use crate::store::named::Named;
+
+/// A word by which the text leg looks for candidates.
+#[derive(Clone, Debug)]
+pub(crate) struct Choosing {
+    pub(crate) query: String,
+    pub(crate) weight: f64,
+    /// What has it comes before all that has not.
+    pub(crate) is_exact: bool,
+}
+
+/// How the text leg finds its candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextSearch {
+    /// By the index of words.
+    Index,
+    /// Each node in scope is read.
+    Scope,
+}
+
+impl Reader {
+    /// The candidates of the text leg, the best first. Without any word to choose by, those that the filter requires.
+    pub(crate) async fn text_leg(
+        &mut self,
+        filter: &Filter,
+        choosing: &[Choosing],
+        search: TextSearch,
+        pool: usize,
+    ) -> Result<Vec<NodeId>> {
+        let sql = match search {
+            TextSearch::Index => include_str!("../sql/recall/text.sql"),
+            TextSearch::Scope => include_str!("../sql/recall/text_of_scope.sql"),
+        };
+        let words: Vec<&str> = choosing.iter().map(|word| word.query.as_str()).collect();
+        // What has to be there chooses by itself.
+        let any = (!filter.required().has_phrase())
+            .then(|| words.iter().map(|word| format!("({word})")).collect::<Vec<_>>().join(" | "));
+        let statement = Named::new(&sql.replace("{{conditions}}", &filter.nodes()))
+            .bind("words", &words)?
+            .bind("weights", choosing.iter().map(|word| word.weight).collect::<Vec<_>>())?
+            .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
+            .bind("any", any)?
+            .bind("pool", pool as i64)?;
+        let rows: Vec<(NodeId,)> = filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+        Ok(rows.into_iter().map(|(node,)| node).collect())
+    }
+
+    /// The nearest of what passes the filter, each with its similarity; none when more than `few` pass.
+    pub(crate) async fn vectors_of_few(
+        &mut self,
+        vectors: &Vectors,
+        filter: &Filter,
+        few: usize,
+        pool: usize,
+    ) -> Result<Option<Vec<(NodeId, f64)>>> {
+        let sql = include_str!("../sql/recall/vectors_of_few.sql")
+            .replace("{{store}}", &vectors.store)
+            .replace("{{conditions}}", &filter.nodes());
+        let statement = Named::new(&sql)
+            .bind("vector", &vectors.vector)?
+            .bind("few", few as i64)?
+            .bind("pool", pool as i64)?;
+        let (are_few, nodes, similarities): (bool, Vec<i64>, Vec<f64>) =
+            filter.bind(statement)?.fetch_one(&mut self.tx).await?;
+        Ok(are_few.then(|| nodes.into_iter().map(NodeId).zip(similarities).collect()))
+    }
+
+    /// How many vectors are in the filter's namespaces and time, counted to `few` and one more.
+    pub(crate) async fn scope_size(
+        &mut self,
+        vectors: &Vectors,
+        filter: &Filter,
+        few: usize,
+    ) -> Result<usize> {
+        let sql = include_str!("../sql/recall/scope_size.sql")
+            .replace("{{store}}", &vectors.store)
+            .replace("{{scope}}", &filter.scope("e"));
+        let statement = filter.bind(Named::new(&sql).bind("few", few as i64)?)?;
+        let (count,): (i64,) = statement.fetch_one(&mut self.tx).await?;
+        Ok(count as usize)
+    }
+
+    /// The candidates of the vector leg, the nearest first, each with its similarity.
+    pub(crate) async fn vector_leg(
+        &mut self,
+        vectors: &Vectors,
+        filter: &Filter,
+        is_exact: bool,
+        pool: usize,
+    ) -> Result<Vec<(NodeId, f64)>> {
+        // "+ 0" keeps the planner from the index.
+        let (order, scope, scope_after) = match is_exact {
+            true => ("(e.embedding <=> :vector) + 0", filter.scope("e"), "true".to_owned()),
+            false => ("e.embedding <=> :vector", "true".to_owned(), filter.scope("near")),
+        };
+        let sql = include_str!("../sql/recall/vectors.sql")
+            .replace("{{store}}", &vectors.store)
+            .replace("{{order}}", order)
+            .replace("{{scope_after}}", &scope_after)
+            .replace("{{scope}}", &scope)
+            .replace("{{conditions}}", &filter.nodes_in_scope());
+        let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", pool as i64)?;
+        filter.bind(statement)?.fetch_all(&mut self.tx).await
+    }
+
+    /// What has any of these tags, the nearest first.
+    pub(crate) async fn tagged(
+        &mut self,
+        vectors: Option<&Vectors>,
+        filter: &Filter,
+        tags: &[i64],
+        pool: usize,
+    ) -> Result<Vec<NodeId>> {
+        let sql = include_str!("../sql/recall/tagged.sql")
+            .replace("{{store}}", store(vectors))
+            .replace("{{conditions}}", &filter.nodes());
+        let statement = Named::new(&sql)
+            .bind("boosts", tags)?
+            .bind("vector", vectors.map(|vectors| &vectors.vector))?
+            .bind("pool", pool as i64)?;
+        let rows: Vec<(NodeId,)> = filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+        Ok(rows.into_iter().map(|(node,)| node).collect())
+    }
+}

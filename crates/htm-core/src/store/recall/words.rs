@@ -1,0 +1,132 @@
+//! What the words of a query are to full text, and in how many nodes they are.
+
+use std::collections::HashMap;
+
+use sqlx::types::Json;
+
+use super::reader::Reader;
+use crate::model::error::Result;
+use crate::model::rank::Lexeme;
+use crate::model::spelling::{Known, Typed};
+use crate::model::words::Sign;
+use crate::store::named::Named;
+
+/// A sign of the query, as full text takes it.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(crate) struct Lexed {
+    /// As a `tsquery`; none of what has no lexeme.
+    pub(crate) query: Option<String>,
+    /// Some language leaves out all of it.
+    pub(crate) is_short: bool,
+    pub(crate) lexemes: Vec<String>,
+    /// How many nodes have words that begin so.
+    pub(crate) nodes: f64,
+}
+
+impl Reader {
+    /// The lexemes of a text, and of words that full text would not see in it.
+    pub(crate) async fn lexemes(
+        &mut self,
+        namespaces: &[&str],
+        languages: &[String],
+        text: &str,
+        parts: &[&str],
+    ) -> Result<Vec<Lexeme>> {
+        let rows: Vec<LexemeRow> = Named::new(include_str!("../sql/recall/words.sql"))
+            .bind("namespaces", namespaces)?
+            .bind("languages", languages)?
+            .bind("text", text)?
+            .bind("parts", parts)?
+            .fetch_all(&mut self.tx)
+            .await?;
+        Ok(rows.into_iter().map(LexemeRow::lexeme).collect())
+    }
+
+    /// Words, with their stems and those of what they are with two letters swapped; without those that a language leaves out.
+    pub(crate) async fn typed(
+        &mut self,
+        languages: &[String],
+        words: Vec<(String, Vec<String>)>,
+    ) -> Result<Vec<Typed>> {
+        let all: Vec<&str> = words
+            .iter()
+            .flat_map(|(word, swaps)| std::iter::once(word).chain(swaps))
+            .map(String::as_str)
+            .collect();
+        let rows: Vec<(String, Vec<String>)> = Named::new(include_str!("../sql/recall/stems.sql"))
+            .bind("words", all)?
+            .bind("languages", languages)?
+            .fetch_all(&mut self.tx)
+            .await?;
+        let stems: HashMap<String, Vec<String>> = rows.into_iter().collect();
+        let swapped = |swaps: Vec<String>| {
+            let stems = &stems;
+            swaps
+                .into_iter()
+                .flat_map(|swap| {
+                    stems.get(&swap).into_iter().flatten().map(move |stem| (swap.clone(), stem.clone()))
+                })
+                .collect()
+        };
+        Ok(words
+            .into_iter()
+            .filter_map(|(word, swaps)| {
+                Some(Typed { stems: stems.get(&word)?.clone(), swapped: swapped(swaps), word })
+            })
+            .collect())
+    }
+
+    /// The lexemes that some words may have been meant to be.
+    pub(crate) async fn vocabulary(&mut self, namespaces: &[&str], typed: &[Typed]) -> Result<Vec<Known>> {
+        let named: Vec<&str> =
+            typed.iter().flat_map(|typed| &typed.swapped).map(|(_, stem)| stem.as_str()).collect();
+        let mut firsts = Vec::new();
+        let (mut shortest, mut longest) = (Vec::new(), Vec::new());
+        for stem in typed.iter().flat_map(|typed| &typed.stems) {
+            let letters = stem.chars().count() as i32;
+            firsts.extend(stem.chars().next().map(String::from));
+            shortest.push(letters - 2);
+            longest.push(letters + 2);
+        }
+        let rows: Vec<(String, f64)> = Named::new(include_str!("../sql/recall/vocabulary.sql"))
+            .bind("namespaces", namespaces)?
+            .bind("named", named)?
+            .bind("firsts", firsts)?
+            .bind("shortest", shortest)?
+            .bind("longest", longest)?
+            .fetch_all(&mut self.tx)
+            .await?;
+        Ok(rows.into_iter().map(|(lexeme, nodes)| Known { lexeme, nodes }).collect())
+    }
+
+    /// The signs as full text takes them, each in its place.
+    pub(crate) async fn signs(
+        &mut self,
+        namespaces: &[&str],
+        languages: &[String],
+        signs: &[Sign],
+    ) -> Result<Vec<Lexed>> {
+        Named::new(include_str!("../sql/recall/signs.sql"))
+            .bind("namespaces", namespaces)?
+            .bind("languages", languages)?
+            .bind("signs", Json(signs))?
+            .fetch_all(&mut self.tx)
+            .await
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct LexemeRow {
+    lexeme: String,
+    is_part: bool,
+    languages: Vec<i32>,
+    places: Vec<i32>,
+    nodes: f64,
+}
+
+impl LexemeRow {
+    fn lexeme(self) -> Lexeme {
+        let places = self.languages.into_iter().map(|language| language as usize).zip(self.places).collect();
+        Lexeme { lexeme: self.lexeme, nodes: self.nodes, is_part: self.is_part, places }
+    }
+}
