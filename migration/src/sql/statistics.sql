@@ -17,7 +17,7 @@ create table htm.lexeme_statistics (
     node_count integer not null,
     constraint lexeme_statistics_pk primary key (namespace, lexeme)
 );
--- A word that no node has, by those that are most like it.
+-- The lexemes that contain a term, as a path within a longer one.
 create index lexeme_statistics_trigram_idx on htm.lexeme_statistics using gin (lexeme gin_trgm_ops);
 
 -- How far the refresher has looked: it reads only newer nodes to learn which namespaces changed.

@@ -10,8 +10,10 @@ pub(crate) const SHORTEST: usize = 5;
 const PART: usize = 4;
 /// Longer ones are no words.
 pub(crate) const LONGEST: usize = 40;
-/// So many letters of a word may be two edits away.
+/// So many letters of a word may be two edits away …
 const TWO_EDITS: usize = 9;
+/// … unless its stem is shorter than this: then it would be another word.
+const LONG_STEM: usize = 8;
 /// A word in a corpus of so many nodes has to be in one more of them to be meant.
 const NODES: f64 = 5_000.0;
 
@@ -108,16 +110,17 @@ pub(crate) fn meant<'a>(typed: &Typed, known: &'a [Known], nodes: f64) -> Option
     if swapped.is_some() {
         return swapped;
     }
-    let edits = if typed.word.chars().count() >= TWO_EDITS { 2 } else { 1 };
+    let is_long = typed.word.chars().count() >= TWO_EDITS;
     let least = 1.0 + (nodes / NODES).floor();
     let distance = |known: &Known| {
         typed
             .stems
             .iter()
             .filter(|stem| stem.chars().next() == known.lexeme.chars().next())
-            .map(|stem| strsim::osa_distance(stem, &known.lexeme))
+            .map(|stem| (strsim::osa_distance(stem, &known.lexeme), stem.chars().count()))
+            .filter(|(distance, letters)| *distance <= if is_long && *letters >= LONG_STEM { 2 } else { 1 })
+            .map(|(distance, _)| distance)
             .min()
-            .filter(|distance| *distance <= edits)
     };
     known
         .iter()
@@ -163,6 +166,12 @@ mod tests {
             let found = meant(&typed(word), &known, 1_000.0);
             assert_eq!(found.as_ref().map(|meant| meant.used.as_str()), meant_word, "{word}");
         }
+    }
+
+    #[test]
+    fn the_letters_of_the_stem_count() {
+        let remolding = Typed { stems: vec!["remold".into()], ..typed("remolding") };
+        assert!(meant(&remolding, &known(&["record"]), 1_000.0).is_none());
     }
 
     #[test]

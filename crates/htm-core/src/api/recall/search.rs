@@ -157,7 +157,7 @@ impl Search<'_> {
             return Ok((VectorSearch::Exact, leg));
         }
         // What was counted lately is about what is there.
-        let of_few = size.nodes / few.max(1) as f64;
+        let of_few = size.by_now / few.max(1) as f64;
         let is_exact = match size.is_counted && !filter.is_of_a_time() {
             true if of_few > CERTAIN => false,
             true if of_few < 1.0 / CERTAIN => true,

@@ -33,7 +33,10 @@ pub(crate) struct Reader {
 /// The namespaces that are searched.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct Size {
+    /// When they were counted last: what the counts of words are of.
     pub(crate) nodes: f64,
+    /// With those that were written since.
+    pub(crate) by_now: f64,
     pub(crate) average_length: f64,
     /// By their statistics; else a part of them was counted.
     pub(crate) is_counted: bool,
