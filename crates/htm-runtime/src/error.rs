@@ -30,6 +30,8 @@ pub enum RuntimeError {
     Provider(#[from] SettingsError),
     #[error("{address} cannot be listened on")]
     Listen { address: SocketAddr, source: io::Error },
+    #[error("the worker ended by itself")]
+    Worker(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error(transparent)]
     Htm(#[from] htm_core::Error),
 }
@@ -46,6 +48,7 @@ impl RuntimeError {
             Self::Provider(error) => error.code(),
             Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => "address_in_use",
             Self::Listen { .. } => "address_unusable",
+            Self::Worker(_) => "worker_ended",
             Self::Htm(error) => error.code(),
         }
     }
@@ -67,6 +70,10 @@ impl RuntimeError {
             Self::Listen { .. } => {
                 "give `--listen` an address of this machine, and a port that this user may take (1024 or higher)".into()
             }
+            Self::Worker(_) => {
+                "start it again, as systemd or Kubernetes does; others take back what it held. If it ends again, ask `htm doctor`"
+                    .into()
+            }
             Self::Htm(error) => error.hint(),
         }
     }
@@ -79,6 +86,7 @@ impl RuntimeError {
             Self::Telemetry(error) => error.fault(),
             Self::PrivatePg(error) => error.fault(),
             Self::Migration(_) | Self::Provider(_) | Self::Listen { .. } => Fault::Permanent,
+            Self::Worker(_) => Fault::Bug,
             Self::Htm(error) => error.fault(),
         }
     }

@@ -112,10 +112,14 @@ pub async fn work<H: Handler>(
     stop: CancellationToken,
 ) -> Result<Report, RuntimeError> {
     let options = Options { monitor, ..options(program, handler.stage(), session.config(), args) };
-    run(session.pool().clone(), handler, options, stop).await.map_err(|error| match error {
+    run(session.pool().clone(), handler, options, stop).await.map_err(ended)
+}
+
+fn ended(error: WorkerError) -> RuntimeError {
+    match error {
         WorkerError::Htm(error) => error.into(),
-        error => htm_core::Error::Corrupt { what: error.to_string() }.into(),
-    })
+        error => RuntimeError::Worker(error.into()),
+    }
 }
 
 /// A number from 1 to `most`, as the configuration has it.
@@ -190,5 +194,18 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         grace: Duration::from_millis(jobs.grace_ms),
         drain: args.drain,
         monitor: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_ends_by_itself_says_why() {
+        let what = "the heartbeat has been stuck for 61 s";
+        let error = ended(WorkerError::Stuck { what: what.into() });
+        assert_eq!((error.code(), error.fault().exit_code()), ("worker_ended", 70));
+        assert!(chain(&error).contains(what) && error.hint().contains("htm doctor"));
     }
 }
