@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 /// From the bottom up. A module imports from its own layer and from those before it.
 const LAYERS: [&str; 4] = ["model", "provider", "store", "api"];
 
-/// Arrows that are known and stay until recall's modules are written anew: a file, and what it must not name.
-const KNOWN: [(&str, &str); 1] = [("model/error.rs", "model::relevance::RelevanceError")];
-
 /// What the model does not use: it asks nobody, and waits for nothing.
 const OUTSIDE: [&str; 7] = ["sqlx", "sea_orm", "pgvector", "tokio", "futures", "std::fs", "std::net"];
 
@@ -32,14 +29,6 @@ impl Import {
         (layer(&self.module), layer(&self.path))
     }
 
-    fn is(&self, file: &str, path: &str) -> bool {
-        self.place.starts_with(&format!("src/{file}:")) && self.path.join("::") == path
-    }
-
-    fn is_known(&self) -> bool {
-        KNOWN.iter().any(|(file, path)| self.is(file, path))
-    }
-
     fn arrow(&self) -> String {
         format!("{}: {}", self.place, self.path.join("::"))
     }
@@ -57,19 +46,9 @@ fn the_model_asks_nobody() {
 }
 
 #[test]
-fn what_is_known_to_run_up_still_does() {
-    let imports = imports();
-    for (file, path) in KNOWN {
-        let is_there = imports.iter().any(|import| import.is(file, path));
-        assert!(is_there, "{file} does not name {path} any more: strike it from KNOWN");
-    }
-}
-
-#[test]
 fn imports_go_down() {
     let up: Vec<String> = imports()
         .iter()
-        .filter(|import| !import.is_known())
         .filter(|import| match import.layers() {
             (Some(from), Some(to)) => to > from,
             // A name of `lib.rs` hides the layer that it comes from.
@@ -85,7 +64,7 @@ fn modules_of_a_layer_form_no_circle() {
     let imports = imports();
     let modules: BTreeSet<&[String]> = imports.iter().filter_map(|import| import.module.get(..2)).collect();
     let mut arrows: BTreeMap<&[String], BTreeSet<&[String]>> = BTreeMap::new();
-    for import in imports.iter().filter(|import| !import.is_known()) {
+    for import in &imports {
         if let (Some(from), Some(to)) = (import.module.get(..2), import.path.get(..2))
             && from[0] == to[0]
             && from != to

@@ -7,6 +7,7 @@ mod ontology;
 mod provider;
 mod recall;
 mod refine;
+mod relevance;
 mod robots;
 mod tags;
 mod who;
@@ -17,12 +18,12 @@ pub use ontology::TagError;
 pub use provider::{ProviderError, ProviderErrorKind};
 pub use recall::RecallError;
 pub use refine::RefineError;
+pub use relevance::RelevanceError;
 pub use robots::RobotError;
 pub use tags::{InvalidTag, TagRule};
 
 use crate::model::id::NodeId;
 use crate::model::jobs::{JobState, Stage};
-use crate::model::relevance::RelevanceError;
 
 /// The result of the library's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

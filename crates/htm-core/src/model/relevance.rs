@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+pub use crate::model::error::RelevanceError;
 use crate::model::error::{Error, Result};
 
 /// What each signal weighs; together 1.
@@ -24,47 +25,6 @@ pub struct RelevanceWeights {
 impl Default for RelevanceWeights {
     fn default() -> Self {
         Self { similarity: 0.5, tags: 0.3, recency: 0.1, access: 0.1, ..Self::NONE }
-    }
-}
-
-/// What is wrong with weights.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RelevanceError {
-    /// They are not 1 together.
-    #[error("the weights of relevance are {sum} together, or one is below 0")]
-    Sum {
-        /// Their sum.
-        sum: f64,
-    },
-    /// Words that say no weights.
-    #[error("`{value}` says no weights: {what}")]
-    Words {
-        /// What was given.
-        value: String,
-        /// What is wrong with it.
-        what: String,
-    },
-}
-
-impl RelevanceError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Sum { .. } => "relevance_weights_invalid",
-            Self::Words { .. } => "rerank_invalid",
-        }
-    }
-
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Sum { .. } => {
-                "give similarity, text, importance, tags, recency and access, none below 0 and 1 together".into()
-            }
-            Self::Words { .. } => {
-                "write `similarity,recency` (the same weight each), `similarity=0.7,recency=0.3`, or `relevance`".into()
-            }
-        }
     }
 }
 

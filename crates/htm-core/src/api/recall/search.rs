@@ -102,11 +102,11 @@ impl Search<'_> {
             }
             false => Vec::new(),
         };
-        let nodes = candidates.with(links.iter().map(|link| link.other));
         // Vectors alone have told all that there is to know.
         let members = match self.by_text || !boosted.is_empty() {
             false => candidates.into_members(),
             true => {
+                let nodes = candidates.with(links.iter().map(|link| link.other));
                 let asking = self.by_text.then(|| text.asking());
                 let features = reader.features(&nodes, vectors.as_ref(), asking.as_ref()).await?;
                 let sought = text.sought(&mut reader, &nodes).await?;

@@ -188,11 +188,15 @@ impl Search<'_> {
         searched: &str,
         lexemes: &mut Vec<Lexeme>,
     ) -> Result<Vec<Correction>> {
-        let words = spelling::words(searched).into_iter().map(|word| {
+        let words = spelling::words(searched);
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let swapped = words.into_iter().map(|word| {
             let swaps = spelling::swaps(&word);
             (word, swaps)
         });
-        let mut typed = reader.typed(&size.languages, words.collect()).await?;
+        let mut typed = reader.typed(&size.languages, swapped.collect()).await?;
         // Unknown in one language, a word may be one of another's.
         let has = |stem: &String| lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && lexeme.nodes > 0.0);
         typed.retain(|typed| !typed.stems.iter().any(has));
