@@ -52,17 +52,20 @@ mod bm25;
 mod fusion;
 mod neighbours;
 mod query;
+mod terms;
+mod text_vector;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-pub(crate) use bm25::{Bm25, frequency, idf};
+pub(crate) use bm25::{Bm25, idf};
 pub(crate) use neighbours::Link;
-#[cfg(test)]
 use query::Pair;
 pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word};
+pub(crate) use terms::{TermCounter, Terms};
+pub(crate) use text_vector::TextVector;
 
 use crate::model::id::NodeId;
 use crate::model::recall::{Fusion, RecallSettings};
@@ -76,14 +79,10 @@ pub(crate) struct Member {
     pub(crate) text_rank: Option<i64>,
     /// Whether it is a candidate by a tag that hits had better have.
     pub(crate) by_tag: bool,
-    /// Distinct lexemes.
-    pub(crate) length: i32,
     /// Cosine; none while it has no embedding.
     pub(crate) similarity: Option<f64>,
-    /// How often it has each word of [`Asked::words`].
-    pub(crate) frequencies: Vec<f64>,
-    /// Which of [`Asked::pairs`] stand together in it.
-    pub(crate) together: Vec<usize>,
+    /// What its text has of the query's words.
+    pub(crate) terms: Terms,
     /// Which of [`Asked::sought`] it has, and how often.
     pub(crate) sought: Vec<(usize, f64)>,
     /// The query names its speaker.
@@ -100,10 +99,8 @@ impl Member {
             vector_rank: None,
             text_rank: None,
             by_tag: false,
-            length: 0,
             similarity: None,
-            frequencies: Vec::new(),
-            together: Vec::new(),
+            terms: Terms::default(),
             sought: Vec::new(),
             is_of_speaker: false,
             is_of_month: false,

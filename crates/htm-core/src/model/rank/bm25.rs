@@ -34,16 +34,17 @@ pub(crate) struct Score {
 
 impl Bm25 {
     pub(super) fn score(&self, asked: &Asked, member: &Member) -> Score {
-        let length = f64::from(member.length);
+        let length = f64::from(member.terms.length);
         let of =
             |frequency: f64, idf: f64| idf * self.saturated(frequency, length, asked.corpus.average_length);
         let words: f64 = asked
             .words
             .iter()
-            .zip(&member.frequencies)
+            .zip(&member.terms.frequencies)
             .map(|(word, &frequency)| of(frequency, word.idf))
             .sum();
         let together: f64 = member
+            .terms
             .together
             .iter()
             .filter_map(|&at| asked.pairs.get(at))
@@ -82,13 +83,4 @@ impl Bm25 {
 /// What a word weighs that is in so many of the nodes.
 pub(crate) fn idf(corpus: f64, nodes: f64) -> f64 {
     ((corpus - nodes + 0.5).max(0.5) / (nodes + 0.5)).ln_1p()
-}
-
-/// How often a text has a lexeme, from PostgreSQL's `ts_rank` of it with equal weights: that is
-/// (1 + 1/4 + … + 1/tf²) / 1.644934. Several times as fast as to unpack the text's vector.
-pub(crate) fn frequency(ts_rank: f64) -> f64 {
-    if ts_rank <= 0.0 {
-        return 0.0;
-    }
-    (1.0 / (1.644_934 * (1.0 - ts_rank).max(0.001)) - 0.5).round().max(1.0)
 }

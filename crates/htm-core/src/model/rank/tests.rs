@@ -17,9 +17,8 @@ fn member(id: i64, similarity: f64, frequencies: &[f64]) -> Member {
     Member {
         vector_rank: Some(id),
         text_rank: Some(id),
-        length: 20,
         similarity: Some(similarity),
-        frequencies: frequencies.into(),
+        terms: Terms { length: 20, frequencies: frequencies.into(), together: Vec::new() },
         ..Member::new(NodeId(id))
     }
 }
@@ -95,8 +94,8 @@ prop_compose! {
         sought in prop::collection::vec((0_usize..3, 1.0_f64..4.0), 0..3), is_of_speaker: bool, is_of_month: bool,
     ) -> Member {
         Member {
-            id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, length, similarity,
-            frequencies, together, sought, is_of_speaker, is_of_month,
+            id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, similarity,
+            terms: Terms { length, frequencies, together }, sought, is_of_speaker, is_of_month,
         }
     }
 }
@@ -108,7 +107,7 @@ proptest! {
         links in prop::collection::vec((1_i64..40, 1_i64..40, 1_i64..=2), 0..20),
     ) {
         let mut asked = asked(&[2.0, 30.0, 400.0]);
-        asked.pairs = vec![Pair { query: String::new(), idf: 1.0 }, Pair { query: String::new(), idf: 2.0 }];
+        asked.pairs = [1.0, 2.0].map(|idf| Pair { first: 0, second: 1, distance: 1, idf }).into();
         asked.sought = vec![Sought { is_prefix: true, idf: 2.0 }, Sought { is_prefix: false, idf: 3.0 }];
         let fusion = if rrf { Fusion::Rrf } else { Fusion::Convex };
         let ranking = Ranking { fusion, ..ranking(by_text, by_vector) };
