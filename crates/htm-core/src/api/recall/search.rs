@@ -94,8 +94,8 @@ impl Search<'_> {
             candidates.by_tag(reader.tagged(vectors.as_ref(), &filter, &boosted, pool).await?);
         }
 
-        let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some(), self.has_neighbours());
-        let links = match self.has_neighbours() && ranking.weight_neighbours > 0.0 {
+        let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
+        let links = match self.has_neighbours() {
             true => {
                 let is_filtered = filter.is_narrow() || filter.is_of_a_time() || text.words.filters();
                 reader.links(&filter, &candidates.of_a_leg(), is_filtered).await?

@@ -28,7 +28,7 @@ pub(crate) struct Corpus {
     /// Nodes.
     pub(crate) nodes: f64,
     /// Distinct lexemes a node.
-    pub(crate) average_length: f64,
+    pub(crate) average_lexemes: f64,
 }
 
 /// A lexeme of the query, as the database tells it.
@@ -178,7 +178,7 @@ mod tests {
     fn asked(nodes: f64, words: &[(&str, f64)]) -> Asked {
         let lexeme =
             |&(lexeme, nodes): &(&str, f64)| Lexeme { lexeme: lexeme.into(), nodes, ..Lexeme::default() };
-        Asked::new(Corpus { nodes, average_length: 20.0 }, words.iter().map(lexeme).collect())
+        Asked::new(Corpus { nodes, average_lexemes: 20.0 }, words.iter().map(lexeme).collect())
     }
 
     fn choosing(asked: &Asked) -> Vec<&str> {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_word_that_is_only_a_part_weighs_half() {
         let lexeme = |is_part| Lexeme { lexeme: "x".into(), nodes: 2.0, is_part, ..Lexeme::default() };
-        let corpus = Corpus { nodes: 100.0, average_length: 20.0 };
+        let corpus = Corpus { nodes: 100.0, average_lexemes: 20.0 };
         let whole = Asked::new(corpus, vec![lexeme(false), lexeme(true)]).words[0].idf;
         assert_eq!(Asked::new(corpus, vec![lexeme(true)]).words[0].idf, whole / 2.0);
     }
@@ -216,7 +216,7 @@ mod tests {
             ..Lexeme::default()
         };
         let lexemes = vec![lexeme("night", &[1, 10]), lexeme("watch", &[2, 11]), lexeme("o'c", &[4])];
-        let asked = Asked::new(Corpus { nodes: 10.0, average_length: 5.0 }, lexemes);
+        let asked = Asked::new(Corpus { nodes: 10.0, average_lexemes: 5.0 }, lexemes);
         let word = |at: usize| asked.words[at].lexeme.as_str();
         let pairs: Vec<(&str, u16, &str)> =
             asked.pairs.iter().map(|pair| (word(pair.first), pair.distance, word(pair.second))).collect();

@@ -15,7 +15,9 @@ const LONG: u32 = 40;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Terms {
     /// Distinct lexemes of the text.
-    pub(crate) length: i32,
+    pub(crate) lexemes: u32,
+    /// Its words, those that full text search keeps.
+    pub(crate) length: f64,
     /// How often it has each word of [`Asked::words`].
     pub(crate) frequencies: Vec<f64>,
     /// Which of [`Asked::pairs`] stand together in it.
@@ -38,11 +40,13 @@ impl<'a> TermCounter<'a> {
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
         let mut frequencies = vec![0.0; self.words.len()];
         let mut places: Vec<Vec<Place>> = vec![Vec::new(); self.words.len()];
+        let mut length = 0;
         for entry in text.entries() {
+            length += entry.frequency();
             if let Some(&at) = self.words.get(entry.lexeme) {
                 frequencies[at] = entry.frequency() as f64;
                 places[at].extend(entry.places());
-                if text.length() > LONG && places[at].iter().any(|place| place.is_opening) {
+                if text.count() > LONG && places[at].iter().any(|place| place.is_opening) {
                     frequencies[at] += OPENING;
                 }
             }
@@ -54,7 +58,7 @@ impl<'a> TermCounter<'a> {
         };
         let pairs = self.pairs.iter().enumerate();
         let together = pairs.filter(|(_, pair)| is_together(pair)).map(|(at, _)| at).collect();
-        Terms { length: text.length().try_into().unwrap_or(i32::MAX), frequencies, together }
+        Terms { lexemes: text.count(), length: length as f64, frequencies, together }
     }
 }
 
@@ -77,7 +81,7 @@ mod tests {
             ..Lexeme::default()
         };
         let lexemes = ["disk", "full", "today"].into_iter().enumerate().map(lexeme).collect();
-        let asked = Asked::new(Corpus { nodes: 9.0, average_length: 9.0 }, lexemes);
+        let asked = Asked::new(Corpus { nodes: 9.0, average_lexemes: 9.0 }, lexemes);
         let counter = TermCounter::new(&asked);
 
         let text = sent(&[("disk", &at(&[2, 9])), ("full", &at(&[10])), ("we", &[])]);
@@ -89,13 +93,13 @@ mod tests {
             .map(|&at| (asked.pairs[at].first, asked.pairs[at].second, asked.pairs[at].distance))
             .collect();
         assert_eq!(pairs, [(0, 1, 1)]);
-        assert_eq!(terms.length, 3);
+        assert_eq!((terms.lexemes, terms.length), (3, 4.0));
     }
 
     #[test]
     fn the_opening_of_a_long_text_counts_more() {
         let lexeme = Lexeme { lexeme: "disk".into(), nodes: 1.0, ..Lexeme::default() };
-        let asked = Asked::new(Corpus { nodes: 9.0, average_length: 9.0 }, vec![lexeme]);
+        let asked = Asked::new(Corpus { nodes: 9.0, average_lexemes: 9.0 }, vec![lexeme]);
         let others: Vec<String> = (0..50).map(|at| format!("w{at}")).collect();
         let (opening, later) = (at(&[3, 80]), at(&[80, 90]));
         let frequency = |places: &[Place], others: &[String]| {

@@ -31,7 +31,7 @@ impl<'a> TextVector<'a> {
     }
 
     /// Distinct lexemes.
-    pub(crate) fn length(self) -> u32 {
+    pub(crate) fn count(self) -> u32 {
         self.count
     }
 
@@ -99,7 +99,7 @@ mod tests {
                 lexemes.iter().map(|(lexeme, places)| (lexeme.as_str(), places.as_slice())).collect();
             let bytes = sent(&lexemes);
             let vector = TextVector::new(&bytes).unwrap();
-            prop_assert_eq!(vector.length() as usize, lexemes.len());
+            prop_assert_eq!(vector.count() as usize, lexemes.len());
             prop_assert_eq!(vector.entries().count(), lexemes.len());
             for (entry, (lexeme, places)) in vector.entries().zip(&lexemes) {
                 prop_assert_eq!(entry.lexeme, lexeme.as_bytes());
