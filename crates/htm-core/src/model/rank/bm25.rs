@@ -4,7 +4,7 @@
 use super::{Asked, Member, Sought};
 
 /// Of the rarer word's weight, for two words that stand together.
-const TOGETHER: f64 = 0.3;
+const TOGETHER: f64 = 0.25;
 
 /// Of its words' weight, for a term that is there as written: with that it is above what has its parts alone.
 const EXACT: f64 = 1.2;
