@@ -1,6 +1,8 @@
 //! What the command line takes.
 
 mod context;
+#[cfg(test)]
+mod documented;
 mod groups;
 mod jobs;
 mod memories;
