@@ -3,22 +3,22 @@
 use clap::Parser;
 use htm_worker::service::ProcessArgs;
 
-/// Embeds what was remembered: claims jobs from the queue and works on them until it is stopped.
+/// Embeds memories: claims jobs from the queue and runs them until it is stopped.
 ///
-/// Run as many as the provider can feed; they share the queue. SIGTERM stops one cleanly.
+/// Run as many as the provider can serve; they share the queue. SIGTERM stops a worker cleanly.
 #[derive(Parser)]
 #[command(
     name = "embed-worker",
     version,
     after_help = "Examples:
   embed-worker                          work until SIGTERM
-  embed-worker --drain                  work off the queue and stop
-  embed-worker --queue htm.embed.3      embed for another model than the configured one
-  embed-worker --listen 127.0.0.1:9464  answer /livez, /readyz and /metrics
+  embed-worker --drain                  work until the queue is empty
+  embed-worker --queue htm.embed.3      serve another model
+  embed-worker --listen 127.0.0.1:9464  serve /livez, /readyz and /metrics
   embed-worker --batch 32 --set jobs.lease_ms=60000"
 )]
 pub struct Arguments {
-    /// Serve the model whose queue this is (`htm models list`); the configured model if left out
+    /// The queue of the model to serve, see `htm models list`. Default: the configured model's
     #[arg(long, value_name = "QUEUE")]
     pub queue: Option<String>,
     /// What every worker takes.

@@ -9,7 +9,8 @@ use clap::{CommandFactory, Parser};
 
 use super::Arguments;
 
-/// Runs a line with functions in place of HTM's programs, which say what they were called with: each argument ends with
+/// Runs a line with functions in place of HTM's programs, which say what they were called with: each argument ends
+/// with
 /// NUL, each call with a line break. No other program is found.
 const CALLS: &str = r#"
 exec 3>&1 >/dev/null 2>&1
