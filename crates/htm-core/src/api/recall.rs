@@ -1,4 +1,4 @@
-//! Recall: finding by vector, by full text, and by both.
+//! Recall: search by vector, by full text, or by both.
 
 mod candidates;
 mod search;
@@ -22,7 +22,7 @@ use crate::store::tags;
 impl Htm {
     /// Finds memories.
     ///
-    /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
+    /// If the query cannot be embedded, full text answers, and [`Recalled::degraded`] says why.
     ///
     /// # Errors
     /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,

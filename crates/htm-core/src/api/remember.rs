@@ -42,12 +42,11 @@ impl PendingReceipt {
 }
 
 impl Htm {
-    /// Remembers: the node, its tags and the jobs that will embed and tag it are committed when this returns.
-    /// Recall finds the node by its text at once.
+    /// Remembers: the node, its tags and its jobs are committed when this returns. Full text finds the node at once.
     ///
     /// # Errors
-    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag), or a database
-    /// error. Nothing is written then.
+    /// The errors of [`Memory::validate`], `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag), or a
+    /// database error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
     /// that is there already: [`Outcome::Repeated`].

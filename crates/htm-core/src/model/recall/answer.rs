@@ -31,8 +31,8 @@ pub struct Recalled {
     pub timeframe: Timeframe,
     /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
     pub time_phrase: Option<TimePhrase>,
-    /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, or by a former text only;
-    /// text can. Counted up to 10,001; 0 for full text, which needs no embedding.
+    /// Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only by a former text; full
+    /// text does. At most 1,001 are counted. 0 for full text, which needs no embedding.
     pub unembedded: i64,
     /// The labels of the models whose vectors were searched; none when no vectors were.
     pub models: Vec<String>,
