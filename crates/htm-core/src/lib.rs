@@ -1,13 +1,13 @@
 //! HTM: durable memory for LLM agents.
 //!
-//! [`Htm::remember`] commits a [`Memory`] and its embedding and tagging jobs in one transaction. Worker processes run the
-//! jobs. [`Htm::recall`] finds memories by vector, by full text, or by both.
+//! [`Htm::remember`] commits a [`Memory`] and its embedding and tagging jobs in one transaction. Worker processes run
+//! the jobs. [`Htm::recall`] finds memories by vector, by full text, or by both.
 //!
 //! A [`Robot`] remembers and recalls under its own name. It has a [`WorkingMemory`] with a token budget;
 //! [`Robot::context`] turns it into the text for a prompt.
 //!
-//! This crate is the library. It uses PostgreSQL, and neither HTTP nor files. A handle needs a migrated database and, for
-//! recall by vector, an [`provider::Embedder`]. `htm-runtime` builds both from a configuration.
+//! This crate is the library. It uses PostgreSQL, and neither HTTP nor files. A handle needs a migrated database and,
+//! for recall by vector, an [`provider::Embedder`]. `htm-runtime` builds both from a configuration.
 
 mod api;
 mod model;

@@ -92,8 +92,8 @@ impl Htm {
     /// Starts a run, or continues the unfinished one with the same request.
     ///
     /// # Errors
-    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings have no
-    /// prompt), or a database error.
+    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings
+    /// have no prompt), or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
         if subject.stage == Stage::Embed && !lifecycle::writers_end(self.pool(), WRITERS_PATIENCE).await? {

@@ -28,9 +28,9 @@ const KNOWN: &[&str] = &[
     "user",
 ];
 
-/// Parses `postgres://user:password@host/database?sslmode=…`. Without `sslmode` (or `PGSSLMODE`), a server on another machine
-/// must present a certificate for its name that the system's roots or `sslrootcert` trust. Otherwise a man in the middle could
-/// read passwords and memories.
+/// Parses `postgres://user:password@host/database?sslmode=…`. Without `sslmode` (or `PGSSLMODE`), a server on another
+/// machine must present a certificate for its name that the system's roots or `sslrootcert` trust. Otherwise a man in
+/// the middle could read passwords and memories.
 ///
 /// # Errors
 /// `database_denied`: it is no URL.

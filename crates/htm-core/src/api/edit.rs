@@ -164,7 +164,8 @@ pub struct Edited {
     pub node: NodeId,
     /// Its revision now.
     pub revision: i32,
-    /// The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `tags`. Empty: nothing was written.
+    /// The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `tags`. Empty: nothing was
+    /// written.
     pub changed: Vec<&'static str>,
     /// Jobs enqueued for the new text.
     pub jobs: u64,
@@ -173,8 +174,8 @@ pub struct Edited {
 }
 
 impl Htm {
-    /// Edits a node. A new text is committed with its embedding and tagging jobs. Full text finds it at once; vectors find it
-    /// by the old embedding, marked as stale, until the new one is ready. The former text is kept
+    /// Edits a node. A new text is committed with its embedding and tagging jobs. Full text finds it at once; vectors
+    /// find it by the old embedding, marked as stale, until the new one is ready. The former text is kept
     /// ([`revisions`](Self::revisions)) until the node is purged.
     ///
     /// # Errors

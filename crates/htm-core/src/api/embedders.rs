@@ -11,7 +11,8 @@ use crate::store::embeddings::RegisteredModel;
 /// A source of embedders. The database names the active model, which can change at any time.
 #[async_trait]
 pub trait Embedders: Send + Sync {
-    /// The embedder of a registered model; none if this source does not have it. Called for each recall: cache what is slow.
+    /// The embedder of a registered model; none if this source does not have it. Called for each recall: cache what is
+    /// slow.
     ///
     /// # Errors
     /// The model is this source's, and its embedder cannot be made.

@@ -1,5 +1,5 @@
-//! Forgetting and restoring. Forgetting marks a node: no search finds it after the commit. It stays until it is restored or
-//! [purged](crate::Htm::purge).
+//! Forgetting and restoring. Forgetting marks a node: no search finds it after the commit. It stays until it is
+//! restored or [purged](crate::Htm::purge).
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
@@ -12,12 +12,12 @@ use crate::store::forget as store;
 use crate::store::nodes;
 
 impl Htm {
-    /// Forgets a node. After the commit no search finds it, its key is free and its waiting jobs are deleted. A running job
-    /// writes nothing.
+    /// Forgets a node. After the commit no search finds it, its key is free and its waiting jobs are deleted. A running
+    /// job writes nothing.
     ///
     /// # Errors
-    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others` (another
-    /// robot remembered the same text), or a database error.
+    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others`
+    /// (another robot remembered the same text), or a database error.
     pub async fn forget(
         &self,
         node: NodeId,
@@ -53,8 +53,8 @@ impl Htm {
         Ok(ForgetPlan { matches, more: false, of_others: 0 })
     }
 
-    /// Plans [`forget_planned`](Self::forget_planned): the nodes of a namespace (default: the handle's) whose text contains
-    /// `text`, in upper or lower case. Reads every text of the namespace.
+    /// Plans [`forget_planned`](Self::forget_planned): the nodes of a namespace (default: the handle's) whose text
+    /// contains `text`, in upper or lower case. Reads every text of the namespace.
     ///
     /// # Errors
     /// `content_empty`, `nul_byte`, `namespace_invalid`, or a database error.
@@ -75,7 +75,8 @@ impl Htm {
     /// Forgets the nodes of a plan, in one transaction. Nodes that have changed since the plan are left.
     ///
     /// # Errors
-    /// `not_confirmed`, `not_owner` (the plan was made for another caller), `remembered_by_others`, or a database error. Nothing is forgotten then.
+    /// `not_confirmed`, `not_owner` (the plan was made for another caller), `remembered_by_others`, or a database
+    /// error. Nothing is forgotten then.
     pub async fn forget_planned(
         &self,
         plan: &ForgetPlan,

@@ -1,13 +1,13 @@
 //! Groups of robots: a shared working memory that survives each of its members.
 //!
 //! Active members write, passive ones follow and can take over. A change is a row with a version. Members fetch newer
-//! versions when notified (`LISTEN`/`NOTIFY`, after the commit) or with their next heartbeat. The writer decides evictions, in
-//! the same transaction.
+//! versions when notified (`LISTEN`/`NOTIFY`, after the commit) or with their next heartbeat. The writer decides
+//! evictions, in the same transaction.
 //!
 //! A member renews its lease each third of it. If no active member was seen within its lease, the passive member that
-//! joined first becomes active: at the latest a lease, a heartbeat and a notification after the last sign of life. If all
-//! members are passive for another reason, this takes at least a lease after the member joined. Late writes of the former
-//! active member are rejected: each write checks session and role.
+//! joined first becomes active: at the latest a lease, a heartbeat and a notification after the last sign of life. If
+//! all members are passive for another reason, this takes at least a lease after the member joined. Late writes of the
+//! former active member are rejected: each write checks session and role.
 
 mod inner;
 mod member;
@@ -87,8 +87,9 @@ impl Group {
         self
     }
 
-    /// Joins the group as a robot and creates it if needed. A robot has one process in a group: an earlier one is replaced.
-    /// [`leave`](GroupMember::leave) ends the membership; dropping the member acts like the death of its process.
+    /// Joins the group as a robot and creates it if needed. A robot has one process in a group: an earlier one is
+    /// replaced. [`leave`](GroupMember::leave) ends the membership; dropping the member acts like the death of its
+    /// process.
     ///
     /// # Errors
     /// `namespace_invalid`, `group_invalid`, `robot_invalid`, `group_setting_out_of_range`, or a database error.
@@ -156,8 +157,8 @@ impl Group {
         Ok(())
     }
 
-    /// Ends a robot's membership, like [`leave`](GroupMember::leave). A process that still runs is told that it was replaced.
-    /// If it was the only active member, the passive member that joined first takes over.
+    /// Ends a robot's membership, like [`leave`](GroupMember::leave). A process that still runs is told that it was
+    /// replaced. If it was the only active member, the passive member that joined first takes over.
     ///
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, or a database error.

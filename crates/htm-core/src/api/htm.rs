@@ -84,8 +84,8 @@ impl Htm {
         Ok(Self::with_pool(pool, settings, embedder))
     }
 
-    /// Uses the application's pool. Must be called within a tokio runtime. Recall uses vectors if the embedder's model is
-    /// active, or complete and on standby.
+    /// Uses the application's pool. Must be called within a tokio runtime. Recall uses vectors if the embedder's model
+    /// is active, or complete and on standby.
     pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self::with_embedders(pool, settings, embedder.map(|embedder| Arc::new(Only(embedder)) as _))
     }
@@ -139,8 +139,8 @@ impl Htm {
         Self { wall: Some(Arc::new(wall)), ..self.clone() }
     }
 
-    /// Writes buffered data now: the notification of workers, robots' last activity, access counts, and working memories. For
-    /// a program that ends and has a pool of its own. Memories are safe without it. Failures are logged.
+    /// Writes buffered data now: the notification of workers, robots' last activity, access counts, and working
+    /// memories. For a program that ends and has a pool of its own. Memories are safe without it. Failures are logged.
     pub async fn flush(&self) {
         self.inner.pinger.flush(&self.inner.pool).await;
         self.inner.activity.flush(&self.inner.pool).await;
@@ -148,8 +148,8 @@ impl Htm {
         self.inner.minds.flush().await;
     }
 
-    /// [Flushes](Self::flush) and closes the pool. A handle from [`within`](Self::within) shares its pool with its parent; then
-    /// the pool stays open.
+    /// [Flushes](Self::flush) and closes the pool. A handle from [`within`](Self::within) shares its pool with its
+    /// parent; then the pool stays open.
     pub async fn close(self) {
         self.flush().await;
         if self.wall.is_none() {

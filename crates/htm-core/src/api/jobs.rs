@@ -41,8 +41,8 @@ impl Htm {
 }
 
 impl Jobs<'_> {
-    /// The jobs that pass a filter, at most `limit`: dead letters, then parked, then failed ones; the newest first. Without a
-    /// state, done jobs are left out.
+    /// The jobs that pass a filter, at most `limit`: dead letters, then parked, then failed ones; the newest first.
+    /// Without a state, done jobs are left out.
     ///
     /// # Errors
     /// A database error.
@@ -61,7 +61,8 @@ impl Jobs<'_> {
     /// Retries waiting, parked or dead jobs as if they were new. A filter without a state selects dead letters.
     ///
     /// # Errors
-    /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
+    /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database
+    /// error.
     pub async fn retry(&self, selection: &Selection) -> Result<Retried> {
         job_control::retry(self.htm.pool(), selection).await
     }

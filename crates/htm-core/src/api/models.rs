@@ -81,8 +81,8 @@ impl Models<'_> {
         lifecycle::activate(self.htm.pool(), label, forced, self.htm.settings().max_attempts).await
     }
 
-    /// Retires a model: writes to it end, and its open jobs and dead letters are deleted; with `dropping`, its vectors too.
-    /// Returns the number of deleted jobs.
+    /// Retires a model: writes to it end, and its open jobs and dead letters are deleted; with `dropping`, its vectors
+    /// too. Returns the number of deleted jobs.
     ///
     /// # Errors
     /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a

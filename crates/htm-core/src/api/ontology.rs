@@ -12,9 +12,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A change is one transaction over any number of nodes. It locks the names that it concerns. Writers of these tags wait up
-//! to five seconds (then `contended`) and get the new name. Writers of other tags are not blocked. A log records the changes
-//! of names and assignments; [`Ontology::revert`] undoes a change from it.
+//! A change is one transaction over any number of nodes. It locks the names that it concerns. Writers of these tags
+//! wait up to five seconds (then `contended`) and get the new name. Writers of other tags are not blocked. A log
+//! records the changes of names and assignments; [`Ontology::revert`] undoes a change from it.
 
 mod change;
 mod exchange;

@@ -38,8 +38,8 @@ impl Providers<'_> {
         providers::set_limits(self.htm.pool(), model, changes).await
     }
 
-    /// Closes a model's breaker and clears its Retry-After: the next call is made at once. Deferred jobs are due again; returns
-    /// their number.
+    /// Closes a model's breaker and clears its Retry-After: the next call is made at once. Deferred jobs are due again;
+    /// returns their number.
     ///
     /// # Errors
     /// `provider_unknown` when nothing is recorded of the model, or a database error.

@@ -17,8 +17,8 @@ impl Htm {
         store::count(self.pool(), &doomed).await
     }
 
-    /// Deletes the caller's nodes that were forgotten before a time. It cannot be undone. Each transaction deletes 1,000 nodes;
-    /// an interrupted purge is simply run again. A node that is being restored is left.
+    /// Deletes the caller's nodes that were forgotten before a time. It cannot be undone. Each transaction deletes
+    /// 1,000 nodes; an interrupted purge is simply run again. A node that is being restored is left.
     ///
     /// # Errors
     /// `not_confirmed`, `namespace_invalid`, `time_out_of_range`, `time_in_future`, or a database error; earlier

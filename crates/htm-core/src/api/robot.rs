@@ -24,8 +24,8 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
 ///
 /// Its working memory is saved in the background, in batches. A robot that is opened again, in this process or another,
-/// continues with the same working memory. Before the program ends, [`close`](Self::close) it or [`Htm::flush`] its handle.
-/// Otherwise the last 200 ms of changes to the working memory may be lost. Memories are never lost.
+/// continues with the same working memory. Before the program ends, [`close`](Self::close) it or [`Htm::flush`] its
+/// handle. Otherwise the last 200 ms of changes to the working memory may be lost. Memories are never lost.
 ///
 /// ```no_run
 /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -106,8 +106,8 @@ pub struct Unverified {
 }
 
 impl Htm {
-    /// Opens a robot of the handle's namespace with its saved working memory. A new robot is registered. Nodes that were
-    /// forgotten meanwhile are left out; edited ones have their new text. The budget is the robot's own
+    /// Opens a robot of the handle's namespace with its saved working memory. A new robot is registered. Nodes that
+    /// were forgotten meanwhile are left out; edited ones have their new text. The budget is the robot's own
     /// ([`set_robot_budget`](Self::set_robot_budget)), otherwise
     /// [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
     ///
@@ -226,8 +226,8 @@ impl Robot {
         Ok(Remembered { receipt, intake: self.take_in([entry]) })
     }
 
-    /// Recalls and adds the hits to the working memory, the best one last: it is the most recent and is evicted last. The
-    /// default namespace is the robot's.
+    /// Recalls and adds the hits to the working memory, the best one last: it is the most recent and is evicted last.
+    /// The default namespace is the robot's.
     ///
     /// # Errors
     /// As [`Htm::recall`].
@@ -261,8 +261,8 @@ impl Robot {
     }
 
     /// The working memory as one text for a prompt. It is checked against long-term memory first: forgotten nodes are
-    /// removed, edited ones have their new text. If the database does not answer, the check is skipped and the answer says
-    /// so.
+    /// removed, edited ones have their new text. If the database does not answer, the check is skipped and the answer
+    /// says so.
     pub async fn context(&self, options: &ContextOptions) -> RobotContext {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
@@ -344,8 +344,8 @@ impl Robot {
         self.mind.lock().memory.in_eviction_order().cloned().collect()
     }
 
-    /// Nodes of the saved working memory that no longer fit, because the budget shrank or their texts grew. They are evicted
-    /// when the next node is added. Opening a robot with a smaller budget and adding nothing loses nothing.
+    /// Nodes of the saved working memory that no longer fit, because the budget shrank or their texts grew. They are
+    /// evicted when the next node is added. Opening a robot with a smaller budget and adding nothing loses nothing.
     pub fn left_behind(&self) -> &[NodeId] {
         &self.left_behind
     }
@@ -465,8 +465,8 @@ impl Robot {
     }
 }
 
-/// A live node as an entry of the working memory; what the row lacks comes from `old`. The row's token count is used if it
-/// has the same encoding.
+/// A live node as an entry of the working memory; what the row lacks comes from `old`. The row's token count is used if
+/// it has the same encoding.
 fn entry_of(live: LiveNode, old: Option<&Entry>, now: DateTime<Utc>, encoding: TokenEncoding) -> Entry {
     let entry = match (live.content, old) {
         (None, Some(old)) => old.clone(),

@@ -12,7 +12,8 @@ use crate::model::scope::Scope;
 use crate::store::robots;
 
 impl Htm {
-    /// The robots with their statistics, by namespace and name. Reads all nodes of the namespaces: a second for a million.
+    /// The robots with their statistics, by namespace and name. Reads all nodes of the namespaces: a second for a
+    /// million.
     ///
     /// # Errors
     /// `namespace_invalid`, or a database error.
@@ -42,7 +43,8 @@ impl Htm {
     /// Registers a robot before its first memory. Without a name it gets one, such as `quiet-heron-7`.
     ///
     /// # Errors
-    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, `field_too_long`, `metadata_too_deep`, or a database error.
+    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, `field_too_long`,
+    /// `metadata_too_deep`, or a database error.
     pub async fn register_robot(
         &self,
         namespace: Option<&str>,
@@ -100,8 +102,8 @@ impl Htm {
         robot.ok_or_else(|| unknown(namespace, name))
     }
 
-    /// Sets the token budget of a robot's working memory; none: the default of the program that opens it. Programs that have
-    /// the robot open keep the old budget until they open it again.
+    /// Sets the token budget of a robot's working memory; none: the default of the program that opens it. Programs that
+    /// have the robot open keep the old budget until they open it again.
     ///
     /// # Errors
     /// `budget_out_of_range`, `robot_unknown`, `namespace_invalid`, or a database error.
@@ -134,9 +136,10 @@ impl Htm {
         robots::would_merge(self.pool(), namespace, &to_merge(from, into)?, into).await
     }
 
-    /// Merges robots in one transaction: nodes and working memories of `from` move to `into`, and `from` are deleted. Their
-    /// group memberships end. `into` keeps its identity and metadata. Programs that have one of them open continue as
-    /// `into`. A concurrent write under an old name moves along or registers that name again; it is never lost or rejected.
+    /// Merges robots in one transaction: nodes and working memories of `from` move to `into`, and `from` are deleted.
+    /// Their group memberships end. `into` keeps its identity and metadata. Programs that have one of them open
+    /// continue as `into`. A concurrent write under an old name moves along or registers that name again; it is never
+    /// lost or rejected.
     ///
     /// # Errors
     /// `nothing_to_merge`, `merge_into_itself`, `robot_unknown`, `namespace_invalid`, or a database error. Nothing has

@@ -113,8 +113,8 @@ impl Htm {
         Ok(latest)
     }
 
-    /// The memories around a memory, at most so many before and after it. In a conversation they are found by position if the
-    /// memory has one, otherwise by time; without a conversation, by time in the namespace.
+    /// The memories around a memory, at most so many before and after it. In a conversation they are found by position
+    /// if the memory has one, otherwise by time; without a conversation, by time in the namespace.
     ///
     /// # Errors
     /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, or a database error.

@@ -8,9 +8,9 @@ use crate::model::wall::Wall;
 use crate::store::nodes;
 
 impl Htm {
-    /// A handle that reads and writes these namespaces and no others. Calls that name another namespace or ask about all
-    /// fail; nodes of other namespaces are not found. The default namespace is the handle's own, or the first of these if it is
-    /// not among them. A restricted handle can only be restricted further.
+    /// A handle that reads and writes these namespaces and no others. Calls that name another namespace or ask about
+    /// all fail; nodes of other namespaces are not found. The default namespace is the handle's own, or the first of
+    /// these if it is not among them. A restricted handle can only be restricted further.
     ///
     /// The wall restricts this library's calls. It does not restrict [`pool`](Self::pool).
     ///
@@ -72,7 +72,8 @@ impl Htm {
         self.namespaces().map_or(Ok(()), |_| Err(self.forbidden("all")))
     }
 
-    /// Does not find nodes that the handle does not see, forgotten ones as well. Costs a statement where there is a wall.
+    /// Does not find nodes that the handle does not see, forgotten ones as well. Costs a statement where there is a
+    /// wall.
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
         match nodes::outside(self.pool(), nodes, seen).await? {

@@ -35,14 +35,15 @@ pub struct GroupRecalled {
     /// The hits.
     #[serde(flatten)]
     pub recalled: Recalled,
-    /// Whether the hits entered the working memory; those of a passive member do not, nor does one that exceeds the budget.
+    /// Whether the hits entered the working memory; those of a passive member do not, nor does one that exceeds the
+    /// budget.
     pub is_in_mind: bool,
     /// Evicted nodes.
     pub evicted: Vec<NodeId>,
 }
 
-/// A robot's membership in a group, from [`Group::join`] to [`leave`](Self::leave). It keeps a copy of the group's working
-/// memory up to date and its lease renewed.
+/// A robot's membership in a group, from [`Group::join`] to [`leave`](Self::leave). It keeps a copy of the group's
+/// working memory up to date and its lease renewed.
 #[derive(Debug)]
 pub struct GroupMember {
     inner: Arc<Inner>,
@@ -113,8 +114,8 @@ impl GroupMember {
         self.inner.events.subscribe()
     }
 
-    /// Remembers as this robot, in the group's namespace, and adds the node to the shared working memory. Node, jobs and
-    /// working memory commit together.
+    /// Remembers as this robot, in the group's namespace, and adds the node to the shared working memory. Node, jobs
+    /// and working memory commit together.
     ///
     /// # Errors
     /// `group_member_passive`; `group_member_replaced`; `group_closed`; `group_elsewhere` for a memory of another
@@ -141,8 +142,8 @@ impl GroupMember {
         Ok(self.inner.write(Op::Add(node)).await?.removed)
     }
 
-    /// Recalls and adds the hits of the group's namespace to the working memory, the best one last: it is evicted last. The
-    /// default namespace is the group's. A passive member adds nothing.
+    /// Recalls and adds the hits of the group's namespace to the working memory, the best one last: it is evicted last.
+    /// The default namespace is the group's. A passive member adds nothing.
     ///
     /// # Errors
     /// The errors of [`Htm::recall`]; `group_member_replaced`, or `group_closed`.

@@ -22,8 +22,8 @@ pub(super) struct Open {
 }
 
 impl Ontology<'_> {
-    /// Adds tags and their parents, all or none. Existing tags get the descriptions and synonyms. `kind` names the origin in
-    /// the log.
+    /// Adds tags and their parents, all or none. Existing tags get the descriptions and synonyms. `kind` names the
+    /// origin in the log.
     ///
     /// # Errors
     /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, `namespace_full`, or a
@@ -70,8 +70,8 @@ impl Ontology<'_> {
     /// Renames a tag and those below it. The old name becomes a synonym.
     ///
     /// # Errors
-    /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more than
-    /// 5 levels), `tag_invalid`, or a database error.
+    /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more
+    /// than 5 levels), `tag_invalid`, or a database error.
     pub async fn rename(&self, old: &str, new: &str) -> Result<Changed> {
         let rules = self.htm.tag_rules();
         let plan = |draft: &mut Draft| {
@@ -83,8 +83,8 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::Rename, json!({ "from": from, "to": to }), &[]).await
     }
 
-    /// Merges tags: nodes of `from` get `into`, tags below `from` move below it, and their names become synonyms. Of two
-    /// assignments of a node, the manual one is kept.
+    /// Merges tags: nodes of `from` get `into`, tags below `from` move below it, and their names become synonyms. Of
+    /// two assignments of a node, the manual one is kept.
     ///
     /// # Errors
     /// `tag_unknown`, `nothing_to_merge`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable`, `tag_invalid`, or a
@@ -100,8 +100,8 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::Merge, json!({ "from": tags, "into": into }), &[]).await
     }
 
-    /// Splits a tag: adds `into` with their descriptions and enqueues a tag job for each node, behind every live job. Until
-    /// then a node keeps the tag. `leftover` decides for nodes that fit none of `into`. Manual assignments stay.
+    /// Splits a tag: adds `into` with their descriptions and enqueues a tag job for each node, behind every live job.
+    /// Until then a node keeps the tag. `leftover` decides for nodes that fit none of `into`. Manual assignments stay.
     /// [`split_outcome`](Self::split_outcome) reports the progress.
     ///
     /// # Errors
@@ -209,8 +209,8 @@ impl Ontology<'_> {
         Ok((tag, targets))
     }
 
-    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held are
-    /// in the plan.
+    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held
+    /// are in the plan.
     pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(Open, T)> {
         self.open_holding(&BTreeSet::new(), plan).await
     }

@@ -17,11 +17,11 @@ impl Ontology<'_> {
         OntologyDocument::of(&store::names_at_once(self.htm.pool(), self.namespace).await?)
     }
 
-    /// Imports a document: adds missing tags and synonyms, all or none, and missing descriptions. Other tags stay. The log
-    /// records `source`.
+    /// Imports a document: adds missing tags and synonyms, all or none, and missing descriptions. Other tags stay. The
+    /// log records `source`.
     ///
-    /// A tag of the document that is a synonym here means the tag of that synonym. Nodes of a tag that the document has split
-    /// are not tagged again.
+    /// A tag of the document that is a synonym here means the tag of that synonym. Nodes of a tag that the document has
+    /// split are not tagged again.
     ///
     /// # Errors
     /// `ontology_version`, `tag_twice`, `tag_invalid`, `description_too_long`, `nul_byte`, `synonym_is_tag`,

@@ -143,8 +143,8 @@ impl Ontology<'_> {
         Ok(unmatched)
     }
 
-    /// Pairs of tags with at least `min_nodes` common live nodes, the most first; `tag` limits them to pairs with it. A tag and
-    /// one below it are not a pair.
+    /// Pairs of tags with at least `min_nodes` common live nodes, the most first; `tag` limits them to pairs with it. A
+    /// tag and one below it are not a pair.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.

@@ -19,10 +19,10 @@ use crate::store::tags;
 impl Ontology<'_> {
     /// Undoes a change, in one transaction that is logged as a change of its own: reverting that does it again.
     ///
-    /// Names are restored. Nodes get back the assignments that the change removed and lose those that it added. Later work is
-    /// kept: assignments that have changed since, a model's new tags, and tags of the change that are in use by now
-    /// ([`Changed::kept`]). Later tags below a restored one move with it. After a split, jobs that have not begun are ended,
-    /// and all nodes have the old tag beside their new ones.
+    /// Names are restored. Nodes get back the assignments that the change removed and lose those that it added. Later
+    /// work is kept: assignments that have changed since, a model's new tags, and tags of the change that are in use by
+    /// now ([`Changed::kept`]). Later tags below a restored one move with it. After a split, jobs that have not begun
+    /// are ended, and all nodes have the old tag beside their new ones.
     ///
     /// # Errors
     /// `change_unknown`; `change_reverted`; `changed_since` if a later change touched the same names: then nothing is

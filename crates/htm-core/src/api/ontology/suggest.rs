@@ -29,8 +29,8 @@ const MIN_SHARED: u32 = 2;
 type Pair = (String, String);
 
 impl Ontology<'_> {
-    /// Suggested merges of tags that mean the same, the strongest evidence first. With an embedder, the meanings of tags and
-    /// descriptions are compared too.
+    /// Suggested merges of tags that mean the same, the strongest evidence first. With an embedder, the meanings of
+    /// tags and descriptions are compared too.
     ///
     /// # Errors
     /// The embedder's error, or a database error.
