@@ -1,7 +1,10 @@
-//! The documents, typed. Every command of README.md and docs/ runs as it stands, in order, in a directory and on a
-//! database of its document's own. A block that cannot run here has its reason before it: `<!-- not run: … -->`.
+//! The documents, typed. Every command of README.md and docs/ runs as it stands, in order. Each document has a directory and
+//! a database of its own. A comment before a block says how it differs:
 //!
-//! That the lines which are not run are well-formed is tested in htm-cli (`args/documented.rs`).
+//! - `<!-- not run: REASON -->`: it cannot run here.
+//! - `<!-- in the background -->`: its programs run until the end of the document.
+//!
+//! Lines that are not run are parsed by a test of htm-cli (`args/documented.rs`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,10 +41,20 @@ const WITHOUT_COMMANDS: &[&str] = &["docs/library.md"];
 /// The most lines of the documents that everybody reads.
 const MOST_LINES: &[(&str, usize)] = &[("README.md", 150), ("ARCHITECTURE.md", 200)];
 
+/// How the commands of a block are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// Each to its end.
+    ToItsEnd,
+    /// Until the end of the document.
+    InTheBackground,
+    /// Not at all.
+    Not,
+}
+
 /// A block of commands.
 struct Block {
-    /// Why it is not run.
-    not_run: Option<String>,
+    run: Run,
     /// Each with the number of its first line.
     commands: Vec<(usize, String)>,
 }
@@ -63,16 +76,24 @@ async fn run(document: &str) {
     // The reader stands in a checkout.
     sandbox.shell(&format!("ln -s '{}' demo", root().join("demo").display())).await.succeeds();
     let (mut ran, mut left) = (0, 0);
-    for Block { not_run, commands } in &blocks {
-        match not_run {
-            Some(_) => left += commands.len(),
-            None => {
-                for (line, command) in commands {
+    let mut background = Vec::new();
+    for Block { run, commands } in &blocks {
+        for (line, command) in commands {
+            match run {
+                Run::Not => {
+                    left += 1;
+                    continue;
+                }
+                Run::InTheBackground => {
+                    let words: Vec<&str> = command.split_whitespace().collect();
+                    background.push(sandbox.start(words[0], &words[1..]));
+                }
+                Run::ToItsEnd => {
                     eprintln!("{document}:{line}: {command}");
                     sandbox.shell(command).await.succeeds();
-                    ran += 1;
                 }
             }
+            ran += 1;
         }
     }
     eprintln!("{document}: {ran} commands run, {left} not");
@@ -133,18 +154,25 @@ fn slug(heading: &str) -> String {
 /// The ```console blocks, with the lines that begin with `$ ` and their continuations.
 fn blocks(document: &str, text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    let (mut reason, mut is_inside) = (None, false);
+    let (mut run, mut is_inside) = (Run::ToItsEnd, false);
     for (number, line) in (1..).zip(text.lines()) {
         match blocks.last_mut().filter(|_| is_inside) {
             None if line == "```console" => {
                 is_inside = true;
-                blocks.push(Block { not_run: reason.take(), commands: Vec::new() });
+                blocks.push(Block { run, commands: Vec::new() });
+                run = Run::ToItsEnd;
             }
             None => {
-                assert!(reason.is_none(), "{document}:{number}: `not run` stands before no block");
-                let comment = line.strip_prefix("<!-- not run: ");
-                reason = comment.map(|rest| rest.trim_end_matches("-->").trim().to_owned());
-                assert!(reason.as_ref().is_none_or(|why| !why.is_empty()), "{document}:{number}: why not?");
+                assert!(run == Run::ToItsEnd, "{document}:{number}: the comment above stands before no block");
+                run = match line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) {
+                    None => Run::ToItsEnd,
+                    Some("in the background") => Run::InTheBackground,
+                    Some(comment) => {
+                        let reason = comment.strip_prefix("not run: ").unwrap_or_default();
+                        assert!(!reason.is_empty(), "{document}:{number}: `{comment}`: why is it not run?");
+                        Run::Not
+                    }
+                };
             }
             Some(_) if line == "```" => is_inside = false,
             Some(block) => match (line.strip_prefix("$ "), block.commands.last_mut()) {

@@ -380,7 +380,7 @@ pub(crate) enum ConfigCommand {
         name: String,
     },
     /// Print every key with its effect and default: a file to start from
-    #[command(after_help = "Example:\n  htm config default > htm.toml")]
+    #[command(after_help = "Example:\n  htm config default > config.toml")]
     Default,
     /// Trust the current content of htm.toml and htm.local.toml, here or in the nearest directory above
     #[command(
