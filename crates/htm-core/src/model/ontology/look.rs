@@ -90,38 +90,38 @@ pub struct TaggedNode {
     pub content: String,
 }
 
-/// A tag that is written nearly so.
+/// A tag with a similar name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimilarTag {
     /// The tag.
     pub tag: String,
-    /// The share of trigrams that both have, 0.3 to 1; of its name, its last level or another name of it.
+    /// The trigram similarity, 0.3 to 1, of its name, its last level or a synonym.
     pub similarity: f32,
 }
 
-/// A tag that somebody asks by, and that there is not.
+/// A filter that matches no tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnmatchedTag {
-    /// The tag asked by.
+    /// The tag of the filter.
     pub tag: TagPath,
-    /// Those that are written nearly so, the nearest first.
+    /// Tags with similar names, the nearest first.
     pub nearest: Vec<String>,
 }
 
-/// Two tags that stand on the same nodes.
+/// Two tags with common nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoOccurrence {
     /// One tag.
     pub tag: String,
     /// The other.
     pub other: String,
-    /// Live nodes that have both.
+    /// Live nodes with both.
     pub nodes: i64,
-    /// Live nodes that have the one.
+    /// Live nodes with the one.
     pub tag_nodes: i64,
-    /// Live nodes that have the other.
+    /// Live nodes with the other.
     pub other_nodes: i64,
-    /// The share of nodes with either that have both, 0 to 1.
+    /// The share of common nodes, 0 to 1.
     pub jaccard: f32,
 }
 
@@ -130,18 +130,18 @@ pub struct CoOccurrence {
 pub struct LoggedChange {
     /// Its number.
     pub change: i64,
-    /// What it was, as `merge`.
+    /// Its kind, for example `merge`.
     pub kind: String,
-    /// What was asked for.
+    /// The request.
     pub details: Value,
-    /// Who asked.
+    /// The author.
     pub made_by: Option<String>,
     /// When.
     pub made_at: DateTime<Utc>,
-    /// The change that undid it.
+    /// The change that reverted it.
     pub reverted_by: Option<i64>,
-    /// How many names it is about.
+    /// The number of its names.
     pub names: i64,
-    /// How many nodes had other tags by it, or tags that are called otherwise.
+    /// The number of nodes with changed or renamed tags.
     pub nodes: i64,
 }

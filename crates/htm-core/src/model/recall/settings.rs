@@ -1,55 +1,54 @@
-//! What decides how recall searches.
+//! The settings of recall.
 
 use crate::model::refine::RefineSettings;
 use crate::model::relevance::RelevanceWeights;
 
-/// How both legs are fused.
+/// How both lists are fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fusion {
     /// A weighted sum of both scores, each min–max-normalised over the union of the candidates (Bruch et al. 2023,
     /// "An Analysis of Fusion Functions for Hybrid Retrieval").
     #[default]
     Convex,
-    /// The sum of 1 / (60 + rank) over the legs (Cormack et al. 2009, "Reciprocal Rank Fusion").
+    /// The sum of 1 / (60 + rank) over the lists (Cormack et al. 2009, "Reciprocal Rank Fusion").
     Rrf,
 }
 
-/// What decides how recall searches; from the configuration.
+/// The settings of recall, from the configuration.
 #[derive(Clone, Debug)]
 pub struct RecallSettings {
-    /// Candidates that each leg retrieves; at least the limit of the query.
+    /// Candidates of each list; at least the limit of the query.
     pub pool: usize,
     /// Weight of the vectors in the convex sum, 0 to 1; the text has the rest.
     pub weight_vector: f64,
-    /// How both legs are fused.
+    /// How both lists are fused.
     pub fusion: Fusion,
-    /// Candidates that the HNSW index looks at before it is asked for more.
+    /// Candidates that the HNSW index examines before it is asked for more.
     pub ef_search: u32,
-    /// Scopes of up to this many nodes are searched exactly; so are larger ones of which the filters by tag, robot, session
-    /// and metadata leave no more.
+    /// Up to this many nodes are compared exactly: those of the searched namespaces and time, or those that pass the
+    /// filters by tag, robot, session and metadata.
     pub exact_scope: usize,
-    /// BM25's saturation of a word that comes often.
+    /// BM25's saturation of repeated words.
     pub bm25_k1: f64,
     /// BM25's normalisation by length, 0 to 1.
     pub bm25_b: f64,
-    /// What BM25 adds to each length and to the average, in lexemes: a turn of three words is hardly more about them
-    /// than one of ten.
+    /// Lexemes that BM25 adds to each length and to the average, so that texts do not win by being short.
     pub bm25_smoothing: f64,
-    /// Hybrid: the share that a turn of a conversation has of what its neighbours' scores are above the usual; 0: none.
+    /// Hybrid: a turn's share of its neighbours' above-average scores; 0: none.
     pub weight_neighbours: f64,
-    /// Hybrid: what a node has more when the query names its speaker.
+    /// Hybrid: the bonus of a node whose speaker the query names.
     pub weight_speaker: f64,
-    /// Hybrid: what a node has more when the query names the month that it is of.
+    /// Hybrid: the bonus of a node whose month the query names.
     pub weight_time: f64,
-    /// Hybrid: what a node has more that contains the query's exact terms as written.
+    /// Hybrid: the bonus of a node with the query's exact terms as written.
     pub weight_exact: f64,
-    /// Whether words that no node has are taken for those that were meant.
+    /// Whether unknown words are spell-corrected.
     pub correct: bool,
-    /// The least cosine similarity that vectors may bring, 0 to 1; none is no threshold.
+    /// The least cosine similarity of vector hits, 0 to 1; none: no threshold.
     pub min_similarity: Option<f64>,
-    /// What relevance is made of.
+    /// The weights of relevance.
     pub relevance: RelevanceWeights,
-    /// What a refined recall does beside its search.
+    /// The settings of refinement.
     pub refine: RefineSettings,
 }
 
