@@ -104,7 +104,8 @@ async fn run(document: &str) {
 fn no_document_is_left_out() {
     let guides = fs::read_dir(root().join("docs")).expect("docs/");
     let names = guides.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-    let mut found: Vec<String> = names.map(|name| format!("docs/{name}")).chain(["README.md".into()]).collect();
+    let mut found: Vec<String> =
+        names.map(|name| format!("docs/{name}")).chain(["README.md".into()]).collect();
     let mut known: Vec<&str> = [DOCUMENTS, WITHOUT_COMMANDS].concat();
     found.sort();
     known.sort();
@@ -163,7 +164,10 @@ fn blocks(document: &str, text: &str) -> Vec<Block> {
                 run = Run::ToItsEnd;
             }
             None => {
-                assert!(run == Run::ToItsEnd, "{document}:{number}: the comment above stands before no block");
+                assert!(
+                    run == Run::ToItsEnd,
+                    "{document}:{number}: the comment above stands before no block"
+                );
                 run = match line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) {
                     None => Run::ToItsEnd,
                     Some("in the background") => Run::InTheBackground,

@@ -24,8 +24,12 @@ eval "$1"
 
 /// The programs of HTM that a line calls, each with its arguments.
 fn calls(line: &str) -> Vec<Vec<String>> {
-    // What the line writes, goes there.
+    // Files that the line writes go here; files that it reads are empty.
     let dir = tempfile::tempdir().expect("a directory");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    for read in words.windows(2).filter(|pair| pair[0] == "<") {
+        fs::write(dir.path().join(read[1]), "").expect("a file is written");
+    }
     let output = Command::new("bash")
         .args(["-c", CALLS, "bash", line])
         .current_dir(dir.path())
@@ -45,9 +49,8 @@ fn refusal(call: &[String]) -> Option<String> {
         "embed-worker" => embed_worker::Arguments::try_parse_from(call).err(),
         _ => tag_worker::Arguments::try_parse_from(call).err(),
     };
-    let asks_for_help = |error: &clap::Error| {
-        matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
-    };
+    let asks_for_help =
+        |error: &clap::Error| matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     refused.filter(|error| !asks_for_help(error)).map(|error| error.to_string())
 }
 
@@ -68,7 +71,8 @@ fn root() -> PathBuf {
 
 #[test]
 fn the_documents() {
-    let guides = fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
+    let guides =
+        fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
     for path in guides.chain([root().join("README.md")]) {
         let text = fs::read_to_string(&path).expect("a document");
         // bash joins continued lines as well; here they have to be one.
@@ -81,7 +85,9 @@ fn the_documents() {
 
 #[test]
 fn the_examples_of_the_help_texts() {
-    for command in [Arguments::command(), embed_worker::Arguments::command(), tag_worker::Arguments::command()] {
+    for command in
+        [Arguments::command(), embed_worker::Arguments::command(), tag_worker::Arguments::command()]
+    {
         check_examples(&command);
     }
 }

@@ -100,9 +100,7 @@ pub(crate) struct SetRobotArgs {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Its memories stay its own. The old name then means a new robot."
-)]
+#[command(after_help = "Its memories stay its own. The old name then means a new robot.")]
 pub(crate) struct RenameArgs {
     /// Its name
     pub(crate) old: String,
