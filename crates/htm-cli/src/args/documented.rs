@@ -95,9 +95,9 @@ fn the_examples_of_the_help_texts() {
 fn check_examples(command: &clap::Command) {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     for line in text.lines().skip_while(|line| !line.starts_with("Example")).skip(1) {
-        // What it is for stands behind it.
+        // Its purpose stands behind it.
         let line = line.trim_start();
-        check(command.get_name(), line.split_once("   ").map_or(line, |(line, _)| line));
+        check(command.get_name(), line.split_once("  ").map_or(line, |(line, _)| line));
     }
     command.get_subcommands().for_each(check_examples);
 }
