@@ -132,8 +132,9 @@ pub(crate) struct CancelArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Dead letters are deleted only with --dead, and only if they are obsolete: the node was forgotten or \
-edited, or has its result by another job. A dead letter that explains a missing result stays.
+    after_help = "Dead letters are deleted only if they are obsolete: the node was forgotten or edited, or has its \
+result by another job. Workers delete them after jobs.keep_done_ms, --dead does it now. A dead letter that explains a \
+missing result stays.
 
 Examples:
   htm jobs prune
