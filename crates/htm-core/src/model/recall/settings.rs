@@ -28,20 +28,6 @@ pub struct RecallSettings {
     /// Up to this many nodes are compared exactly: those of the searched namespaces and time, or those that pass the
     /// filters by tag, robot, session and metadata.
     pub exact_scope: usize,
-    /// BM25's saturation of repeated words.
-    pub bm25_k1: f64,
-    /// BM25's normalisation by length, 0 to 1.
-    pub bm25_b: f64,
-    /// Lexemes that BM25 adds to each length and to the average, so that texts do not win by being short.
-    pub bm25_smoothing: f64,
-    /// Hybrid: a turn's share of its neighbours' above-average scores; 0: none.
-    pub weight_neighbours: f64,
-    /// Hybrid: the bonus of a node whose speaker the query names.
-    pub weight_speaker: f64,
-    /// Hybrid: the bonus of a node whose month the query names.
-    pub weight_time: f64,
-    /// Hybrid: the bonus of a node with the query's exact terms as written.
-    pub weight_exact: f64,
     /// Whether unknown words are spell-corrected.
     pub correct: bool,
     /// The least cosine similarity of vector hits, 0 to 1; none: no threshold.
@@ -60,13 +46,6 @@ impl Default for RecallSettings {
             fusion: Fusion::Convex,
             ef_search: 200,
             exact_scope: 10_000,
-            bm25_k1: 1.2,
-            bm25_b: 0.75,
-            bm25_smoothing: 30.0,
-            weight_neighbours: 0.3,
-            weight_speaker: 0.15,
-            weight_time: 0.3,
-            weight_exact: 0.5,
             correct: true,
             min_similarity: None,
             relevance: RelevanceWeights::default(),
