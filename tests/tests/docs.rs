@@ -109,7 +109,7 @@ fn no_document_is_left_out() {
     let mut known: Vec<&str> = [DOCUMENTS, WITHOUT_COMMANDS].concat();
     found.sort();
     known.sort();
-    assert_eq!(found, known);
+    assert_eq!(found, known, "each document is in DOCUMENTS or in WITHOUT_COMMANDS, and is there");
     for document in WITHOUT_COMMANDS {
         assert!(blocks(document, &read(document)).is_empty(), "{document} has commands: test it");
     }

@@ -15,12 +15,12 @@ pub mod shutdown;
 pub mod telemetry;
 
 pub use error::{RuntimeError, chain};
-// The Rust in the documents is compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};
+
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
 struct Library;
-
-pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};

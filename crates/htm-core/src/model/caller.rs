@@ -74,7 +74,7 @@ pub enum Confirmation {
 }
 
 impl Confirmation {
-    /// Fails without confirmation; `what` and `hint` as in [`Error::NotConfirmed`].
+    /// Refuses what nobody has confirmed; `what` and `hint` as in [`Error::NotConfirmed`].
     pub(crate) fn require(self, what: impl Fn() -> (String, String)) -> Result<()> {
         match self {
             Self::Confirmed => Ok(()),
