@@ -1,6 +1,8 @@
 //! What the command line takes.
 
 mod context;
+#[cfg(test)]
+mod documented;
 mod groups;
 mod jobs;
 mod memories;
@@ -35,7 +37,7 @@ pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotAr
 pub(crate) use self::tags::{Consent, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
-/// The memory that agents keep
+/// Durable memory for LLM agents
 #[derive(Parser)]
 #[command(
     name = "htm",
@@ -46,13 +48,13 @@ pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
   htm recall \"which database did we choose?\"
   htm context --budget 4000 \"which database did we choose?\" > prompt.txt
   htm up                       the private PostgreSQL and both workers, until Ctrl-C
-  htm doctor                   what is wrong, and what mends it"
+  htm doctor                   what is wrong, and how to fix it"
 )]
 pub(crate) struct Arguments {
     /// Print JSON, for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Set a configuration value, as `--set recall.limit=5` (may be repeated)
+    /// Set a configuration value: `--set recall.limit=5` (may be repeated)
     #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE", value_parser = parse_override)]
     pub(crate) overrides: Vec<(String, String)>,
     #[command(subcommand)]
@@ -65,12 +67,12 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     /// Find memories
     Recall(RecallArgs),
-    /// Make a text for a prompt of what a robot recalls and has in mind
+    /// Write the text for a prompt from a robot's working memory
     Context(ContextArgs),
-    /// What a robot has in mind: its working memory
+    /// Show and change a robot's working memory
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// Show what happened, in the order of time
+    /// List memories in the order of time
     Timeline(TimelineArgs),
     /// Show what was said around a memory
     Neighbours(NeighboursArgs),
@@ -78,48 +80,48 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// Change a node
     Edit(EditArgs),
-    /// Forget a node, or what matches a text
+    /// Forget a node, or all nodes that match a text
     Forget(ForgetArgs),
-    /// List what is forgotten and can be restored
+    /// List forgotten nodes
     Forgotten(ForgottenArgs),
-    /// Bring a forgotten node back
+    /// Restore a forgotten node
     Restore(RestoreArgs),
-    /// Remove for good what was forgotten before a time
+    /// Delete nodes that were forgotten before a time
     Purge(PurgeArgs),
-    /// Show how far a node is: written, embedded, tagged
+    /// Show a node's progress: written, embedded, tagged
     Status(StatusArgs),
-    /// Who remembers: list, add, rename and merge robots
+    /// List, add, rename and merge robots
     #[command(subcommand)]
     Robots(RobotsCommand),
-    /// Groups of robots that share a working memory
+    /// Groups of robots with a shared working memory
     #[command(subcommand)]
     Groups(GroupsCommand),
-    /// The tags: what they mean, how they are called, what was changed of them
+    /// The ontology: tags, descriptions, synonyms, changes
     #[command(subcommand)]
     Tags(TagsCommand),
-    /// Show the memory in numbers: by robot, type and tag, how far, how old, how large
+    /// Show counts by robot, type and tag, progress, ages and sizes
     Stats(StatsArgs),
     /// Remember every line of a JSON Lines file
     Import(ImportArgs),
-    /// The embedding models: several side by side, one of them asked by recall
+    /// Embedding models: several side by side, one used by recall
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// Embed or tag what was remembered before
+    /// Embed or tag existing memories
     Backfill(BackfillArgs),
     /// Run the private PostgreSQL and the workers until Ctrl-C
     #[command(
-        after_help = "It opens no port, whatever worker.listen says: /livez, /readyz and /metrics are answered by \
-the processes embed-worker and tag-worker."
+        after_help = "It opens no port and ignores worker.listen. /livez, /readyz and /metrics are served by the \
+processes embed-worker and tag-worker."
     )]
     Up(ServiceArgs),
-    /// Show the whole of HTM at work on a collection of memories
+    /// Run HTM end to end on a collection of memories
     Demo(DemoArgs),
-    /// The jobs that embed and tag: look at them, do them again, pause them, audit them
+    /// List, retry, pause and audit the embedding and tagging jobs
     #[command(subcommand)]
     Jobs(JobsCommand),
     /// List the workers
     Workers,
-    /// The models that are asked: their limits, how they do, and what namespaces may spend
+    /// Providers: limits, health, budgets
     Providers(ProvidersArgs),
     /// The database
     #[command(subcommand)]
@@ -127,14 +129,14 @@ the processes embed-worker and tag-worker."
     /// The configuration
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Look for what is wrong
+    /// Report what is wrong and how to fix it
     Doctor,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "A text that is there already, and has no key, time, speaker or conversation of its own, is counted \
-as remembered again (memory.deduplicate): its tags are added, its importance, source and metadata stay.
+    after_help = "The same text again is the same memory, unless it has a key, a time, a speaker or a session \
+(memory.deduplicate). It is counted and gets the new tags; importance, source and metadata stay.
 
 Examples:
   htm remember \"Mara prefers tabs.\"
@@ -146,43 +148,43 @@ Examples:
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input
     pub(crate) text: String,
-    /// Where it belongs
+    /// Its namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Who remembers, and has it in mind
+    /// The robot that remembers; the text enters its working memory
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
-    /// A name for it, unique in its namespace
+    /// Its key, unique in its namespace
     #[arg(long, value_name = "K")]
     pub(crate) key: Option<String>,
-    /// 1 to 10; 1–3 is transient, 7–10 a decision or a preference
+    /// Its importance, 1 to 10: 1–3 for transient facts, 7–10 for decisions and preferences
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) importance: f32,
-    /// Where it comes from
+    /// Its source
     #[arg(long, value_name = "S")]
     pub(crate) source: Option<String>,
-    /// What it is, as fact or decision
+    /// Its kind, for example fact or decision
     #[arg(long = "type", value_name = "T")]
     pub(crate) kind: Option<String>,
-    /// Anything else, as {"ticket": 7}
+    /// Its metadata, for example {"ticket": 7}
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
-    /// The conversation that it was said in
+    /// Its conversation
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,
-    /// Who said it
+    /// Its speaker
     #[arg(long, value_name = "WHO")]
     pub(crate) speaker: Option<String>,
-    /// Its place in the conversation
+    /// Its position in the conversation
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seq: Option<i32>,
-    /// A tag, as database:postgresql (may be repeated)
+    /// A tag, for example database:postgresql (may be repeated)
     #[arg(long = "tag", value_name = "T")]
     pub(crate) tags: Vec<String>,
-    /// When it happened: a date, which begins at midnight of time.zone, or an RFC 3339 time; now if left out
+    /// When it happened: a date (its midnight in time.zone) or an RFC 3339 time. Default: now
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// Wait until it is embedded and tagged, at most this many seconds
+    /// Wait for embedding and tagging, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     pub(crate) wait: Option<u64>,
 }
@@ -192,7 +194,7 @@ pub(crate) struct RememberArgs {
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
   htm recall --namespace atlas --namespace home --robot architect --robot reviewer \"what is left to do?\"
-  htm recall --as ada \"what is left to do?\"              what is found comes to ada's mind
+  htm recall --as ada \"what is left to do?\"              the hits enter ada's working memory
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
   htm recall --rerank similarity=0.6,recency=0.4 \"what did Mara say?\"
@@ -203,72 +205,74 @@ pub(crate) struct RememberArgs {
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
 pub(crate) struct RecallArgs {
-    /// What to look for: "a phrase" must be there (beside words it is preferred), -word must not (in sentences it is a
-    /// word), word* is the beginning of words; 17.2, --flag, a::b come first where they are written so. Before a query
-    /// with a dash: --
+    /// The query. "a phrase" is required (beside words: preferred), -word is excluded (in sentences: a word), word*
+    /// is a
+    /// prefix; 17.2, --flag and a::b rank first as written. Write -- before a query that begins with a dash
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// Where to look (may be repeated: then in all of them)
+    /// Search this namespace (may be repeated: all of them)
     #[arg(long = "namespace", value_name = "N")]
     pub(crate) namespaces: Vec<String>,
-    /// vector, fulltext, hybrid, or auto: what the query looks like
+    /// vector, fulltext, hybrid, or auto: chosen by the query
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
-    /// A day (2026-03-01), a range (2026-03-01..2026-04-01; the end is excluded, that of `between A and B` and of `from
-    /// A to B` is not), words (yesterday, last week, past 2 hours, since Monday), several (A, B or C); or auto: what the
-    /// query says
+    /// A day (2026-03-01), a range (2026-03-01..2026-04-01, without its end; `from A to B` and `between A and B`
+    /// include
+    /// it), words (yesterday, last week, past 2 hours, since Monday), several (A, B or C), or auto: the time in the
+    /// query
     #[arg(long, value_name = "T")]
     pub(crate) timeframe: Option<String>,
-    /// Only nodes with this tag or one below it (may be repeated: then with all of them)
+    /// Only nodes with this tag or one below it (may be repeated: all are required)
     #[arg(long = "tag", value_name = "PREFIX")]
     pub(crate) tags: Vec<String>,
     /// Only nodes with exactly this tag (may be repeated)
     #[arg(long = "exact-tag", value_name = "TAG")]
     pub(crate) exact_tags: Vec<String>,
-    /// One of the tags is enough
+    /// Any of the tags is enough
     #[arg(long)]
     pub(crate) any_tag: bool,
     /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]
     pub(crate) boost_tags: Vec<String>,
-    /// Order by relevance: `relevance` (the weights of the configuration), or signals with weights, as
-    /// similarity=0.7,recency=0.3; of similarity, text, importance, recency, access, tags
+    /// Order by relevance: `relevance` for the configured weights, or weights such as similarity=0.7,recency=0.3.
+    /// Signals:
+    /// similarity, text, importance, recency, access, tags
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) rerank: Option<String>,
-    /// Show the tags of the hits too
+    /// Show the tags of the hits, with counts
     #[arg(long)]
     pub(crate) facets: bool,
-    /// Only what this robot remembered (may be repeated: then what any of them did)
+    /// Only memories of this robot (may be repeated: any of them)
     #[arg(long = "robot", value_name = "R")]
     pub(crate) robots: Vec<String>,
-    /// Who asks: what is found comes to this robot's mind
+    /// The robot that asks: the hits enter its working memory
     #[arg(long = "as", value_name = "R", conflicts_with = "batch")]
     pub(crate) asks: Option<String>,
-    /// Search the vectors of this model, as `htm models list` names it (may be repeated: then the lists are fused by rank)
+    /// Search the vectors of this model, see `htm models list` (may be repeated: the lists are fused by rank)
     #[arg(long = "model", value_name = "M")]
     pub(crate) models: Vec<String>,
-    /// Only what was said in this conversation
+    /// Only memories of this conversation
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,
-    /// Only nodes whose metadata contains this, as {"ticket": 7}
+    /// Only nodes whose metadata contains this, for example {"ticket": 7}
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
-    /// How many hits, 1 to 10000
+    /// The number of hits, 1 to 10000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
-    /// The least similarity, 0 to 1, that vectors may bring; what the words bring stays
+    /// The least similarity of vector hits, 0 to 1; text hits stay
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) min_similarity: Option<String>,
-    /// Take every word as it is typed; unknown words are spell-corrected otherwise
+    /// Do not spell-correct unknown words
     #[arg(long)]
     pub(crate) no_correct: bool,
-    /// Show the passage of each hit that has most of the query, its words marked
+    /// Show the best passage of each hit, with its words marked
     #[arg(long)]
     pub(crate) snippets: bool,
-    /// Show what each score is made of, and what was searched
+    /// Show the parts of each score, and which searches ran
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Answer every line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
+    /// Answer each line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespaces"])]
     pub(crate) batch: Option<PathBuf>,
     #[command(flatten)]
@@ -286,7 +290,7 @@ pub(crate) struct GetArgs {
     /// The key's namespace
     #[arg(long, value_name = "N", requires = "key")]
     pub(crate) namespace: Option<String>,
-    /// Show every text that it has had, too
+    /// Also show every earlier text
     #[arg(long)]
     pub(crate) revisions: bool,
 }
@@ -295,7 +299,7 @@ pub(crate) struct GetArgs {
 pub(crate) struct StatusArgs {
     /// The node's id
     pub(crate) node: NodeId,
-    /// Wait until this stage (embed or tag) is done
+    /// Wait for this stage: embed or tag
     #[arg(long, value_name = "STAGE")]
     pub(crate) wait: Option<Stage>,
     /// How long to wait, in seconds
@@ -306,9 +310,9 @@ pub(crate) struct StatusArgs {
 #[derive(Args)]
 #[command(
     after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. A line that is there \
-already is skipped, so an import that was interrupted is simply run again; a line that cannot go in is reported \
-with its number, and the rest goes in.
+\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. Lines that \
+exist already are skipped, so an interrupted import is simply run again. A rejected line is reported with its number; the other \
+lines are imported.
 
 Example:
   htm import memories.jsonl"
@@ -316,43 +320,43 @@ Example:
 pub(crate) struct ImportArgs {
     /// The file; `-` reads standard input
     pub(crate) file: PathBuf,
-    /// Lines a transaction; fewer when their texts are long
+    /// Lines per transaction; fewer if their texts are long
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = value_parser!(u16).range(1..=10_000))]
     pub(crate) chunk: u16,
 }
 
 #[derive(Args)]
 pub(crate) struct DemoArgs {
-    /// Leave the demo's database in place, to look around in (`htm demo` tells its URL)
+    /// Keep the demo's database (`htm demo` prints its URL)
     #[arg(long)]
     pub(crate) keep: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum DbCommand {
-    /// Start the private PostgreSQL and let it stay; migrate it
+    /// Start the private PostgreSQL, keep it running, and migrate it
     Up,
     /// Stop the private PostgreSQL, unless others use it
     Down {
-        /// Whoever uses it: their connections are ended
+        /// End the connections of its users
         #[arg(long)]
         force: bool,
     },
-    /// Show where the database is and how it does
+    /// Show the database's place and state
     Status,
     /// Print the database's URL
     Url,
     /// Bring the schema up to this program's version
     #[command(
-        after_help = "The role that migrates owns the tables. Applications and workers can do with less: a role that \
-reads and writes rows, and owns nothing.
+        after_help = "The role that migrates owns the tables. Applications and workers need less: a role that reads and \
+writes rows and owns nothing.
 
 Examples:
   htm db migrate
   HTM_DATABASE__URL=postgres://owner@db.example.com/htm htm db migrate --application-role htm_app"
     )]
     Migrate {
-        /// Let this role read and write, too: for applications and workers
+        /// Also grant this role the right to read and write rows: for applications and workers
         #[arg(long, value_name = "ROLE")]
         application_role: Option<String>,
     },
@@ -368,24 +372,24 @@ Examples:
 pub(crate) enum ConfigCommand {
     /// Show every value and where it came from
     Show,
-    /// Say what a key does, or every key of a section
+    /// Explain a key, or every key of a section
     #[command(after_help = "Examples:\n  htm config explain recall.limit\n  htm config explain jobs")]
     Explain {
-        /// The key, as recall.limit, or the section, as recall
+        /// A key, for example recall.limit, or a section, for example recall
         #[arg(value_name = "KEY")]
         name: String,
     },
-    /// Print every key with what it does and its default: a file to start from
-    #[command(after_help = "Example:\n  htm config default > htm.toml")]
+    /// Print every key with its effect and default: a file to start from
+    #[command(after_help = "Example:\n  htm config default > config.toml")]
     Default,
-    /// Trust htm.toml and htm.local.toml of this directory, or the nearest above it, as they are now
+    /// Trust the current content of htm.toml and htm.local.toml, here or in the nearest directory above
     #[command(
-        after_help = "Such a file may be somebody else's. Without trust it cannot set what decides where memories and \
-keys go, and which files are read: URLs, keys, paths, a provider that is not local, a port. Trust is in the content: a \
-file that is changed has to be trusted again."
+        after_help = "Such a file may be somebody else's. Without trust it cannot set URLs, keys, paths, ports or \
+non-local providers: they decide where memories and keys go, and which files are read. Trust covers the file's exact \
+content; a changed file must be trusted again."
     )]
     Trust {
-        /// Trust them no longer
+        /// Withdraw the trust
         #[arg(long)]
         revoke: bool,
     },

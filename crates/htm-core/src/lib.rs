@@ -1,14 +1,13 @@
-//! HTM: the memory that agents keep.
+//! HTM: durable memory for LLM agents.
 //!
-//! A [`Memory`] goes in through [`Htm::remember`], which commits the node and the jobs that will embed and tag it;
-//! worker processes do those jobs; [`Htm::recall`] finds it again by vector, by full text, or by both.
+//! [`Htm::remember`] commits a [`Memory`] and its embedding and tagging jobs in one transaction. Worker processes run
+//! the jobs. [`Htm::recall`] finds memories by vector, by full text, or by both.
 //!
-//! A [`Robot`] does the same in its own name, and has what it used last in mind: a [`WorkingMemory`] within a budget
-//! of tokens, from which [`Robot::context`] makes the text for a prompt.
+//! A [`Robot`] remembers and recalls under its own name. It has a [`WorkingMemory`] with a token budget;
+//! [`Robot::context`] turns it into the text for a prompt.
 //!
-//! This crate is the library: it knows PostgreSQL, and neither HTTP nor files. Its handle takes a database that is
-//! migrated and, for recall by vector, an [`provider::Embedder`]. Programs that want those made from a
-//! configuration use `htm-runtime`.
+//! This crate is the library. It uses PostgreSQL, and neither HTTP nor files. A handle needs a migrated database and,
+//! for recall by vector, an [`provider::Embedder`]. `htm-runtime` builds both from a configuration.
 
 mod api;
 mod model;

@@ -20,3 +20,7 @@ pub use error::{RuntimeError, chain};
 struct Readme;
 
 pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Library;

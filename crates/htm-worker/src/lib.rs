@@ -1,19 +1,19 @@
-//! The worker: it claims jobs in batches, hands their texts to a handler, and writes the results with the jobs' end
-//! in one transaction.
+//! The worker. It claims jobs in batches, passes their texts to a handler, and writes each result in the transaction
+//! that ends its job.
 //!
-//! What it promises:
-//! - a result is written once: by whoever holds the lease, in the transaction that ends the job;
-//! - a lease lasts as long as its worker is seen; the jobs of one that is lost come back within four thirds of the lease
-//!   and two sweeps; one that lives keeps its jobs through an outage of the database;
-//! - a statement that nobody answers is given up;
-//! - a job that fails waits in the database (`run_at`), not in memory; one that cannot succeed is a dead letter
-//!   that says why;
-//! - one bad text fails alone: a batch that is refused is halved until the text is found;
-//! - a worker that stops gives back what it holds, and that attempt is not charged.
+//! Promises:
+//! - A result is written once, by the holder of the lease, in the transaction that ends the job.
+//! - A lease lasts as long as its worker is seen. The jobs of a lost worker return within four thirds of the lease and two
+//!   sweeps. A live worker keeps its jobs through an outage of the database.
+//! - An unanswered statement times out.
+//! - A failed job waits in the database (`run_at`), not in memory. A job that cannot succeed becomes a dead letter with a
+//!   reason.
+//! - A bad text fails alone: a rejected batch is halved until the text is found.
+//! - A stopping worker releases its jobs. This does not count as an attempt.
 //!
-//! apalis carries the tasks ([`Worker`](apalis_core::worker::Worker), its layers, its tables, so that its board
-//! shows them). Claiming, leases and acks are ours: apalis' own PostgreSQL backend refetches failed jobs without
-//! backoff, fences acks by the worker's name alone, and stops on one payload that cannot be decoded.
+//! apalis carries the tasks ([`Worker`](apalis_core::worker::Worker), its layers and its tables, so its board shows
+//! them). Claiming, leases and acks are HTM's own: the PostgreSQL backend of apalis refetches failed jobs without
+//! backoff, fences acks by the worker's name alone, and stops at one undecodable payload.
 //!
 //! A worker contains no SQL: all of it is in `htm_core::store`.
 

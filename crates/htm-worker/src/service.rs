@@ -27,7 +27,7 @@ use crate::worker::{Options, Report, WorkerError, run};
 pub struct ProcessArgs {
     #[command(flatten)]
     service: ServiceArgs,
-    /// Answer /livez, /readyz and /metrics there, as `127.0.0.1:9464`; port 0 is any that is free, and is logged
+    /// Serve /livez, /readyz and /metrics at this address; port 0 is any free port, see the log
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 }
@@ -35,16 +35,16 @@ pub struct ProcessArgs {
 /// What every worker's command line takes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ServiceArgs {
-    /// Stop when nothing is left to do
+    /// Stop when the queue is empty
     #[arg(long)]
     pub drain: bool,
-    /// Texts a provider call, and jobs a claim
+    /// The most texts per provider call, and jobs per claim
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 2_048))]
     pub batch: Option<usize>,
-    /// Batches at the provider at once; what is written during a backfill may overtake it with two more
+    /// The most concurrent batches; live jobs may add two during a backfill
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 256))]
     pub concurrency: Option<usize>,
-    /// Set a configuration value, as `--set jobs.lease_ms=60000` (may be repeated)
+    /// Set a configuration value: `--set jobs.lease_ms=60000` (may be repeated)
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE", value_parser = parse_override)]
     pub overrides: Vec<(String, String)>,
 }

@@ -135,9 +135,9 @@ async fn what_another_prompt_tagged_is_tagged_again() {
     );
 }
 
-/// README's own command on the demo's memories, with the local model: what README says of it is true.
+/// The guide's own command on the demo's memories, with the local model: what the guide says of it is true.
 #[tokio::test]
-async fn the_split_of_the_readme_loses_no_memory_and_says_where_all_are() {
+async fn the_split_of_the_guide_loses_no_memory_and_says_where_all_are() {
     let model = htm_providers::local::default_model_dir();
     if !model.join("model.safetensors").exists() {
         eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
@@ -159,9 +159,9 @@ async fn the_split_of_the_readme_loses_no_memory_and_says_where_all_are() {
         htm_core::store::workers::list(&db.pool).await.unwrap().iter().any(|worker| worker.alive)
     })
     .await;
-    let readme = include_str!("../../../README.md").lines();
+    let guide = include_str!("../../../docs/ontology.md").lines();
     let typed =
-        readme.filter_map(|line| line.strip_prefix("$ htm tags split ")).next().expect("README has one");
+        guide.filter_map(|line| line.strip_prefix("$ htm tags split ")).next().expect("the guide has one");
     let typed = typed.split('#').next().unwrap_or_default().split_whitespace();
     let answer = sandbox.htm(&["tags", "split"].into_iter().chain(typed).collect::<Vec<_>>()).await;
     worker.signal(nix::sys::signal::Signal::SIGTERM);

@@ -122,7 +122,7 @@ async fn a_key_is_explained_whatever_is_wrong_with_the_configuration() {
     let answer = sandbox.htm(&["config", "explain", "recall.limit"]).await;
     assert_eq!(
         answer.succeeds(),
-        "recall.limit\nHits returned when nothing else is said; 1 to 10000.\ndefault: 20\nhere: 7, from HTM_RECALL__LIMIT\n"
+        "recall.limit\nThe default number of hits; 1 to 10000.\ndefault: 20\nhere: 7, from HTM_RECALL__LIMIT\n"
     );
     let section = sandbox.htm(&["config", "explain", "recall", "--json"]).await.json();
     assert!(section.as_array().unwrap().iter().any(|it| it["key"] == "recall.pool" && it["value"] == "100"));

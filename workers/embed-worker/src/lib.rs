@@ -1,5 +1,7 @@
 //! Embeds what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
 
+mod arguments;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,6 +12,8 @@ use htm_core::store::jobs::{self, Embedded, Lease};
 use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
+
+pub use arguments::Arguments;
 
 /// Turns texts into embeddings of one registered model.
 pub struct EmbedHandler {

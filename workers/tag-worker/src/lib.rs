@@ -1,5 +1,6 @@
 //! Tags what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
 
+mod arguments;
 mod governed;
 mod in_use;
 mod relevant;
@@ -18,6 +19,7 @@ use htm_runtime::{RuntimeError, Session};
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
+pub use arguments::Arguments;
 pub use governed::Governed;
 use in_use::Ontologies;
 pub use relevant::Relevance;

@@ -2,31 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use htm_core::Stage;
 use htm_worker::arguments;
-use htm_worker::service::{ProcessArgs, serve};
-
-/// Tags what was remembered: claims jobs from the queue and works on them until it is stopped.
-///
-/// Run as many as the provider can feed; they share the queue. SIGTERM stops one cleanly.
-#[derive(Parser)]
-#[command(
-    name = "tag-worker",
-    version,
-    after_help = "Examples:
-  tag-worker                          work until SIGTERM
-  tag-worker --drain                  work off the queue and stop
-  tag-worker --listen 127.0.0.1:9464  answer /livez, /readyz and /metrics
-  tag-worker --batch 32 --set jobs.lease_ms=60000"
-)]
-struct Arguments {
-    /// The queue; there is one
-    #[arg(long, value_name = "QUEUE", value_parser = [Stage::Tag.queue()])]
-    queue: Option<String>,
-    #[command(flatten)]
-    process: ProcessArgs,
-}
+use htm_worker::service::serve;
+use tag_worker::Arguments;
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -1,58 +1,58 @@
-//! `htm context` and `htm memory`: what a robot has in mind.
+//! `htm context` and `htm memory`: a robot's working memory.
 
 use clap::{Args, Subcommand};
 use htm_core::NodeId;
 
 #[derive(Args)]
-#[command(after_help = "The context goes to standard output, what was left out of it to standard error.
+#[command(after_help = "The context goes to standard output. Omitted memories are listed on standard error.
 
 Examples:
   htm context --budget 4000 \"which database did we choose?\"
   htm context --robot architect --strategy recent --header > prompt.txt
   htm context --separator '\\n---\\n' --limit 50 \"the billing migration\" | wl-copy")]
 pub(crate) struct ContextArgs {
-    /// What to recall first; left out: only what is in mind already
+    /// The query to recall first. Without one, the context is the working memory as it is
     #[arg(num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// Where the robot belongs, and where to look
+    /// The robot's namespace, which is searched
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Whose working memory
+    /// The robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
-    /// The most tokens of the context
+    /// The largest number of tokens
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
-    /// What comes first: recent, important, frequent or balanced
+    /// The order: recent, important, frequent or balanced
     #[arg(long, value_name = "S", default_value = "balanced")]
     pub(crate) strategy: String,
     /// Delimit each memory, with its age and its source: <memory age="3 hours ago" source="chat">…</memory>
     #[arg(long)]
     pub(crate) header: bool,
-    /// What stands between two memories; \n is a line break
+    /// The text between two memories; \n is a line break
     #[arg(long, value_name = "TEXT", default_value = "\\n\\n", allow_hyphen_values = true)]
     pub(crate) separator: String,
-    /// How many hits to recall, 1 to 10000; left out: recall.limit
+    /// The number of hits to recall, 1 to 10000. Default: recall.limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// Show what a robot has in mind, the next to leave first
+    /// List a robot's working memory, the next to be evicted first
     Show(WhoseArgs),
-    /// Take nodes into a robot's mind
+    /// Add nodes to a robot's working memory
     Add(NodesArgs),
-    /// Note that nodes in a robot's mind were used
+    /// Mark nodes in a robot's working memory as used
     Touch(NodesArgs),
-    /// Put nodes out of a robot's mind; they stay in long-term memory
+    /// Remove nodes from a robot's working memory; they stay in long-term memory
     Remove(NodesArgs),
-    /// Put everything out of a robot's mind; it stays in long-term memory
+    /// Empty a robot's working memory; its nodes stay in long-term memory
     Clear(WhoseArgs),
 }
 
 #[derive(Args)]
-#[command(after_help = "A program that has the robot open does not see it before it opens the robot again.
+#[command(after_help = "Programs that have the robot open see the change when they open it again.
 
 Examples:
   htm memory add 17 20 --robot architect
@@ -68,10 +68,10 @@ pub(crate) struct NodesArgs {
 
 #[derive(Args)]
 pub(crate) struct WhoseArgs {
-    /// Where the robot belongs
+    /// The robot's namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Whose working memory
+    /// The robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
 }

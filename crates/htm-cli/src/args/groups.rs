@@ -9,11 +9,11 @@ use super::robots::ScopeArgs;
 pub(crate) enum GroupsCommand {
     /// Show every group and its members
     List(ScopeArgs),
-    /// Show a group: its members, and how full its working memory is
+    /// Show a group: members, and use of its working memory
     Show(GroupArgs),
-    /// Be a robot in a group, until the end of standard input or Ctrl-C
+    /// Join a group as a robot, until standard input ends or Ctrl-C
     Join(JoinArgs),
-    /// End a robot's membership, whether its process died or goes on
+    /// End a robot's membership, also of a dead process
     Leave(LeaveArgs),
     /// Make a member active: it writes
     Promote(MemberArgs),
@@ -21,7 +21,7 @@ pub(crate) enum GroupsCommand {
     Demote(MemberArgs),
     /// Move nodes from a group's working memory to another group's, or to a robot's
     Transfer(TransferArgs),
-    /// Close a group: all members are told, and are members no more
+    /// Close a group and end all memberships
     Shutdown(ShutdownArgs),
 }
 
@@ -44,32 +44,33 @@ pub(crate) struct MemberArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "It makes the group if it is not there, with a budget of groups.max_tokens, which it keeps, and says what happens in it, with --json as a JSON object a \
-line. It reads standard input: a line is remembered and comes to all members' minds; a line that starts with / is one of \
-/recall QUERY, /add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members, /sync.
+    after_help = "It creates the group if needed, with a budget of groups.max_tokens that stays. It prints the group's \
+events, with --json as one JSON object a line. It reads standard input. A line is remembered and enters the shared \
+working memory. A line that starts with / is a command: /recall QUERY, /add NODE, /remove NODE, /touch NODE, \
+/memory, /context TOKENS, /members, /sync.
 
 Examples:
   htm groups join on-call --robot ada
-  htm groups join on-call --robot bob --passive     takes over when ada is gone
+  htm groups join on-call --robot bob --passive     takes over if ada is gone
   tail -f notes.txt | htm groups join on-call --robot ada --json"
 )]
 pub(crate) struct JoinArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,
-    /// As which robot; the configured one if left out
+    /// The robot. Default: memory.robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
-    /// Write, whoever else does; if left out, when no other active member is alive
+    /// Join as an active member, which writes. Default: active if no other active member is alive
     #[arg(long, conflicts_with = "passive")]
     pub(crate) active: bool,
-    /// Only follow, and take over when no active member is left, or none comes within the lease
+    /// Join as a passive member, which takes over when no active member is left or comes within the lease
     #[arg(long)]
     pub(crate) passive: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "A process that goes on is told that it was replaced, and ends. What it remembered stays in mind.
+    after_help = "A running process is told that it was replaced, and ends. Its memories stay in the working memory.
 
 Example:
   htm groups leave on-call --robot ada"
@@ -92,13 +93,13 @@ pub(crate) struct TransferArgs {
     /// A node (may be repeated)
     #[arg(long = "node", value_name = "NODE", required_unless_present = "all")]
     pub(crate) nodes: Vec<NodeId>,
-    /// All nodes that it has in mind
+    /// All nodes of its working memory
     #[arg(long, conflicts_with = "nodes")]
     pub(crate) all: bool,
     /// To this group
     #[arg(long, value_name = "GROUP", required_unless_present = "to_robot")]
     pub(crate) to_group: Option<String>,
-    /// To this robot, which finds them when it starts next
+    /// To this robot, when it is opened next
     #[arg(long, value_name = "R", conflicts_with = "to_group")]
     pub(crate) to_robot: Option<String>,
 }
@@ -107,7 +108,7 @@ pub(crate) struct TransferArgs {
 pub(crate) struct ShutdownArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,
-    /// Put everything out of its mind as well; the nodes stay in long-term memory
+    /// Also empty its working memory; the nodes stay in long-term memory
     #[arg(long)]
     pub(crate) clear: bool,
     /// Yes, shut it down

@@ -10,8 +10,8 @@ use crate::duration::parse_duration;
 
 #[derive(Subcommand)]
 #[command(
-    after_help = "A job is due (it can be claimed), waiting (for its next attempt), parked (for a budget, or for \
-somebody), running, done or dead (a dead letter).
+    after_help = "States of a job: due (can be claimed), waiting (for its next attempt), parked (for a budget or an \
+operator), running, done, dead (a dead letter).
 
 Examples:
   htm jobs stats
@@ -21,38 +21,38 @@ Examples:
   htm jobs audit"
 )]
 pub(crate) enum JobsCommand {
-    /// Show what each queue holds, and what holds it back
+    /// Show each queue: its jobs, and why it is held
     Stats,
-    /// List jobs: dead letters first, then the parked and the failed; the newest of each first
+    /// List jobs: dead letters, then parked, then failed ones; the newest first
     List(ListArgs),
-    /// Show everything about jobs
+    /// Show all details of jobs
     Show {
         /// The jobs' ids
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
     },
-    /// Make jobs due again as if they were new: dead, parked or waiting ones
+    /// Retry dead, parked or waiting jobs as if they were new
     Retry(RetryArgs),
-    /// Make dead letters of jobs that wait or run; a result that comes late is refused
+    /// Turn pending or running jobs into dead letters; late results are rejected
     Cancel(CancelArgs),
-    /// Stop claiming from a queue; what runs goes on
+    /// Pause a queue: no more claims; running jobs finish
     Pause {
-        /// The queue, as `htm jobs stats` lists it
+        /// The queue, see `htm jobs stats`
         queue: String,
-        /// Why, for those who see it
+        /// The reason to show
         #[arg(long, value_name = "TEXT", default_value = "by an operator")]
         reason: String,
     },
-    /// Go on claiming from a queue
+    /// Resume a queue
     Resume {
         /// The queue
         queue: String,
     },
-    /// Delete done jobs (what they did stays), and workers long gone
+    /// Delete done jobs and old workers; results stay
     Prune(PruneArgs),
-    /// Look whether any node lacks a result that nothing will bring; exit code 1 if one does
+    /// Check that every node has its result, a job or a dead letter; exit code 1 if not
     Audit {
-        /// Enqueue the jobs that are missing
+        /// Enqueue the missing jobs
         #[arg(long)]
         repair: bool,
     },
@@ -73,7 +73,7 @@ pub(crate) struct FilterArgs {
     /// Of this node
     #[arg(long, value_name = "ID")]
     pub(crate) node: Option<NodeId>,
-    /// Whose last error has this text in it, in whatever case
+    /// With this text in the last error, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     pub(crate) error: Option<String>,
 }
@@ -82,7 +82,7 @@ pub(crate) struct FilterArgs {
 const FILTERS: [&str; 5] = ["queue", "state", "namespace", "node", "error"];
 
 #[derive(Args)]
-#[command(after_help = "Done jobs are listed with --state done only.
+#[command(after_help = "Done jobs are listed only with --state done.
 
 Examples:
   htm jobs list
@@ -91,13 +91,13 @@ Examples:
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How many
+    /// The number of jobs
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u32,
 }
 
 #[derive(Args)]
-#[command(after_help = "Filters without --state mean dead letters.
+#[command(after_help = "Without --state, filters select dead letters.
 
 Examples:
   htm jobs retry 01K5Z6J8Q3T9V7X2M4N6P8R0SA
@@ -125,15 +125,16 @@ pub(crate) struct CancelArgs {
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Yes, all of them: needed for more than one
+    /// Confirm; needed for more than one job
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "Dead letters never go by themselves. With --dead go those that nothing hangs on any more: the \
-node was forgotten or edited, or has its result by another job. One that says why a node lacks its result stays.
+    after_help = "Dead letters are deleted only if they are obsolete: the node was forgotten or edited, or has its \
+result by another job. Workers delete them after jobs.keep_done_ms, --dead does it now. A dead letter that explains a \
+missing result stays.
 
 Examples:
   htm jobs prune
@@ -141,13 +142,13 @@ Examples:
   htm jobs prune --dead --older-than 30d --yes"
 )]
 pub(crate) struct PruneArgs {
-    /// Those that ended longer ago than this, as 30s, 15m, 12h, 7d; jobs.keep_done_ms if left out
+    /// Minimum age since the end: 30s, 15m, 12h, 7d. Default: jobs.keep_done_ms
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) older_than: Option<Duration>,
-    /// Dead letters instead of done jobs
+    /// Delete obsolete dead letters instead of done jobs
     #[arg(long, requires = "older_than")]
     pub(crate) dead: bool,
-    /// Yes, delete dead letters
+    /// Confirm the deletion of dead letters
     #[arg(long)]
     pub(crate) yes: bool,
 }

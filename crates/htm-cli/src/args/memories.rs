@@ -1,4 +1,4 @@
-//! What the commands that change memories take: edit, forget, restore, purge.
+//! Arguments of the commands that change memories: edit, forget, restore, purge.
 
 use clap::Args;
 use htm_core::{Caller, NodeId};
@@ -6,13 +6,13 @@ use htm_core::{Caller, NodeId};
 /// Who asks.
 #[derive(Args)]
 pub(crate) struct CallerArgs {
-    /// Who asks; a robot has a say over what it remembered itself
+    /// The robot that asks; it may change its own memories
     #[arg(long, value_name = "R")]
     robot: Option<String>,
-    /// The robot's namespace, and where to look
+    /// The robot's namespace, which is searched
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Whichever robot remembered it
+    /// Also memories of other robots
     #[arg(long, conflicts_with = "robot")]
     any_robot: bool,
 }
@@ -38,8 +38,8 @@ impl From<CallerArgs> for Caller {
 #[derive(Args)]
 #[command(
     override_usage = "htm edit [OPTIONS] <ID> [TEXT]\n       htm edit [OPTIONS] --key <K> [TEXT]",
-    after_help = "What is not named stays. Another text is a new revision: it is embedded and tagged anew, and found by \
-its old embedding until then.
+    after_help = "Only the named fields change. A new text is a new revision: it is embedded and tagged again, and \
+found by its old embedding until the new one is ready.
 
 Examples:
   htm edit 7 \"We chose PostgreSQL 18 for the ledger.\"
@@ -47,31 +47,31 @@ Examples:
   htm edit --key adr-7 --expect 1 - < adr-7.md"
 )]
 pub(crate) struct EditArgs {
-    /// The node's id, unless --key names it; then the new text, `-` reads standard input
+    /// The node's id (unless --key is given), then the new text; `-` reads standard input
     #[arg(value_name = "ID|TEXT", num_args = 0..=2, required_unless_present = "key")]
     pub(crate) words: Vec<String>,
     /// The node's key
     #[arg(long, value_name = "K")]
     pub(crate) key: Option<String>,
-    /// 1 to 10; 1–3 is transient, 7–10 a decision or a preference
+    /// Its importance, 1 to 10: 1–3 for transient facts, 7–10 for decisions and preferences
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) importance: Option<f32>,
-    /// A tag to give it (may be repeated)
+    /// A tag to add (may be repeated)
     #[arg(long = "tag", value_name = "T")]
     pub(crate) tags: Vec<String>,
-    /// A tag to take away (may be repeated)
+    /// A tag to remove (may be repeated)
     #[arg(long = "untag", value_name = "T")]
     pub(crate) untags: Vec<String>,
-    /// Another key; empty for none
+    /// A new key; empty for none
     #[arg(long, value_name = "K")]
     pub(crate) new_key: Option<String>,
-    /// Where it comes from; empty for nowhere
+    /// Its source; empty for none
     #[arg(long, value_name = "S")]
     pub(crate) source: Option<String>,
-    /// What it is, as fact or decision; empty for nothing
+    /// Its kind, for example fact or decision; empty for none
     #[arg(long = "type", value_name = "T")]
     pub(crate) kind: Option<String>,
-    /// Entries of its metadata to set, as {"ticket": 7}; null removes one
+    /// Metadata entries to set, for example {"ticket": 7}; null removes one
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
     /// Only if it is still at this revision
@@ -84,8 +84,8 @@ pub(crate) struct EditArgs {
 #[derive(Args)]
 #[command(
     override_usage = "htm forget [OPTIONS] <NODE>\n       htm forget [OPTIONS] --matching <TEXT>",
-    after_help = "A forgotten memory is found by nothing from that moment on; `htm forgotten` lists it, `htm restore` \
-brings it back, and `htm purge` removes it for good.
+    after_help = "A forgotten memory is hidden from every search at once. `htm forgotten` lists it, `htm restore` \
+brings it back, `htm purge` deletes it.
 
 Examples:
   htm forget 7 --yes
@@ -96,16 +96,16 @@ pub(crate) struct ForgetArgs {
     /// The node's id
     #[arg(required_unless_present = "matching", conflicts_with = "matching")]
     pub(crate) node: Option<NodeId>,
-    /// Every node whose text has this in it, letter by letter, upper or lower case
+    /// All nodes whose text contains this, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     pub(crate) matching: Option<String>,
-    /// Show what would be forgotten, and the plan's number
+    /// Show the nodes and the plan's number; forget nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Only if that is still exactly what --dry-run showed with this number
+    /// Only if the matches are still those of the --dry-run with this number
     #[arg(long, value_name = "PLAN")]
     pub(crate) plan: Option<String>,
-    /// Yes, forget it; what matches a text wants --plan too
+    /// Confirm; --matching needs --plan too
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -117,14 +117,14 @@ pub(crate) struct ForgottenArgs {
     /// Only in this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// How many, the last forgotten first; 1 to 10000
+    /// The number of nodes, last forgotten first; 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
 
 #[derive(Args)]
 pub(crate) struct RestoreArgs {
-    /// The node's id, as `htm forgotten` lists it
+    /// The node's id, see `htm forgotten`
     pub(crate) node: NodeId,
     #[command(flatten)]
     pub(crate) caller: CallerArgs,
@@ -132,8 +132,7 @@ pub(crate) struct RestoreArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Nothing brings back what was purged. Only what this robot remembered in its namespace goes, \
-unless told otherwise.
+    after_help = "Purged memories cannot be restored. The default is this robot's memories in its namespace.
 
 Examples:
   htm purge --before 2026-03-01 --dry-run
@@ -143,16 +142,17 @@ Examples:
   htm purge --before 2026-03-01 --all-namespaces --any-robot --dry-run"
 )]
 pub(crate) struct PurgeArgs {
-    /// What was forgotten before this began: a date, an RFC 3339 time, or words (3 months ago, last year); of time.zone
+    /// Nodes forgotten before the start of this: a date, an RFC 3339 time, or words (3 months ago, last year), in
+    /// time.zone
     #[arg(long, value_name = "TIME")]
     pub(crate) before: String,
     /// In every namespace
     #[arg(long, requires = "any_robot", conflicts_with = "namespace")]
     pub(crate) all_namespaces: bool,
-    /// Count what would be removed
+    /// Only count the nodes
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Yes, remove it for good
+    /// Confirm the deletion
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

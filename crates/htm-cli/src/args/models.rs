@@ -1,4 +1,4 @@
-//! What `htm models` and `htm backfill` take.
+//! Arguments of `htm models` and `htm backfill`.
 
 use std::path::PathBuf;
 
@@ -10,17 +10,17 @@ use super::parse_time;
 
 #[derive(Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// Show every embedding model: what it is used for, and how complete it is
+    /// List the embedding models: state, queue, completeness
     List,
-    /// Register a model beside the others; writes go to it from then on
+    /// Register a model beside the others; every later write goes to it, too
     Add(AddArgs),
-    /// Embed what was remembered before a model was added, and build its index
+    /// Embed existing memories with a model, and build its index
     Backfill(ModelBackfillArgs),
-    /// Show how far two models agree: the overlap of their first 10 hits by vector
+    /// Compare two models: the overlap of their first 10 vector hits
     Compare(CompareArgs),
-    /// Let recall ask a model; the one before stays complete, and can be activated again
+    /// Use a model for recall; the previous one stays on standby
     Activate(ActivateArgs),
-    /// Write no more to a model, and remove its open jobs
+    /// Stop writing to a model, and delete its open jobs
     Retire(RetireArgs),
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct AddArgs {
     /// Its provider (local, ollama, openai, fake) and name
     #[arg(value_name = "PROVIDER/NAME")]
     pub(crate) model: String,
-    /// The length of its vectors, 1 to 4000; the provider is asked if left out
+    /// The dimensions of its vectors, 1 to 4000. Default: ask the provider
     #[arg(long, value_name = "D", value_parser = value_parser!(u16).range(1..=4_000))]
     pub(crate) dimensions: Option<u16>,
 }
 
 #[derive(Args)]
 pub(crate) struct ModelBackfillArgs {
-    /// The model, as `htm models list` calls it
+    /// The model, see `htm models list`
     pub(crate) label: String,
     #[command(flatten)]
     pub(crate) options: BackfillOptions,
@@ -47,65 +47,65 @@ pub(crate) struct ModelBackfillArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "A file has a query {\"id\", \"ns\", \"text\"} on each line, as `htm recall --batch` takes it. \
-Without queries, the first sentences of 50 random memories are asked."
+    after_help = "A file has a query {\"id\", \"ns\", \"text\"} on each line, as for `htm recall --batch`. Without \
+queries, the first sentences of 50 random memories are used."
 )]
 pub(crate) struct CompareArgs {
-    /// One model, as `htm models list` calls it
+    /// One model, see `htm models list`
     pub(crate) a: String,
     /// The other
     pub(crate) b: String,
-    /// What to ask both
+    /// The queries
     #[arg(value_name = "QUERY")]
     pub(crate) queries: Vec<String>,
-    /// Ask every line of a file
+    /// Read the queries from a file
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with = "queries")]
     pub(crate) file: Option<PathBuf>,
-    /// Where to look
+    /// The namespace to search
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
 }
 
 #[derive(Args)]
 pub(crate) struct ActivateArgs {
-    /// The model, as `htm models list` calls it
+    /// The model, see `htm models list`
     pub(crate) label: String,
-    /// Even if vectors do not find some nodes then that they find now
+    /// Activate it even if vectors then miss nodes that they find now
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct RetireArgs {
-    /// The model, as `htm models list` calls it
+    /// The model, see `htm models list`
     pub(crate) label: String,
-    /// Delete its vectors as well
+    /// Also delete its vectors
     #[arg(long)]
     pub(crate) drop: bool,
-    /// Yes, delete its vectors
+    /// Confirm the deletion
     #[arg(long, requires = "drop")]
     pub(crate) yes: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "A run that was interrupted goes on when it is started again. New memories are always served \
-first.
+    after_help = "An interrupted backfill continues when it is started again. New memories always go first.
 
 Examples:
-  htm backfill embed                           whatever the active model has not embedded
-  htm backfill tag --prompt-version            tag again what another prompt, rules or model than the configured tagged
-  htm backfill tag --force --since 2026-03-01  tag again, whoever tagged it
-  htm backfill tag --dry-run                   how many there are"
+  htm backfill embed                           embed what the active model lacks
+  htm backfill tag --prompt-version            tag again what another prompt or model tagged
+  htm backfill tag --force --since 2026-03-01  tag everything again
+  htm backfill tag --dry-run                   only count"
 )]
 pub(crate) struct BackfillArgs {
     /// embed or tag
     pub(crate) stage: Stage,
-    /// The embedding model, as `htm models list` calls it; the active one if left out
+    /// The embedding model, see `htm models list`. Default: the active one
     #[arg(long, value_name = "LABEL")]
     pub(crate) model: Option<String>,
-    /// Only what is tagged already, by another version than this one (that of the configured tagger if left out), or by
-    /// another model; tags by hand stay
+    /// Only memories that another version or model tagged; the default version is that of the configured tagger.
+    /// Manual
+    /// tags stay
     #[arg(long, value_name = "V", num_args = 0..=1, conflicts_with = "force")]
     pub(crate) prompt_version: Option<Option<String>>,
     #[command(flatten)]
@@ -117,19 +117,19 @@ pub(crate) struct BackfillOptions {
     /// Only this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Only memories of this time or later: a date or an RFC 3339 time
+    /// Only memories since then: a date or an RFC 3339 time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) since: Option<DateTime<Utc>>,
-    /// Also what is done already
+    /// Also memories that are done
     #[arg(long)]
     pub(crate) force: bool,
     /// Only count
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// How many of its jobs may wait in the queue at once
+    /// The most jobs of it in the queue at once
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_queued: u64,
-    /// Return when all is enqueued; else when all is done
+    /// Return when all jobs are enqueued instead of done
     #[arg(long)]
     pub(crate) no_wait: bool,
 }

@@ -1,4 +1,4 @@
-//! What the commands take that draw an ontology and carry it about.
+//! Arguments of the commands that draw, export and import an ontology.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use super::tags::{Consent, InNamespace};
 
 #[derive(Args)]
 #[command(
-    after_help = "NODES have the tag itself, TOTAL also one below it, each node once. In Mermaid and SVG the number \
-is the TOTAL. Mermaid draws at most 500 lines unless the page allows more: --depth and --min-count make fewer.
+    after_help = "NODES counts nodes with the tag, TOTAL nodes with the tag or one below it. Mermaid and SVG show \
+TOTAL. Mermaid draws at most 500 lines unless the page allows more: reduce them with --depth and --min-count.
 
 Examples:
   htm tags tree
@@ -21,13 +21,13 @@ pub(crate) struct TreeArgs {
     /// Only this tag and those below it
     #[arg(long, value_name = "TAG")]
     pub(crate) root: Option<String>,
-    /// How many levels, the first one counted
+    /// The number of levels, including the first
     #[arg(long, value_name = "D", default_value_t = 5, value_parser = value_parser!(u8).range(1..=5))]
     pub(crate) depth: u8,
-    /// Only tags that so many nodes have, or have one below it
+    /// Only tags with at least this TOTAL
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) min_count: u32,
-    /// How it is drawn; text if left out, by the name of the file if one is given
+    /// The format. Default: by the name of --output, otherwise text
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<TreeFormat>,
     /// Write it to this file
@@ -52,15 +52,15 @@ pub(crate) enum TreeFormat {
 
 #[derive(Args)]
 #[command(
-    after_help = "Every tag, with what it is about and its other names; neither nodes nor who has which tag: a \
-memory goes elsewhere with its tags by `htm import`. The same tags are the same file, byte for byte.
+    after_help = "The file has every tag with its description and synonyms, without nodes and assignments. To move \
+memories with their tags, use `htm import`. The same tags are the same file, byte for byte.
 
 Examples:
   htm tags export > tags.json
   htm tags export --namespace atlas --output tags.yaml"
 )]
 pub(crate) struct ExportArgs {
-    /// How it is written; JSON if left out, by the name of the file if one is given
+    /// The format. Default: by the name of --output, otherwise JSON
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<DocumentFormat>,
     /// Write it to this file
@@ -81,15 +81,15 @@ pub(crate) enum DocumentFormat {
 
 #[derive(Args)]
 #[command(
-    after_help = "Tags and other names that are not there are added, those above them too; all or none. What the \
-file does not name stays. `htm tags revert` undoes it.
+    after_help = "Missing tags, their parents and synonyms are added, all or none. Other tags stay. `htm tags revert` \
+undoes it.
 
 Examples:
   htm tags import tags.json --dry-run
   htm tags import tags.yaml --namespace atlas --yes"
 )]
 pub(crate) struct ImportTagsArgs {
-    /// What `htm tags export` wrote, JSON or YAML; `-` reads standard input
+    /// A file of `htm tags export`, JSON or YAML; `-` reads standard input
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) how: LayArgs,
@@ -97,8 +97,8 @@ pub(crate) struct ImportTagsArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Terms that are not there are added; all or none. What the template does not name stays. \
-`htm tags revert` undoes it. A file has a line a term below [terms], as \"pet:cat\" = \"cats at home\".
+    after_help = "Missing terms are added, all or none. Other tags stay. `htm tags revert` undoes it. A file has one line \
+a term below [terms]: \"pet:cat\" = \"cats at home\".
 
 Examples:
   htm tags templates
@@ -106,7 +106,7 @@ Examples:
   htm tags apply-template ./mine.toml --namespace atlas --yes"
 )]
 pub(crate) struct ApplyTemplateArgs {
-    /// One that `htm tags templates` lists, or a file
+    /// A template of `htm tags templates`, or a file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) template: String,
     #[command(flatten)]
@@ -116,7 +116,7 @@ pub(crate) struct ApplyTemplateArgs {
 /// How an ontology is laid over the one that is there.
 #[derive(Args)]
 pub(crate) struct LayArgs {
-    /// Tags that are described already get this description instead
+    /// Replace existing descriptions
     #[arg(long)]
     pub(crate) overwrite: bool,
     #[command(flatten)]

@@ -1,12 +1,11 @@
-//! What `htm providers` takes.
+//! Arguments of `htm providers`.
 
 use clap::{ArgGroup, Args, Subcommand};
 use htm_core::providers::{Change, LimitChanges};
 
 #[derive(Args)]
 #[command(
-    after_help = "A model is named by its label, as `htm jobs stats` shows it: provider/name. Limits are shared by \
-every worker that asks the model.
+    after_help = "A model's label is provider/name, see `htm jobs stats`. All workers share its limits.
 
 Examples:
   htm providers
@@ -22,16 +21,16 @@ pub(crate) struct ProvidersArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum ProvidersCommand {
-    /// List the models that have limits or have failed (the default)
+    /// List models with limits or failures (the default)
     List,
     /// Change a model's limits
     Set(SetArgs),
-    /// Close a model's breaker, and do not wait for what it asked for (Retry-After)
+    /// Close a model's breaker and ignore its Retry-After
     Reset {
         /// The model's label
         model: String,
     },
-    /// Set what a namespace may spend a day, at all providers together
+    /// Set a namespace's budget for all providers together
     Budget {
         /// The namespace
         namespace: String,
@@ -51,13 +50,13 @@ const LIMITS: [&str; 3] = ["requests_per_minute", "tokens_per_minute", "concurre
 pub(crate) struct SetArgs {
     /// The model's label
     pub(crate) model: String,
-    /// The most requests in a minute, or none
+    /// The most requests a minute, or none
     #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
     requests_per_minute: Option<Limit>,
-    /// The most tokens in a minute, or none
+    /// The most tokens a minute, or none
     #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
     tokens_per_minute: Option<Limit>,
-    /// The most calls at the same time, or none
+    /// The most concurrent calls, or none
     #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
     concurrent: Option<Limit>,
 }

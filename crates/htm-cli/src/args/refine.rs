@@ -1,19 +1,19 @@
-//! What refines a recall.
+//! Arguments that refine a recall.
 
 use clap::Args;
 
 #[derive(Args)]
 pub(crate) struct RefineArgs {
-    /// Let a re-ranker order the first candidates, which reads query and text together (rerank.provider says which)
+    /// Order the first candidates by a re-ranker (rerank.provider), which reads query and text together
     #[arg(long)]
     pub(crate) cross_encode: bool,
-    /// Hits that differ from one another: 0 (only relevance counts) to 1 (only novelty), as 0.3
+    /// Prefer hits that differ: 0 (relevance only) to 1 (novelty only), for example 0.3
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) diversity: Option<f64>,
-    /// Show near-duplicates as one hit, with the ids of the others
+    /// Show near-duplicates as one hit, with the other ids
     #[arg(long)]
     pub(crate) fold: bool,
-    /// Search for other phrasings of the query too, as a language model says them (expansion.provider says which)
+    /// Also search for other phrasings of the query, by a language model (expansion.provider)
     #[arg(long)]
     pub(crate) expand: bool,
 }

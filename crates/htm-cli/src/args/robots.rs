@@ -1,32 +1,32 @@
-//! What `htm robots` and `htm stats` take.
+//! Arguments of `htm robots` and `htm stats`.
 
 use clap::{Args, Subcommand, value_parser};
 use htm_core::Scope;
 
 #[derive(Subcommand)]
 pub(crate) enum RobotsCommand {
-    /// Show every robot: what it has remembered, and when
+    /// List robots with their memories and times
     List(ScopeArgs),
     /// Show a robot
     Show(RobotArgs),
     /// Register a robot before its first memory
     Add(AddRobotArgs),
-    /// Set what is noted about a robot, all of it
+    /// Replace a robot's metadata
     Describe(DescribeArgs),
-    /// Set how much a robot holds in mind
+    /// Set the token budget of a robot's working memory
     Set(SetRobotArgs),
-    /// Give a robot another name
+    /// Rename a robot
     Rename(RenameArgs),
-    /// Make one robot of several
+    /// Merge robots into one
     Merge(MergeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct ScopeArgs {
-    /// Where to look
+    /// The namespace
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub(crate) namespace: Option<String>,
-    /// In every namespace
+    /// All namespaces
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -53,14 +53,14 @@ pub(crate) struct RobotArgs {
 #[derive(Args)]
 #[command(after_help = "Examples:
   htm robots add architect --metadata '{\"model\": \"gpt-5\"}'
-  htm robots add                      a robot that is given a name, as quiet-heron-417")]
+  htm robots add                      a generated name, for example quiet-heron-417")]
 pub(crate) struct AddRobotArgs {
-    /// Its name, unique in its namespace; a generated one if left out
+    /// Its name, unique in its namespace. Default: a generated one
     pub(crate) name: Option<String>,
     /// Its namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Anything about it, as a JSON object
+    /// Its metadata, a JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
 }
@@ -68,11 +68,11 @@ pub(crate) struct AddRobotArgs {
 #[derive(Args)]
 #[command(after_help = "Examples:
   htm robots describe architect '{\"model\": \"gpt-5\", \"team\": \"billing\"}'
-  htm robots describe architect '{}'      nothing is noted any more")]
+  htm robots describe architect '{}'      no metadata")]
 pub(crate) struct DescribeArgs {
     /// Its name
     pub(crate) name: String,
-    /// Anything about it, as a JSON object, in place of what was there
+    /// Its new metadata, a JSON object
     #[arg(value_name = "JSON")]
     pub(crate) metadata: String,
     /// Its namespace
@@ -82,16 +82,16 @@ pub(crate) struct DescribeArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "What does not fit any more leaves its mind when it is opened next; it stays in long-term memory.
+    after_help = "Nodes that no longer fit are evicted when the robot is opened next. They stay in long-term memory.
 
 Examples:
   htm robots set architect --max-tokens 32000
-  htm robots set architect --max-tokens default      as working_memory.max_tokens says"
+  htm robots set architect --max-tokens default      the value of working_memory.max_tokens"
 )]
 pub(crate) struct SetRobotArgs {
     /// Its name
     pub(crate) name: String,
-    /// The most tokens that its working memory holds, or `default`
+    /// The token budget of its working memory, or `default`
     #[arg(long, value_name = "TOKENS", allow_negative_numbers = true)]
     pub(crate) max_tokens: String,
     /// Its namespace
@@ -100,13 +100,11 @@ pub(crate) struct SetRobotArgs {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Its memories stay its own. Who remembers by the old name from then on is a new robot."
-)]
+#[command(after_help = "Its memories stay its own. The old name then means a new robot.")]
 pub(crate) struct RenameArgs {
     /// Its name
     pub(crate) old: String,
-    /// Its name from now on
+    /// Its new name
     pub(crate) new: String,
     /// Its namespace
     #[arg(long, value_name = "N")]
@@ -115,26 +113,26 @@ pub(crate) struct RenameArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "All that FROM have goes to INTO: nodes, working memory. FROM are removed, and their memberships in \
-groups end. In one transaction; it cannot be undone.
+    after_help = "Nodes and working memory of FROM move to INTO. FROM are deleted, and their group memberships end. \
+One transaction; it cannot be undone.
 
 Examples:
   htm robots merge architect-old architect-2 architect --dry-run
   htm robots merge architect-old architect-2 architect --yes"
 )]
 pub(crate) struct MergeArgs {
-    /// The robots that go
+    /// The robots to merge and delete
     #[arg(required = true)]
     pub(crate) from: Vec<String>,
-    /// The robot that stays
+    /// The robot to keep
     pub(crate) into: String,
     /// Their namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Only say what would go to INTO; write nothing
+    /// Only show what would move
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Yes, merge them
+    /// Confirm the merge
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -147,7 +145,7 @@ pub(crate) struct MergeArgs {
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// How many of each list, 1 to 1000
+    /// The length of each list, 1 to 1000
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..=1_000))]
     pub(crate) top: u32,
 }

@@ -1,4 +1,4 @@
-//! What `htm tags` takes.
+//! Arguments of `htm tags`.
 
 use clap::{Args, Subcommand, value_parser};
 
@@ -6,78 +6,78 @@ use super::ontology::{ApplyTemplateArgs, ExportArgs, ImportTagsArgs, TreeArgs};
 
 #[derive(Subcommand)]
 pub(crate) enum TagsCommand {
-    /// List the tags with their counts, own and below
+    /// List tags with their counts
     List(ListTagsArgs),
     /// Draw the tags as a tree: as text, Mermaid or SVG
     Tree(TreeArgs),
-    /// Show a tag: what it means, what stands around it, who assigned it
+    /// Show a tag: description, parents, children, assignments
     Show(TagArgs),
-    /// Add a tag, or say what one is about
+    /// Add a tag, or describe one
     Add(AddTagArgs),
     /// Remove a tag and those below it
     Remove(RemoveTagArgs),
-    /// Give a tag, and with it those below it, another name
+    /// Rename a tag and those below it
     Rename(RenameTagArgs),
-    /// Make one tag of several
+    /// Merge tags into one
     Merge(MergeTagsArgs),
-    /// Tag the nodes of a tag again, by several that take its place
+    /// Replace a tag by several, and tag its nodes again
     Split(SplitTagArgs),
-    /// The other names of tags
+    /// List, add and remove synonyms
     #[command(subcommand)]
     Synonyms(SynonymsCommand),
-    /// List the tags of few nodes, with a merge that would mend it
+    /// List tags of few nodes, with a suggested merge
     Orphans(OrphansArgs),
-    /// Suggest merges of tags that mean the same, with the evidence
+    /// Suggest merges of synonymous tags, with the evidence
     Suggest(SuggestArgs),
-    /// Find tags by a name that is nearly right
+    /// Find tags by an approximate name
     Similar(SimilarArgs),
-    /// List tags that stand on the same nodes
+    /// List tags that occur on the same nodes
     Cooccur(CooccurArgs),
-    /// List the tags of most nodes
+    /// List the tags with the most nodes
     Popular(TopArgs),
     /// Write the tags to a file, or to standard output
     Export(ExportArgs),
     /// Add the tags of a file
     Import(ImportTagsArgs),
-    /// List the templates: ontologies to begin with
+    /// List the templates: ready-made ontologies
     Templates,
     /// Add the tags of a template
     ApplyTemplate(ApplyTemplateArgs),
-    /// List what was changed
+    /// List the changes
     Log(LogArgs),
     /// Undo a change
     Revert(RevertArgs),
 }
 
-/// Whose tags.
+/// The namespace of the tags.
 #[derive(Args)]
 pub(crate) struct InNamespace {
-    /// Whose tags
+    /// The namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
 }
 
-/// What a change of many nodes wants.
+/// Confirmation of a change of many nodes.
 #[derive(Args)]
 pub(crate) struct Consent {
-    /// Yes, do it
+    /// Confirm the change
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Only say what it would do
+    /// Only show what would change
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
 }
 
-/// What a change wants that takes nothing from anybody.
+/// Options of a change that takes nothing away.
 #[derive(Args)]
 pub(crate) struct Rehearsal {
-    /// Only say what it would do
+    /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Args)]
-#[command(after_help = "NODES have the tag itself, TOTAL also one below it, each node once.
+#[command(after_help = "NODES counts nodes with the tag, TOTAL nodes with the tag or one below it.
 
 Examples:
   htm tags list
@@ -100,18 +100,18 @@ pub(crate) struct TagArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Those above it are added too. A tag that is there gets the description.
+#[command(after_help = "Its parents are added too. An existing tag gets the description.
 
 Examples:
   htm tags add database:postgresql --description \"The database of the ledger\"
   htm tags add database:postgresql --synonym pg --dry-run")]
 pub(crate) struct AddTagArgs {
-    /// The tag, as database:postgresql
+    /// The tag, for example database:postgresql
     pub(crate) tag: String,
-    /// What it is about
+    /// Its description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// Another name of it (may be repeated)
+    /// A synonym (may be repeated)
     #[arg(long = "synonym", value_name = "NAME")]
     pub(crate) synonyms: Vec<String>,
     #[command(flatten)]
@@ -122,8 +122,8 @@ pub(crate) struct AddTagArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Tags below it, and their other names, go with it. A tag that nodes have stays, unless \
---assigned is given.
+    after_help = "Tags below it and their synonyms are removed, too. Tags with nodes are kept unless --assigned is \
+given.
 
 Examples:
   htm tags remove misc --dry-run
@@ -132,7 +132,7 @@ Examples:
 pub(crate) struct RemoveTagArgs {
     /// The tag
     pub(crate) tag: String,
-    /// Also when nodes have it: they lose it
+    /// Also remove it from its nodes
     #[arg(long)]
     pub(crate) assigned: bool,
     #[command(flatten)]
@@ -142,14 +142,14 @@ pub(crate) struct RemoveTagArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "The old name still finds it, and who tags by the old name means the new one.
+#[command(after_help = "The old name stays a synonym, for searches and for new memories.
 
 Example:
   htm tags rename db database --yes")]
 pub(crate) struct RenameTagArgs {
     /// Its name
     pub(crate) old: String,
-    /// Its name from now on
+    /// Its new name
     pub(crate) new: String,
     #[command(flatten)]
     pub(crate) whose: InNamespace,
@@ -159,18 +159,18 @@ pub(crate) struct RenameTagArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "All nodes of FROM have INTO then, what stood below FROM stands below INTO, and FROM is \
-another name of INTO. In one transaction; `htm tags revert` undoes it.
+    after_help = "Nodes of FROM get INTO, tags below FROM move below INTO, and FROM becomes a synonym of INTO. One \
+transaction; `htm tags revert` undoes it.
 
 Examples:
   htm tags merge postgres psql database:postgresql --dry-run
   htm tags merge --namespace atlas postgres database:postgresql --yes"
 )]
 pub(crate) struct MergeTagsArgs {
-    /// The tags that go
+    /// The tags to merge
     #[arg(required = true)]
     pub(crate) from: Vec<String>,
-    /// The tag that stays
+    /// The tag to keep
     pub(crate) into: String,
     #[command(flatten)]
     pub(crate) whose: InNamespace,
@@ -180,9 +180,9 @@ pub(crate) struct MergeTagsArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "The tags in its place are shown to the tagger from then on, and it is not. Its nodes are \
-tagged again by the tag-worker, after every live job; each keeps the tag until then, and what was tagged by hand keeps it \
-for ever. While a tag-worker runs the command waits for that, and says how many nodes fit which tag, and how many fit none.
+    after_help = "The tagger then sees the new tags instead of the old one. The tag-worker tags its nodes again, after \
+all live jobs; until then they keep the tag. Manually tagged nodes keep it for good. If a tag-worker runs, the command waits \
+for it and prints how many nodes fit each tag and how many fit none.
 
 Examples:
   htm tags split database database:postgresql database:sqlite --yes
@@ -191,13 +191,13 @@ Examples:
 pub(crate) struct SplitTagArgs {
     /// The tag
     pub(crate) tag: String,
-    /// Those that take its place, new ones or not; each may say what it is about, as TAG=TEXT
+    /// The tags in its place, new or existing; TAG=TEXT adds a description
     #[arg(required = true, num_args = 2..)]
     pub(crate) into: Vec<String>,
-    /// What nodes get that fit none of them: `keep` (the tag that they have), or `first` (the first of them)
+    /// The tag of nodes that fit none: `keep` (the old tag) or `first` (the first new tag)
     #[arg(long, value_name = "WHICH", value_parser = ["keep", "first"], default_value = "keep")]
     pub(crate) rest: String,
-    /// Do not wait until the nodes are tagged
+    /// Do not wait for the tag-worker
     #[arg(long)]
     pub(crate) no_wait: bool,
     #[command(flatten)]
@@ -208,12 +208,12 @@ pub(crate) struct SplitTagArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum SynonymsCommand {
-    /// List the other names of tags
+    /// List synonyms
     List(InNamespace),
-    /// Give a tag another name beside its own
+    /// Add a synonym
     #[command(after_help = "Example:\n  htm tags synonyms add pg database:postgresql")]
     Add {
-        /// The other name
+        /// The synonym
         name: String,
         /// The tag
         tag: String,
@@ -222,10 +222,10 @@ pub(crate) enum SynonymsCommand {
         #[command(flatten)]
         rehearsal: Rehearsal,
     },
-    /// Remove another name
+    /// Remove a synonym
     #[command(after_help = "Example:\n  htm tags synonyms remove pg --dry-run")]
     Remove {
-        /// The other name
+        /// The synonym
         name: String,
         #[command(flatten)]
         whose: InNamespace,
@@ -236,7 +236,7 @@ pub(crate) enum SynonymsCommand {
 
 #[derive(Args)]
 pub(crate) struct OrphansArgs {
-    /// The most nodes, of the tag and those below it
+    /// The largest number of nodes, of the tag and those below it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) max: u32,
     #[command(flatten)]
@@ -245,15 +245,15 @@ pub(crate) struct OrphansArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Evidence: NAME is the likeness of the last levels (trigrams, from 0.5), NODES how much of \
-the nodes of both have both (from 0.5), MEANING that of their embeddings (from 0.85, with --embed).
+    after_help = "Evidence: NAME is the similarity of the last levels (trigrams, from 0.5), NODES the share of common \
+nodes (from 0.5), MEANING the similarity of embeddings (from 0.85, with --embed).
 
 Examples:
   htm tags suggest
   htm tags suggest --embed --limit 50"
 )]
 pub(crate) struct SuggestArgs {
-    /// Also compare what they mean, by the configured embedding model
+    /// Also compare meanings, by the configured embedding model
     #[arg(long)]
     pub(crate) embed: bool,
     #[command(flatten)]
@@ -270,9 +270,9 @@ pub(crate) struct SimilarArgs {
 
 #[derive(Args)]
 pub(crate) struct CooccurArgs {
-    /// Only what stands beside this tag
+    /// Only tags that occur with this one
     pub(crate) tag: Option<String>,
-    /// The least nodes that both have
+    /// The least number of common nodes
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     pub(crate) min: u32,
     #[command(flatten)]
@@ -281,7 +281,7 @@ pub(crate) struct CooccurArgs {
 
 #[derive(Args)]
 pub(crate) struct TopArgs {
-    /// How many, 1 to 10000
+    /// The number of tags or changes, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u32).range(1..=10_000))]
     pub(crate) limit: u32,
     #[command(flatten)]
@@ -296,9 +296,8 @@ pub(crate) struct LogArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Names become what they were, and nodes get back the tags that were taken from them, with \
-their origin, model and confidence. A change whose names another one changed since is refused: revert that one first. What \
-nodes were given since stays.
+    after_help = "Names are restored, and nodes get their removed tags back with origin, model and confidence. Tags \
+assigned since then stay. If a later change touched the same names, revert that one first.
 
 Examples:
   htm tags log
@@ -306,7 +305,7 @@ Examples:
   htm tags revert 7 --yes"
 )]
 pub(crate) struct RevertArgs {
-    /// The change, as `htm tags log` numbers it
+    /// The number of the change, see `htm tags log`
     pub(crate) change: i64,
     #[command(flatten)]
     pub(crate) whose: InNamespace,

@@ -1,7 +1,7 @@
-//! Backfill: work for the memories that were there before a model, or before its prompt changed.
+//! Backfill: jobs for memories that are older than a model or its prompt.
 //!
-//! A run goes through the nodes by their ids and enqueues the jobs that are missing, behind every live job. Where it
-//! is stands in the database: a run that was interrupted is continued by starting it again.
+//! A run walks the nodes by id and enqueues the missing jobs, behind every live job. Its position is in the database:
+//! starting an interrupted run again continues it.
 
 use std::time::Duration;
 
@@ -21,28 +21,27 @@ const CHUNK: u64 = 1_000;
 /// How long the start of a run waits for transactions that began before its model was there.
 const WRITERS_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is to be done again, or for the first time.
+/// Which jobs to enqueue.
 #[derive(Clone, Debug)]
 pub struct BackfillRequest {
     /// Which stage.
     pub stage: Stage,
-    /// The label of the embedding model; none is the active one. Tags have one model, the handle's.
+    /// The label of the embedding model; none: the active one. Tags have one model, the handle's.
     pub model: Option<String>,
-    /// Only this namespace; none is all of them.
+    /// Only this namespace; none: all.
     pub namespace: Option<String>,
-    /// Only nodes made at this time or later.
+    /// Only nodes since this time.
     pub since: Option<DateTime<Utc>>,
-    /// Also what is done already.
+    /// Also nodes that are done.
     pub forced: bool,
-    /// Only what is done already by another version of the prompt or the rules than this one, or by another model. Tags
-    /// only.
+    /// Only nodes that another version of the prompt or the rules, or another model, has tagged. Tags only.
     pub prompt_version: Option<String>,
-    /// How many of its jobs may wait in the queue, at least 1.
+    /// The most jobs of it in the queue, at least 1.
     pub max_queued: u64,
 }
 
 impl BackfillRequest {
-    /// Whatever a stage lacks, with at most 100,000 jobs waiting.
+    /// Everything that a stage lacks, with at most 100,000 jobs in the queue.
     pub fn new(stage: Stage) -> Self {
         Self {
             stage,
@@ -56,7 +55,7 @@ impl BackfillRequest {
     }
 }
 
-/// A run that is under way. Dropping it leaves everything in place.
+/// A running backfill. Dropping it leaves everything in place.
 #[derive(Debug)]
 pub struct Backfill {
     pool: PgPool,
@@ -67,34 +66,34 @@ pub struct Backfill {
     resumed: bool,
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackfillStep {
     /// A chunk is enqueued; call again.
     Enqueued,
-    /// The queue holds as many of its jobs as it may; call again in a while.
+    /// The queue is full; call again later.
     QueueFull,
     /// All nodes are enqueued.
     Finished,
 }
 
-/// What the backfill jobs of a run's queue (and namespace) have become.
+/// The states of the backfill jobs of a run's queue (and namespace).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BackfillProgress {
-    /// Jobs that a worker has yet to do.
+    /// Open jobs.
     pub open: i64,
-    /// Jobs that wait for somebody: a budget, a provider that refused for too long.
+    /// Parked jobs: they wait for a budget or an operator.
     pub parked: i64,
     /// Dead letters.
     pub dead: i64,
 }
 
 impl Htm {
-    /// Starts a run, or goes on with the unfinished one about the same.
+    /// Starts a run, or continues the unfinished one with the same request.
     ///
     /// # Errors
-    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings have no
-    /// prompt), or a database error.
+    /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings
+    /// have no prompt), or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
         if subject.stage == Stage::Embed && !lifecycle::writers_end(self.pool(), WRITERS_PATIENCE).await? {
@@ -114,7 +113,7 @@ impl Htm {
         })
     }
 
-    /// How many jobs a run would enqueue now. Writes nothing.
+    /// Counts the jobs that a run would enqueue now. Writes nothing.
     ///
     /// # Errors
     /// As [`start_backfill`](Self::start_backfill).
@@ -195,7 +194,7 @@ impl Backfill {
         Ok(if self.run.finished { BackfillStep::Finished } else { BackfillStep::Enqueued })
     }
 
-    /// What the jobs have become; those of earlier runs in the same queue are among them.
+    /// The states of the jobs, including those of earlier runs in the same queue.
     ///
     /// # Errors
     /// A database error.
@@ -211,7 +210,7 @@ impl Backfill {
         self.run.id
     }
 
-    /// Whether it goes on with one that was interrupted.
+    /// Whether it continues an interrupted run.
     pub fn is_resumed(&self) -> bool {
         self.resumed
     }
@@ -221,7 +220,7 @@ impl Backfill {
         &self.subject.queue
     }
 
-    /// The model that is to do them.
+    /// The model of its jobs.
     pub fn model(&self) -> &str {
         &self.subject.model
     }
@@ -231,7 +230,7 @@ impl Backfill {
         self.run.enqueued as u64
     }
 
-    /// How far it has looked: the id of the last node looked at, and that of the last one it will.
+    /// Its position: the id of the last node examined, and of the last node to examine.
     pub fn position(&self) -> (u64, u64) {
         (self.run.cursor_node as u64, self.run.last_node as u64)
     }

@@ -1,4 +1,4 @@
-//! How a database is reached by its URL.
+//! Connecting to a database by its URL.
 
 use std::net::IpAddr;
 
@@ -28,9 +28,9 @@ const KNOWN: &[&str] = &[
     "user",
 ];
 
-/// What `url` says, as `postgres://user:password@host/database?sslmode=…`. Without `sslmode` (or `PGSSLMODE`) a server
-/// on another machine has to show a certificate for its name that a root of the system, or of `sslrootcert`, vouches
-/// for: else whoever stands between reads passwords and memories.
+/// Parses `postgres://user:password@host/database?sslmode=…`. Without `sslmode` (or `PGSSLMODE`), a server on another
+/// machine must present a certificate for its name that the system's roots or `sslrootcert` trust. Otherwise a man in
+/// the middle could read passwords and memories.
 ///
 /// # Errors
 /// `database_denied`: it is no URL.

@@ -1,4 +1,4 @@
-//! Editing: a new text is a new revision, embedded and tagged anew; everything else is changed in place.
+//! Editing. A new text is a new revision, which is embedded and tagged again. Everything else is changed in place.
 
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
@@ -15,15 +15,15 @@ use crate::model::tags::TagPath;
 use crate::store::edit::{self as store, Current};
 use crate::store::{jobs, nodes, statistics, tags};
 
-/// What becomes of a value that a node may lack.
+/// The change of an optional value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Change<T> {
-    /// It stays.
+    /// Keep it.
     #[default]
     Keep,
-    /// It becomes this.
+    /// Set it to this.
     Set(T),
-    /// It goes.
+    /// Remove it.
     Clear,
 }
 
@@ -37,7 +37,7 @@ impl<T> Change<T> {
 }
 
 impl<T: Clone + PartialEq> Change<T> {
-    /// Changes the value; whether it is another one now.
+    /// Applies the change; true if the value differs now.
     fn apply(&self, value: &mut Option<T>) -> bool {
         let new = match self {
             Self::Keep => return false,
@@ -50,7 +50,7 @@ impl<T: Clone + PartialEq> Change<T> {
     }
 }
 
-/// What is to be changed about a node; what is not named stays.
+/// An edit of a node. Fields that are not set stay.
 ///
 /// ```
 /// use htm_core::Edit;
@@ -62,31 +62,31 @@ pub struct Edit {
     pub content: Option<String>,
     /// 1 to 10.
     pub importance: Option<f32>,
-    /// Its name in its namespace.
+    /// Its key.
     pub key: Change<String>,
-    /// Where it comes from.
+    /// Its source.
     pub source: Change<String>,
-    /// What it is: `fact`, `decision`, …
+    /// Its kind: `fact`, `decision`, …
     pub kind: Change<String>,
-    /// Entries to be set; one that is null is removed (as a JSON merge patch does, RFC 7396, of one level).
+    /// Entries to set; null removes one (a JSON merge patch, RFC 7396, of one level).
     pub metadata: Map<String, Value>,
-    /// Tags to be given by hand.
+    /// Tags to add, as manual tags.
     pub add_tags: Vec<TagPath>,
-    /// Tags to be taken away, whoever gave them. A tag-worker may find one again when the text changes.
+    /// Tags to remove, whoever assigned them. A tag-worker may assign one again when the text changes.
     pub remove_tags: Vec<TagPath>,
-    /// The revision that the caller has read; another one is refused. It counts the texts, not the other changes.
+    /// The revision that the caller has read; the edit fails at any other. Revisions count texts, not other changes.
     pub expected_revision: Option<i32>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
 }
 
 impl Edit {
-    /// Changes nothing yet.
+    /// An edit without changes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives it another text.
+    /// Sets the text.
     pub fn content(mut self, content: impl Into<String>) -> Self {
         self.content = Some(content.into());
         self
@@ -104,7 +104,7 @@ impl Edit {
         self
     }
 
-    /// Sets where it comes from.
+    /// Sets the source.
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = Change::Set(source.into());
         self
@@ -116,31 +116,31 @@ impl Edit {
         self
     }
 
-    /// Gives it a tag.
+    /// Adds a tag.
     pub fn tag(mut self, tag: TagPath) -> Self {
         self.add_tags.push(tag);
         self
     }
 
-    /// Takes a tag away.
+    /// Removes a tag.
     pub fn untag(mut self, tag: TagPath) -> Self {
         self.remove_tags.push(tag);
         self
     }
 
-    /// Refuses the edit when the text was written again since the caller read it.
+    /// Fails the edit if the text has another revision by now.
     pub fn expected_revision(mut self, revision: i32) -> Self {
         self.expected_revision = Some(revision);
         self
     }
 
-    /// Sets who asks.
+    /// Sets the caller.
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = caller;
         self
     }
 
-    /// Refuses what the database would refuse, with an error that says more.
+    /// Checks what the database would reject, with a better error.
     ///
     /// # Errors
     /// As [`Memory::validate`](crate::Memory::validate).
@@ -162,25 +162,26 @@ impl Edit {
 pub struct Edited {
     /// The node.
     pub node: NodeId,
-    /// The revision that it has now.
+    /// Its revision now.
     pub revision: i32,
-    /// What is not as it was: `content`, `importance`, `key`, `source`, `type`, `metadata`, `tags`. Nothing: nothing was
+    /// The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `tags`. Empty: nothing was
     /// written.
     pub changed: Vec<&'static str>,
-    /// Jobs that were enqueued for the new text.
+    /// Jobs enqueued for the new text.
     pub jobs: u64,
-    /// Jobs of the old text that ended with it.
+    /// Jobs of the old text that were ended.
     pub superseded: u64,
 }
 
 impl Htm {
-    /// Edits a node; its former text is kept ([`revisions`](Self::revisions)) until the node is purged. A new text is committed with the jobs that will embed and tag it; until those are done, vectors find
-    /// it by its old embedding, which hits and [`status`](Self::status) call stale; words find it by the new text at once.
+    /// Edits a node. A new text is committed with its embedding and tagging jobs. Full text finds it at once; vectors
+    /// find it by the old embedding, marked as stale, until the new one is ready. The former text is kept
+    /// ([`revisions`](Self::revisions)) until the node is purged.
     ///
     /// # Errors
     /// What [`Edit::validate`] says, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`, `content_taken`
-    /// (another node has this content where it may stand once), `namespace_full` (no room for a new tag), or a database
-    /// error. Nothing has changed then.
+    /// (it would duplicate another node), `namespace_full` (no room for a new tag), or a database error. Nothing has
+    /// changed then.
     pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         self.admit_nodes(&[node]).await?;
@@ -232,8 +233,7 @@ impl Htm {
         Ok(Edited { node, revision: after.revision, changed, jobs: enqueued, superseded })
     }
 
-    /// Before the node is locked, as who tags it registers them before it locks it: the other way round, each would wait
-    /// for the other.
+    /// Before the node is locked, in the order of the taggers. The other order would deadlock.
     async fn register_tags_in_tx(
         &self,
         connection: &mut PgConnection,
@@ -275,7 +275,7 @@ impl Htm {
         Ok(())
     }
 
-    /// Enqueues what a live node lacks, for every model in use and for tags.
+    /// Enqueues the missing jobs of a live node, for every model in use and for tags.
     pub(crate) async fn enqueue_lacking_in_tx(
         &self,
         connection: &mut PgConnection,

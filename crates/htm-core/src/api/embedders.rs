@@ -1,4 +1,4 @@
-//! Where recall gets the embedder of the model that it asks.
+//! The source of recall's embedders.
 
 use std::sync::Arc;
 
@@ -8,12 +8,11 @@ use crate::model::error::Result;
 use crate::provider::Embedder;
 use crate::store::embeddings::RegisteredModel;
 
-/// A source of embedders. Which model is asked stands in the database and can change at any moment; the source has
-/// the embedder for it, or not.
+/// A source of embedders. The database names the active model, which can change at any time.
 #[async_trait]
 pub trait Embedders: Send + Sync {
-    /// The embedder of a registered model, none when this source has no such model. Called for each recall: what is
-    /// slow to make is kept.
+    /// The embedder of a registered model; none if this source does not have it. Called for each recall: cache what is
+    /// slow.
     ///
     /// # Errors
     /// The model is this source's, and its embedder cannot be made.

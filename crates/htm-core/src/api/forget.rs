@@ -1,5 +1,5 @@
-//! Forgetting, and what can be brought back. Forgetting marks: a forgotten node is found by nothing from that commit on,
-//! and stays until it is restored or [purged](crate::Htm::purge).
+//! Forgetting and restoring. Forgetting marks a node: no search finds it after the commit. It stays until it is
+//! restored or [purged](crate::Htm::purge).
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
@@ -12,12 +12,12 @@ use crate::store::forget as store;
 use crate::store::nodes;
 
 impl Htm {
-    /// Forgets a node: from this commit on no recall finds it, its key is free, its waiting jobs are gone, and a job that
-    /// runs at this moment writes nothing.
+    /// Forgets a node. After the commit no search finds it, its key is free and its waiting jobs are deleted. A running
+    /// job writes nothing.
     ///
     /// # Errors
-    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others` (another
-    /// robot said the same, and would lose it), or a database error.
+    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others`
+    /// (another robot remembered the same text), or a database error.
     pub async fn forget(
         &self,
         node: NodeId,
@@ -36,7 +36,7 @@ impl Htm {
         Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
     }
 
-    /// What [`forget`](Self::forget) of a node would forget.
+    /// Plans [`forget`](Self::forget) of a node; changes nothing.
     ///
     /// # Errors
     /// As [`forget`](Self::forget).
@@ -53,8 +53,8 @@ impl Htm {
         Ok(ForgetPlan { matches, more: false, of_others: 0 })
     }
 
-    /// Looks for the nodes of a namespace (the handle's if none is named) whose text has `text` in it, letter by letter,
-    /// upper or lower case: what [`forget_planned`](Self::forget_planned) would forget. Reads every text of the namespace.
+    /// Plans [`forget_planned`](Self::forget_planned): the nodes of a namespace (default: the handle's) whose text
+    /// contains `text`, in upper or lower case. Reads every text of the namespace.
     ///
     /// # Errors
     /// `content_empty`, `nul_byte`, `namespace_invalid`, or a database error.
@@ -72,11 +72,11 @@ impl Htm {
         store::matching(self.pool(), namespace, text, caller.owner(self.settings())).await
     }
 
-    /// Forgets what a plan shows, all in one transaction: exactly those nodes, and of those only what is still as it was
-    /// shown.
+    /// Forgets the nodes of a plan, in one transaction. Nodes that have changed since the plan are left.
     ///
     /// # Errors
-    /// `not_confirmed`, `not_owner` (the plan was made for another caller), `remembered_by_others`, or a database error. Nothing is forgotten then.
+    /// `not_confirmed`, `not_owner` (the plan was made for another caller), `remembered_by_others`, or a database
+    /// error. Nothing is forgotten then.
     pub async fn forget_planned(
         &self,
         plan: &ForgetPlan,
@@ -114,7 +114,7 @@ impl Htm {
         }
     }
 
-    /// The forgotten nodes of a namespace, of all if none is named, the last forgotten first.
+    /// The forgotten nodes of a namespace (default: of all), the last forgotten first.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.
@@ -129,11 +129,11 @@ impl Htm {
         store::forgotten(self.pool(), namespace, limit as i64).await
     }
 
-    /// Brings a forgotten node back: with its embeddings and tags, and with jobs for what it lacks.
+    /// Restores a forgotten node with its embeddings and tags. Missing results are enqueued.
     ///
     /// # Errors
     /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
-    /// node has its key or, where that may stand once, its content by now), or a database error.
+    /// node has its key, or it would be a duplicate), or a database error.
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;

@@ -1,13 +1,13 @@
-//! Groups of robots: a working memory that several share, and that survives any of them.
+//! Groups of robots: a shared working memory that survives each of its members.
 //!
-//! Active members write to it, passive ones follow and are ready to take over. All have the same: a change is a row with
-//! a version, members fetch what is newer than what they have, when they are told (`LISTEN`/`NOTIFY`, after the commit)
-//! or with their next heartbeat. What leaves for a new node is decided by the writer, in the same transaction.
+//! Active members write, passive ones follow and can take over. A change is a row with a version. Members fetch newer
+//! versions when notified (`LISTEN`/`NOTIFY`, after the commit) or with their next heartbeat. The writer decides
+//! evictions, in the same transaction.
 //!
-//! A member renews its lease each third of it. When an active one was not seen for its lease and no other is alive, the
-//! passive one that has been a member for longest becomes active: at the latest a lease, a heartbeat and a notification
-//! after the last sign of life. So it does when all are passive for another reason, but not within a lease after it
-//! joined. What the former one still writes is refused: each write looks at session and role.
+//! A member renews its lease each third of it. If no active member was seen within its lease, the passive member that
+//! joined first becomes active: at the latest a lease, a heartbeat and a notification after the last sign of life. If
+//! all members are passive for another reason, this takes at least a lease after the member joined. Late writes of the
+//! former active member are rejected: each write checks session and role.
 
 mod inner;
 mod member;
@@ -33,7 +33,7 @@ use crate::model::scope::Scope;
 use crate::store::group_memory::{self, Changes};
 use crate::store::{groups, robots};
 
-/// For how long who is no member may be stopped while a group waits for it.
+/// How long a group waits for a caller that is not a member and holds its lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The process that speaks for a robot in a group.
@@ -45,7 +45,7 @@ pub(crate) struct Fence<'a> {
     session: Uuid,
 }
 
-/// A group by its name, there or not; what needs no membership. See [`Htm::group`].
+/// A group by name, existing or not; the calls that need no membership. See [`Htm::group`].
 #[derive(Clone, Debug)]
 pub struct Group {
     htm: Htm,
@@ -87,9 +87,9 @@ impl Group {
         self
     }
 
-    /// Joins it as a robot, and makes it if it is not there. One process speaks for a robot in a group: one that joined
-    /// as it before is replaced. Dropping the member is as if its process died: [`leave`](GroupMember::leave) ends it
-    /// well.
+    /// Joins the group as a robot and creates it if needed. A robot has one process in a group: an earlier one is
+    /// replaced. [`leave`](GroupMember::leave) ends the membership; dropping the member acts like the death of its
+    /// process.
     ///
     /// # Errors
     /// `namespace_invalid`, `group_invalid`, `robot_invalid`, `group_setting_out_of_range`, or a database error.
@@ -107,7 +107,7 @@ impl Group {
         GroupMember::join(&self.htm, namespace, &self.name, robot, options).await
     }
 
-    /// What it holds, and who its members are.
+    /// Its working memory and members.
     ///
     /// # Errors
     /// `group_unknown`, `namespace_invalid`, or a database error.
@@ -117,7 +117,7 @@ impl Group {
         found.into_iter().next().ok_or_else(|| self.unknown())
     }
 
-    /// Makes a member active. An active one that was not seen for its lease is passive from here on.
+    /// Makes a member active. Active members beyond their lease become passive.
     ///
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, `group_member_lost`, or a database error.
@@ -136,8 +136,7 @@ impl Group {
         Ok(())
     }
 
-    /// Makes a member passive. When it was the only active one, the passive one that has been a member for longest takes
-    /// over.
+    /// Makes a member passive. If it was the only active one, the passive member that joined first takes over.
     ///
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, `group_last_active`, or a database error.
@@ -158,9 +157,8 @@ impl Group {
         Ok(())
     }
 
-    /// Ends a robot's membership, as its process does that [leaves](GroupMember::leave): of one that died, or of one that
-    /// goes on and is told that it was replaced. When it was the only active member, the passive one that has been a
-    /// member for longest takes over.
+    /// Ends a robot's membership, like [`leave`](GroupMember::leave). A process that still runs is told that it was
+    /// replaced. If it was the only active member, the passive member that joined first takes over.
     ///
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, or a database error.
@@ -176,16 +174,16 @@ impl Group {
         Ok(())
     }
 
-    /// Moves nodes from its working memory to another one. In a group they take their place within its budget.
+    /// Moves nodes from its working memory to another one, within that one's budget.
     ///
     /// # Errors
     /// `group_unknown` of either, `group_closed`, `robot_unknown`, `group_transfer_to_itself`, `node_not_found` for a
-    /// node that is not in mind, `node_oversized`, or a database error. Nothing has changed then.
+    /// node that is not in the working memory, `node_oversized`, or a database error. Nothing has changed then.
     pub async fn transfer(&self, what: &Transferred, to: &TransferTarget) -> Result<TransferReceipt> {
         self.transfer_as(what, to, None).await
     }
 
-    /// Shuts it down: all members are told, and are members no more. How many there were.
+    /// Closes the group and ends all memberships; returns their number.
     ///
     /// # Errors
     /// `group_unknown`, `group_closed`, or a database error.
@@ -306,7 +304,7 @@ impl Group {
         robots::find(connection, namespace, name).await?.ok_or_else(|| unknown_robot(namespace, name))
     }
 
-    /// All that a group has in mind.
+    /// A group's working memory.
     async fn held_in_tx(&self, connection: &mut sqlx::PgConnection, group: GroupId) -> Result<Mirror> {
         let encoding = self.htm.settings().token_encoding;
         let synced = group_memory::sync(connection, group, None, -1, encoding).await?;

@@ -35,13 +35,13 @@ pub struct Htm {
 /// The cache of query embeddings, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct QueryCache {
-    /// About how many embeddings it has.
+    /// The approximate number of cached embeddings.
     pub entries: u64,
-    /// How many it may have.
+    /// Its capacity.
     pub max_entries: u64,
-    /// Queries whose embedding it had.
+    /// Cache hits.
     pub hits: u64,
-    /// Queries whose embedding was asked of the provider.
+    /// Cache misses, which called the provider.
     pub misses: u64,
 }
 
@@ -84,14 +84,13 @@ impl Htm {
         Ok(Self::with_pool(pool, settings, embedder))
     }
 
-    /// Works on a pool that the application has. Must be called within a tokio runtime. Recall is by vector while the
-    /// embedder's model is the active one, or a complete one beside it.
+    /// Uses the application's pool. Must be called within a tokio runtime. Recall uses vectors if the embedder's model
+    /// is active, or complete and on standby.
     pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self::with_embedders(pool, settings, embedder.map(|embedder| Arc::new(Only(embedder)) as _))
     }
 
-    /// As [`with_pool`](Self::with_pool), for a program that has embedders of several models: recall asks the active
-    /// one, whichever that becomes.
+    /// As [`with_pool`](Self::with_pool), with embedders of several models: recall uses the active one.
     pub fn with_embedders(pool: PgPool, settings: Settings, embedders: Option<Arc<dyn Embedders>>) -> Self {
         let inner = Inner {
             pinger: Pinger::start(pool.clone()),
@@ -110,20 +109,19 @@ impl Htm {
         Self { inner: Arc::new(inner), wall: None, reranker: None, expander: None }
     }
 
-    /// This handle with what re-ranks a recall that asks for it ([`RecallQuery::cross_encode`](crate::RecallQuery)).
+    /// This handle with a re-ranker, for [`RecallQuery::cross_encode`](crate::RecallQuery).
     #[must_use]
     pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
         Self { reranker: Some(reranker), ..self }
     }
 
-    /// This handle with what says a query in other words when a recall asks for it
-    /// ([`RecallQuery::expand`](crate::RecallQuery)).
+    /// This handle with a query expander, for [`RecallQuery::expand`](crate::RecallQuery).
     #[must_use]
     pub fn with_expander(self, expander: Arc<dyn QueryExpander>) -> Self {
         Self { expander: Some(expander), ..self }
     }
 
-    /// The pool that the handle works on.
+    /// The handle's pool.
     pub fn pool(&self) -> &PgPool {
         &self.inner.pool
     }
@@ -141,9 +139,8 @@ impl Htm {
         Self { wall: Some(Arc::new(wall)), ..self.clone() }
     }
 
-    /// Writes now what is written behind the calls: the ping that wakes the workers, when robots were active, how often
-    /// nodes were recalled, and what the open robots have in mind. For a program that ends and whose pool is its own;
-    /// what was remembered is safe without it. What cannot be written is logged.
+    /// Writes buffered data now: the notification of workers, robots' last activity, access counts, and working
+    /// memories. For a program that ends and has a pool of its own. Memories are safe without it. Failures are logged.
     pub async fn flush(&self) {
         self.inner.pinger.flush(&self.inner.pool).await;
         self.inner.activity.flush(&self.inner.pool).await;
@@ -151,8 +148,8 @@ impl Htm {
         self.inner.minds.flush().await;
     }
 
-    /// [Flushes](Self::flush), and closes the pool. A handle with a wall ([`within`](Self::within)) shares its pool with
-    /// the handle that it comes from: then the pool stays open.
+    /// [Flushes](Self::flush) and closes the pool. A handle from [`within`](Self::within) shares its pool with its
+    /// parent; then the pool stays open.
     pub async fn close(self) {
         self.flush().await;
         if self.wall.is_none() {
@@ -190,8 +187,8 @@ impl Htm {
         &self.inner.minds
     }
 
-    /// How often the cache of query embeddings had what was asked for, since the handle was opened. Handles with a wall
-    /// ([`within`](Self::within)) share the cache of the one that they come from: its counts are about all namespaces.
+    /// Hits and misses of the cache of query embeddings, since the handle was opened. Handles from
+    /// [`within`](Self::within) share it, so its counts cover all namespaces.
     ///
     /// # Errors
     /// `namespace_forbidden` on a handle with a wall.
@@ -215,7 +212,7 @@ impl Htm {
         &self.inner.robots
     }
 
-    /// How this handle writes tags.
+    /// The rules by which this handle normalises tags.
     pub fn tag_rules(&self) -> &TagRules {
         &self.settings().tag_rules
     }

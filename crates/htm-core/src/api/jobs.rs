@@ -22,7 +22,7 @@ pub struct Jobs<'a> {
 }
 
 impl Htm {
-    /// The jobs of all namespaces, for those who operate the database.
+    /// The jobs of all namespaces, for operators.
     ///
     /// ```no_run
     /// # async fn example(htm: &htm_core::Htm) -> htm_core::Result<()> {
@@ -41,8 +41,8 @@ impl Htm {
 }
 
 impl Jobs<'_> {
-    /// The jobs that pass a filter, at most `limit`: dead letters first, then what is parked or has failed; the newest of
-    /// each first. Without a state, done jobs are left out.
+    /// The jobs that pass a filter, at most `limit`: dead letters, then parked, then failed ones; the newest first.
+    /// Without a state, done jobs are left out.
     ///
     /// # Errors
     /// A database error.
@@ -50,7 +50,7 @@ impl Jobs<'_> {
         job_list::list(self.htm.pool(), filter, limit).await
     }
 
-    /// These jobs, in the order asked for.
+    /// These jobs, in the given order.
     ///
     /// # Errors
     /// `job_not_found`, or a database error.
@@ -58,16 +58,16 @@ impl Jobs<'_> {
         job_list::show(self.htm.pool(), ids).await
     }
 
-    /// Makes jobs that wait, are parked or dead due again, as if they had never been tried. A filter without a state means
-    /// the dead letters.
+    /// Retries waiting, parked or dead jobs as if they were new. A filter without a state selects dead letters.
     ///
     /// # Errors
-    /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
+    /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database
+    /// error.
     pub async fn retry(&self, selection: &Selection) -> Result<Retried> {
         job_control::retry(self.htm.pool(), selection).await
     }
 
-    /// Makes dead letters of jobs that wait or run; returns how many.
+    /// Turns pending or running jobs into dead letters; returns their number.
     ///
     /// # Errors
     /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
@@ -76,7 +76,7 @@ impl Jobs<'_> {
         job_control::cancel(self.htm.pool(), selection, confirmation).await
     }
 
-    /// Looks for what is lost. Reads every live node.
+    /// Finds nodes without result, job and dead letter. Reads every live node.
     ///
     /// # Errors
     /// A database error.
@@ -84,15 +84,15 @@ impl Jobs<'_> {
         audit::run(self.htm.pool()).await
     }
 
-    /// Enqueues the jobs that stranded nodes lack; returns how many.
+    /// Enqueues the missing jobs of stranded nodes; returns their number.
     ///
     /// # Errors
-    /// A database error; what was enqueued before it stays.
+    /// A database error; jobs enqueued before it stay.
     pub async fn repair(&self, stranded: &[Stranded]) -> Result<u64> {
         audit::repair(self.htm.pool(), stranded, self.htm.settings()).await
     }
 
-    /// How many nodes are stranded: 0, or the pipeline has lost something.
+    /// The number of stranded nodes. More than 0 is a bug.
     ///
     /// # Errors
     /// A database error.
@@ -116,7 +116,7 @@ impl Jobs<'_> {
         queues::depth(self.htm.pool(), queue).await
     }
 
-    /// Pauses a queue: nothing is claimed from it until it is [resumed](Self::resume). Running jobs go on.
+    /// Pauses a queue: no claims until it is [resumed](Self::resume). Running jobs finish.
     ///
     /// # Errors
     /// `queue_unknown`, or a database error.
@@ -124,7 +124,7 @@ impl Jobs<'_> {
         queues::pause(self.htm.pool(), queue, reason).await
     }
 
-    /// Ends a pause; false when there was none.
+    /// Resumes a queue; false if it was not paused.
     ///
     /// # Errors
     /// `queue_unknown`, or a database error.
@@ -132,10 +132,10 @@ impl Jobs<'_> {
         queues::resume(self.htm.pool(), queue).await
     }
 
-    /// Deletes the rows of jobs that were done so long ago; their completions stay. Returns how many.
+    /// Deletes the rows of jobs that ended at least this long ago; completions stay. Returns their number.
     ///
     /// # Errors
-    /// A database error; what was deleted before it is gone.
+    /// A database error; rows deleted before it stay deleted.
     pub async fn prune_done(&self, older_than: Duration) -> Result<u64> {
         let mut pruned = 0;
         loop {
@@ -147,7 +147,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// Deletes dead letters that ended so long ago. Returns how many.
+    /// Deletes obsolete dead letters that ended at least this long ago. Returns their number.
     ///
     /// # Errors
     /// As [`prune_done`](Self::prune_done).
@@ -167,7 +167,7 @@ impl Jobs<'_> {
         workers::list(self.htm.pool()).await
     }
 
-    /// Takes workers that are long gone off the list; returns how many.
+    /// Deletes workers that are long gone; returns their number.
     ///
     /// # Errors
     /// A database error.

@@ -1,4 +1,4 @@
-//! Who keeps a memory: who made it, who said it again, who has it in mind.
+//! Who keeps a memory: its first robot, those that remembered it again, and the working memories that hold it.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
@@ -7,7 +7,7 @@ use crate::model::keepers::Keepers;
 use crate::store::nodes;
 
 impl Htm {
-    /// Who keeps a memory. A handle with a wall names the robots and groups of its namespaces alone.
+    /// Who keeps a memory. A handle from [`within`](Self::within) shows only its own namespaces.
     ///
     /// # Errors
     /// `node_not_found`, or a database error.

@@ -14,7 +14,7 @@ pub struct Models<'a> {
 }
 
 impl Htm {
-    /// The embedding models of the database, for those who operate it.
+    /// The embedding models of the database, for operators.
     ///
     /// # Errors
     /// `namespace_forbidden` for a handle [within a wall](Htm::within): models are of all namespaces.
@@ -40,7 +40,7 @@ impl Models<'_> {
         embeddings::by_label(&self.list().await?, label).cloned()
     }
 
-    /// Registers a model beside those that there are; a retired one is taken into use again.
+    /// Registers a model beside the others. A retired one is used again.
     ///
     /// # Errors
     /// A database error, also for dimensions outside 1 to 4,000.
@@ -48,7 +48,7 @@ impl Models<'_> {
         lifecycle::add(self.htm.pool(), name, dimensions).await
     }
 
-    /// How far a model is. Reads all nodes.
+    /// A model's progress. Reads all nodes.
     ///
     /// # Errors
     /// A database error.
@@ -56,7 +56,7 @@ impl Models<'_> {
         lifecycle::overview(self.htm.pool(), model).await
     }
 
-    /// Builds a model's vector index unless it is there; true when this call built it. Writes and recalls go on.
+    /// Builds a model's vector index if it is missing; true if this call built it. Writes and recalls are not blocked.
     ///
     /// # Errors
     /// A database error.
@@ -64,7 +64,7 @@ impl Models<'_> {
         lifecycle::build_index(self.htm.pool(), model).await
     }
 
-    /// How much of a model's index is built, 0 to 1; none while nobody builds it, or it is not known.
+    /// The progress of a model's index build, 0 to 1; none if no build runs or it is unknown.
     ///
     /// # Errors
     /// A database error.
@@ -72,7 +72,7 @@ impl Models<'_> {
         lifecycle::index_progress(self.htm.pool(), model).await
     }
 
-    /// Makes a model the one that recall asks; the old one goes on standby. What the new one lacks is enqueued first.
+    /// Makes a model the active one; the old one goes on standby. Missing embeddings are enqueued first.
     ///
     /// # Errors
     /// `model_unknown`; `model_retired`; `model_incomplete`, unless `forced`: nodes that vectors find now would not be
@@ -81,8 +81,8 @@ impl Models<'_> {
         lifecycle::activate(self.htm.pool(), label, forced, self.htm.settings().max_attempts).await
     }
 
-    /// Ends the use of a model: nothing is written to it any more, and its open jobs and dead letters are removed; with
-    /// `dropping` its vectors as well. Returns how many jobs were removed.
+    /// Retires a model: writes to it end, and its open jobs and dead letters are deleted; with `dropping`, its vectors
+    /// too. Returns the number of deleted jobs.
     ///
     /// # Errors
     /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a

@@ -7,7 +7,7 @@ use crate::model::nodes::{Node, Revision};
 use crate::store::nodes;
 
 impl Htm {
-    /// Every text that a node has had, the first one first; the last is the present one.
+    /// All texts of a node, the first one first; the last is the current one.
     ///
     /// # Errors
     /// `node_not_found`, also for a node that was forgotten, or a database error.
@@ -25,7 +25,7 @@ impl Htm {
         nodes::get(self.pool(), node).await
     }
 
-    /// The node that has a key in the namespace (the handle's if none is named), or none.
+    /// The node with a key in a namespace (default: the handle's), or none.
     ///
     /// # Errors
     /// `namespace_invalid`, or a database error.

@@ -1,4 +1,4 @@
-//! The ontology: the tags of a namespace, what they mean and how they are called, changed by people.
+//! The ontology: a namespace's tags, their descriptions and synonyms, changed by people.
 //!
 //! ```no_run
 //! # async fn example(htm: &htm_core::Htm) -> htm_core::Result<()> {
@@ -12,9 +12,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A change is one transaction over any number of nodes. It holds the names that it is about: who registers a tag by one of
-//! them meanwhile waits, a few seconds at most (`contended`), and gets the new name; who tags by others does not wait. What
-//! it made of names and assignments stands in a log, from which [`Ontology::revert`] undoes it.
+//! A change is one transaction over any number of nodes. It locks the names that it concerns. Writers of these tags
+//! wait up to five seconds (then `contended`) and get the new name. Writers of other tags are not blocked. A log
+//! records the changes of names and assignments; [`Ontology::revert`] undoes a change from it.
 
 mod change;
 mod exchange;
@@ -27,7 +27,7 @@ use crate::model::error::Result;
 pub use crate::model::ontology::*;
 pub use crate::model::tags::Leftover;
 
-/// The tags of a namespace. Tags may be named as people write them, and by any of their names.
+/// The tags of a namespace. Calls accept tags in any spelling that can be normalised, and by any of their names.
 #[derive(Clone, Debug)]
 pub struct Ontology<'a> {
     htm: &'a Htm,
@@ -37,7 +37,7 @@ pub struct Ontology<'a> {
 }
 
 impl Htm {
-    /// The ontology of a namespace, the handle's if none is named. What is changed is noted as the handle's robot's.
+    /// The ontology of a namespace (default: the handle's). The log names the handle's robot as the author of changes.
     ///
     /// # Errors
     /// `namespace_invalid`.
@@ -48,14 +48,14 @@ impl Htm {
 }
 
 impl<'a> Ontology<'a> {
-    /// Who is noted in the log.
+    /// Sets the author of changes in the log.
     #[must_use]
     pub fn by(mut self, who: &'a str) -> Self {
         self.made_by = Some(who);
         self
     }
 
-    /// Changes only say what they would do: they are planned and counted, as of one moment, and nobody waits for that.
+    /// Changes are only planned and counted: nothing is written, nobody is blocked.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;

@@ -5,14 +5,14 @@ use crate::model::error::Result;
 use crate::store::providers;
 pub use crate::store::providers::{Budget, Change, LimitChanges, Provider};
 
-/// What providers may be asked, and how that goes. See [`Htm::providers`].
+/// Limits, failures and budgets of providers. See [`Htm::providers`].
 #[derive(Clone, Copy, Debug)]
 pub struct Providers<'a> {
     htm: &'a Htm,
 }
 
 impl Htm {
-    /// The providers' limits and failures, and what namespaces may spend, for those who operate the database.
+    /// The providers' limits and failures, and the namespaces' budgets, for operators.
     ///
     /// # Errors
     /// `namespace_forbidden` for a handle [within a wall](Htm::within): limits are of all namespaces.
@@ -22,7 +22,7 @@ impl Htm {
 }
 
 impl Providers<'_> {
-    /// The models that have limits or have failed.
+    /// Models with limits or failures.
     ///
     /// # Errors
     /// A database error.
@@ -30,7 +30,7 @@ impl Providers<'_> {
         providers::list(self.htm.pool()).await
     }
 
-    /// Changes limits of a model, whether anybody has asked it yet or not. Its buckets are full afterwards.
+    /// Changes the limits of a model, used or not. Its token buckets are full afterwards.
     ///
     /// # Errors
     /// A database error, also for a limit below 1.
@@ -38,8 +38,8 @@ impl Providers<'_> {
         providers::set_limits(self.htm.pool(), model, changes).await
     }
 
-    /// Closes a model's breaker and forgets its Retry-After: the next call is made at once. Jobs that were put off for the
-    /// provider's sake are due again; returns how many.
+    /// Closes a model's breaker and clears its Retry-After: the next call is made at once. Deferred jobs are due again;
+    /// returns their number.
     ///
     /// # Errors
     /// `provider_unknown` when nothing is recorded of the model, or a database error.
@@ -55,8 +55,8 @@ impl Providers<'_> {
         providers::budgets(self.htm.pool()).await
     }
 
-    /// Sets how many tokens a namespace may spend a day; none: any number. Jobs that were parked for want of a budget are
-    /// due at once, unless it was lowered; returns how many.
+    /// Sets a namespace's daily token budget; none: no limit. Jobs parked for the budget are due at once unless it was
+    /// lowered; returns their number.
     ///
     /// # Errors
     /// `namespace_invalid`, or a database error, also for a budget below 0.

@@ -1,4 +1,4 @@
-//! Purging: what was forgotten before a time is removed for good.
+//! Purging: deletes nodes that were forgotten before a time.
 
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
@@ -8,7 +8,7 @@ use crate::model::purge::{Purge, Purged};
 use crate::store::purge::{self as store, Doomed};
 
 impl Htm {
-    /// What a [`purge`](Self::purge) would remove at this moment. Removes nothing.
+    /// Counts what [`purge`](Self::purge) would delete now. Deletes nothing.
     ///
     /// # Errors
     /// `namespace_invalid`, `time_out_of_range`, `time_in_future`, or a database error.
@@ -17,13 +17,12 @@ impl Htm {
         store::count(self.pool(), &doomed).await
     }
 
-    /// Removes for good what was forgotten before a time, of the robot that asks: nothing of it is left, and nothing
-    /// brings it back. Works in transactions of 1,000 nodes: one that is interrupted is simply run again. A node that is
-    /// being restored at this moment is left.
+    /// Deletes the caller's nodes that were forgotten before a time. It cannot be undone. Each transaction deletes
+    /// 1,000 nodes; an interrupted purge is simply run again. A node that is being restored is left.
     ///
     /// # Errors
-    /// `not_confirmed`, `namespace_invalid`, `time_out_of_range`, `time_in_future`, or a database error; what was removed
-    /// before it is gone.
+    /// `not_confirmed`, `namespace_invalid`, `time_out_of_range`, `time_in_future`, or a database error; earlier
+    /// transactions stay.
     pub async fn purge(&self, purge: &Purge, confirmation: Confirmation) -> Result<Purged> {
         let doomed = self.doomed(purge).await?;
         confirmation.require(|| {

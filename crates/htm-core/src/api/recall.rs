@@ -1,4 +1,4 @@
-//! Recall: finding by vector, by full text, and by both.
+//! Recall: search by vector, by full text, or by both.
 
 mod candidates;
 mod search;
@@ -22,13 +22,13 @@ use crate::store::tags;
 impl Htm {
     /// Finds memories.
     ///
-    /// When the query cannot be embedded, full text answers and [`Recalled::degraded`] says so.
+    /// If the query cannot be embedded, full text answers, and [`Recalled::degraded`] says why.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`,
-    /// `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
-    /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
-    /// `diversity_out_of_range`, or a database error.
+    /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
+    /// `limit_out_of_range`, `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what
+    /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, `embedder_missing` (strategy `vector` without
+    /// any embedder), `reranker_missing`, `expander_missing`, `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
         let in_use = self.by_tags_in_use(query).await?;

@@ -42,12 +42,11 @@ impl PendingReceipt {
 }
 
 impl Htm {
-    /// Remembers: the node, its tags and the jobs that will embed and tag it are committed when this returns.
-    /// Recall finds the node by its text at once.
+    /// Remembers: the node, its tags and its jobs are committed when this returns. Full text finds the node at once.
     ///
     /// # Errors
-    /// What [`Memory::validate`] says, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag), or a database
-    /// error. Nothing is written then.
+    /// The errors of [`Memory::validate`], `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag),
+    /// or a database error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
     /// that is there already: [`Outcome::Repeated`].
@@ -58,9 +57,9 @@ impl Htm {
         Ok(receipt)
     }
 
-    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was renamed or
-    /// merged into another. Who it is now is given back, and what it is called is in the memory; one that is gone goes on
-    /// under the name that the memory has.
+    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was
+    /// renamed or merged into another. Who it is now is given back, and what it is called is in the memory; one that is
+    /// gone goes on under the name that the memory has.
     pub(crate) async fn remember_as(
         &self,
         robot: RobotId,
@@ -166,7 +165,8 @@ impl Htm {
         Ok(unknown)
     }
 
-    /// An import does not hold up others: the more jobs a namespace has open, the later those of its next nodes are claimed.
+    /// An import does not hold up others: the more jobs a namespace has open, the later those of its next nodes are
+    /// claimed.
     async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
         if nodes.len() <= nodes::BULK {
             return Ok(());
@@ -262,8 +262,8 @@ impl Htm {
         Ok(results)
     }
 
-    /// In a transaction, or in a savepoint of the one that is open. What another removes while it is looked at, the robot
-    /// or the node that stood in the way, is looked at once more; and so is what waited for another in a circle.
+    /// In a transaction, or in a savepoint of the one that is open. What another removes while it is looked at, the
+    /// robot or the node that stood in the way, is looked at once more; and so is what waited for another in a circle.
     async fn write_in_tx(
         &self,
         connection: &mut PgConnection,
@@ -293,8 +293,8 @@ impl Htm {
         Ok(results)
     }
 
-    /// Registers robots and tags, inserts, finds out what stood in the way of each item that was not inserted, and assigns tags.
-    /// When nothing was written, nothing stays.
+    /// Registers robots and tags, inserts, finds out what stood in the way of each item that was not inserted, and
+    /// assigns tags. When nothing was written, nothing stays.
     async fn attempt_in_tx(
         &self,
         connection: &mut PgConnection,

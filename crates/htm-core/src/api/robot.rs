@@ -1,4 +1,4 @@
-//! A robot at work: long-term memory, shared by all, and what it has in mind itself.
+//! A robot: the shared long-term memory, and a working memory of its own.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
 ///
-/// What it has in mind is written behind its calls, in batches: a robot that is opened again, in this process or
-/// another, goes on where it was. [`close`](Self::close) it, or [`Htm::flush`] its handle, before the program ends, or
-/// the last fifth of a second of that may be lost; what was remembered is never.
+/// Its working memory is saved in the background, in batches. A robot that is opened again, in this process or another,
+/// continues with the same working memory. Before the program ends, [`close`](Self::close) it or [`Htm::flush`] its
+/// handle. Otherwise the last 200 ms of changes to the working memory may be lost. Memories are never lost.
 ///
 /// ```no_run
 /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -46,16 +46,16 @@ pub struct Robot {
     left_behind: Arc<[NodeId]>,
 }
 
-/// What taking nodes into a working memory brought about.
+/// The effect of adding nodes to a working memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Intake {
-    /// Nodes that had to leave, in the order in which they left.
+    /// Evicted nodes, in the order of their eviction.
     pub evicted: Vec<NodeId>,
-    /// Nodes that did not come in: each alone has more tokens than the working memory holds.
+    /// Nodes that were not added: each alone exceeds the budget.
     pub oversized: Vec<Oversized>,
 }
 
-/// A node that is too large to be held in mind.
+/// A node that exceeds the budget of a working memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Oversized {
     /// The node.
@@ -67,10 +67,10 @@ pub struct Oversized {
 /// What [`Robot::remember`] did.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Remembered {
-    /// That it is in long-term memory.
+    /// The receipt of the write to long-term memory.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// What it changed in mind.
+    /// The changes of the working memory.
     #[serde(flatten)]
     pub intake: Intake,
 }
@@ -81,18 +81,18 @@ pub struct RobotRecalled {
     /// The hits.
     #[serde(flatten)]
     pub recalled: Recalled,
-    /// What they changed in mind.
+    /// The changes of the working memory.
     #[serde(flatten)]
     pub intake: Intake,
 }
 
-/// A context of what a robot has in mind.
+/// A context made from a robot's working memory.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RobotContext {
-    /// The text, and what became of each node.
+    /// The text, and which nodes are in it.
     #[serde(flatten)]
     pub context: Context,
-    /// Set when the database did not answer: a node that somebody forgot or edited since then may be in the text.
+    /// Set if the database did not answer: the text may have nodes that were forgotten or edited elsewhere.
     pub unverified: Option<Unverified>,
 }
 
@@ -106,9 +106,9 @@ pub struct Unverified {
 }
 
 impl Htm {
-    /// Opens a robot of the handle's namespace, registered if it is new, with what it had in mind when it was last
-    /// seen: nodes that were forgotten since are not among it, edited ones have their new text. The working memory
-    /// holds the robot's own budget ([`set_robot_budget`](Self::set_robot_budget)), or else
+    /// Opens a robot of the handle's namespace with its saved working memory. A new robot is registered. Nodes that
+    /// were forgotten meanwhile are left out; edited ones have their new text. The budget is the robot's own
+    /// ([`set_robot_budget`](Self::set_robot_budget)), otherwise
     /// [`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens).
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl Htm {
         })
     }
 
-    /// What a robot had in mind when it was last seen, without opening it: nothing is written.
+    /// A robot's saved working memory. Reads only; the robot is not opened.
     ///
     /// # Errors
     /// `robot_unknown`, `robot_invalid`, `namespace_invalid`, or a database error.
@@ -147,7 +147,7 @@ impl Htm {
         Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
     }
 
-    /// What a robot's working memory holds, in tokens: its own budget, or what the handle is set to.
+    /// The budget of a robot's working memory, in tokens: its own, otherwise the handle's.
     fn budget(&self, own: Option<usize>) -> usize {
         own.unwrap_or(self.settings().working_memory_tokens)
     }
@@ -181,12 +181,12 @@ impl Htm {
 }
 
 impl Robot {
-    /// Its id; that of another robot once it was merged into that.
+    /// Its id; after a merge, that of the robot it was merged into.
     pub fn id(&self) -> RobotId {
         self.mind.id()
     }
 
-    /// Its name, as far as it was told: one that was renamed elsewhere learns it when it remembers next.
+    /// Its name. A rename elsewhere shows after the next [`remember`](Self::remember).
     pub fn name(&self) -> String {
         self.mind.name()
     }
@@ -196,9 +196,9 @@ impl Robot {
         &self.mind.namespace
     }
 
-    /// Remembers, as this robot, and keeps it in mind. The memory's namespace is the robot's unless it names another.
+    /// Remembers as this robot and adds the node to the working memory. The default namespace is the robot's.
     ///
-    /// A text that is too large for the working memory is in long-term memory all the same: the answer says so.
+    /// A text that exceeds the working memory is written to long-term memory all the same; the answer says so.
     ///
     /// # Errors
     /// As [`Htm::remember`].
@@ -226,8 +226,8 @@ impl Robot {
         Ok(Remembered { receipt, intake: self.take_in([entry]) })
     }
 
-    /// Recalls, in the robot's namespace unless the query names another, and takes the hits into mind, the best one
-    /// last: it leaves last, and is the most recent one.
+    /// Recalls and adds the hits to the working memory, the best one last: it is the most recent and is evicted last.
+    /// The default namespace is the robot's.
     ///
     /// # Errors
     /// As [`Htm::recall`].
@@ -260,9 +260,9 @@ impl Robot {
         Ok(RobotRecalled { recalled, intake })
     }
 
-    /// What it has in mind as one text for a prompt. The nodes are first compared with long-term memory: one that
-    /// was forgotten by anybody is out of mind, one that was edited has its new text. When the database does not
-    /// answer, the text is made of what is in mind, and the answer says so.
+    /// The working memory as one text for a prompt. It is checked against long-term memory first: forgotten nodes are
+    /// removed, edited ones have their new text. If the database does not answer, the check is skipped and the answer
+    /// says so.
     pub async fn context(&self, options: &ContextOptions) -> RobotContext {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
@@ -289,10 +289,10 @@ impl Robot {
         RobotContext { context, unverified }
     }
 
-    /// Takes nodes of any namespace into mind, the last one to leave last; one that is there counts as used.
+    /// Adds nodes of any namespace to the working memory, in order. A node that is there already counts as used.
     ///
     /// # Errors
-    /// `node_not_found` (then none was taken in), or a database error.
+    /// `node_not_found` (then none is added), or a database error.
     pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
         self.htm.admit_nodes(nodes).await?;
         // Revision 0: the texts are wanted.
@@ -307,7 +307,7 @@ impl Robot {
         Ok(self.take_in(entries.collect::<Vec<_>>()))
     }
 
-    /// Notes that a node in mind was used; false when it is not in mind.
+    /// Marks a node of the working memory as used; false if it is not there.
     pub fn touch(&self, node: NodeId) -> bool {
         let mut state = self.mind.lock();
         let now = state.tick();
@@ -319,7 +319,7 @@ impl Robot {
         touched
     }
 
-    /// Puts a node out of mind; it stays in long-term memory. False when it was not in mind.
+    /// Removes a node from the working memory; it stays in long-term memory. False if it was not there.
     pub fn remove(&self, node: NodeId) -> bool {
         let removed = self.mind.lock().memory.remove(node).is_some();
         if removed {
@@ -328,7 +328,7 @@ impl Robot {
         removed
     }
 
-    /// Puts everything out of mind, and says how many nodes that were; they stay in long-term memory.
+    /// Empties the working memory and returns the number of nodes. They stay in long-term memory.
     pub fn clear(&self) -> usize {
         let mut state = self.mind.lock();
         let nodes: Vec<NodeId> = state.memory.iter().map(|entry| entry.node).collect();
@@ -339,32 +339,31 @@ impl Robot {
         count
     }
 
-    /// What it has in mind, the next to leave first.
+    /// The working memory, the next to be evicted first.
     pub fn working_memory(&self) -> Vec<Entry> {
         self.mind.lock().memory.in_eviction_order().cloned().collect()
     }
 
-    /// The nodes that it had in mind when it was last seen and that do not fit any more: the working memory holds fewer
-    /// tokens now, or their texts grew. They are put out of mind by the next node that is taken in; a robot that is only
-    /// looked into with a smaller working memory loses nothing.
+    /// Nodes of the saved working memory that no longer fit, because the budget shrank or their texts grew. They are
+    /// evicted when the next node is added. Opening a robot with a smaller budget and adding nothing loses nothing.
     pub fn left_behind(&self) -> &[NodeId] {
         &self.left_behind
     }
 
-    /// How full its working memory is.
+    /// How full the working memory is.
     pub fn working_memory_stats(&self) -> WorkingMemoryStats {
         self.mind.lock().memory.stats()
     }
 
-    /// Writes what changed in mind now, and waits for it.
+    /// Saves the working memory now.
     ///
     /// # Errors
-    /// A database error; it is tried again behind the calls.
+    /// A database error; saving is retried in the background.
     pub async fn flush(&self) -> Result<()> {
         self.mind.flush().await
     }
 
-    /// Ends it: what changed in mind is written. Without this call the same is tried when its last clone is dropped.
+    /// Closes the robot and saves its working memory. Dropping the last clone tries the same.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -388,7 +387,7 @@ impl Robot {
         }
     }
 
-    /// Takes nodes into mind, one after the other.
+    /// Adds nodes, one after the other.
     fn take_in(&self, entries: impl IntoIterator<Item = Entry>) -> Intake {
         let mut intake = Intake::default();
         let mut changed = Vec::new();
@@ -420,7 +419,7 @@ impl Robot {
         intake
     }
 
-    /// Brings the nodes in mind up to what long-term memory says of those that were asked for.
+    /// Updates the working memory with the state of the checked nodes in long-term memory.
     fn refresh(&self, known: &[(NodeId, i32)], live: Vec<LiveNode>) -> Vec<LeftOut> {
         let mut left_out = Vec::new();
         let mut changed = Vec::new();
@@ -466,8 +465,8 @@ impl Robot {
     }
 }
 
-/// A live node as it is held in mind; what `old` has and the row has not is taken from there. The row's count of
-/// tokens is taken when it is by the same encoding.
+/// A live node as an entry of the working memory; what the row lacks comes from `old`. The row's token count is used if
+/// it has the same encoding.
 fn entry_of(live: LiveNode, old: Option<&Entry>, now: DateTime<Utc>, encoding: TokenEncoding) -> Entry {
     let entry = match (live.content, old) {
         (None, Some(old)) => old.clone(),

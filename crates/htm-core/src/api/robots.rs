@@ -1,4 +1,4 @@
-//! Robots: who remembers. Each is registered by its first memory, or by hand.
+//! Robots. Each is registered by its first memory, or explicitly.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::model::scope::Scope;
 use crate::store::robots;
 
 impl Htm {
-    /// The robots, by namespace and name, with what they have done. Reads all nodes of the namespaces: a second for a
+    /// The robots with their statistics, by namespace and name. Reads all nodes of the namespaces: a second for a
     /// million.
     ///
     /// # Errors
@@ -21,7 +21,7 @@ impl Htm {
         robots::statistics(self.pool(), scope.namespace(self)?, None).await
     }
 
-    /// A robot of a namespace (the handle's if none is named) with what it has done.
+    /// A robot of a namespace (default: the handle's) with its statistics.
     ///
     /// # Errors
     /// `robot_unknown`, `namespace_invalid`, or a database error.
@@ -31,7 +31,7 @@ impl Htm {
         found.into_iter().next().ok_or_else(|| unknown(namespace, name))
     }
 
-    /// A robot of a namespace (the handle's if none is named) as it is registered: one row is read.
+    /// A registered robot of a namespace (default: the handle's). Reads one row.
     ///
     /// # Errors
     /// `robot_unknown`, `namespace_invalid`, or a database error.
@@ -40,10 +40,11 @@ impl Htm {
         robots::get(self.pool(), namespace, name).await?.ok_or_else(|| unknown(namespace, name))
     }
 
-    /// Registers a robot before its first memory; without a name it is given one, as `quiet-heron-7`.
+    /// Registers a robot before its first memory. Without a name it gets one, such as `quiet-heron-7`.
     ///
     /// # Errors
-    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, `field_too_long`, `metadata_too_deep`, or a database error.
+    /// `robot_taken`, `robot_invalid`, `namespace_invalid`, `nul_byte` in the metadata, `field_too_long`,
+    /// `metadata_too_deep`, or a database error.
     pub async fn register_robot(
         &self,
         namespace: Option<&str>,
@@ -67,7 +68,7 @@ impl Htm {
         }
     }
 
-    /// Gives a robot another name. Its memories stay its own; who remembers by the old name from here on is a new robot.
+    /// Renames a robot. Its memories stay its own. The old name then means a new robot.
     ///
     /// # Errors
     /// `robot_unknown`, `robot_taken`, `robot_invalid`, `namespace_invalid`, or a database error.
@@ -85,7 +86,7 @@ impl Htm {
         }
     }
 
-    /// Sets a robot's metadata, all of it.
+    /// Replaces a robot's metadata.
     ///
     /// # Errors
     /// `robot_unknown`, `namespace_invalid`, `nul_byte`, `field_too_long`, `metadata_too_deep`, or a database error.
@@ -101,8 +102,8 @@ impl Htm {
         robot.ok_or_else(|| unknown(namespace, name))
     }
 
-    /// Sets how many tokens a robot's working memory holds; none: what the program that opens it is set to. A program that
-    /// has the robot open keeps to the old budget until it opens it again.
+    /// Sets the token budget of a robot's working memory; none: the default of the program that opens it. Programs that
+    /// have the robot open keep the old budget until they open it again.
     ///
     /// # Errors
     /// `budget_out_of_range`, `robot_unknown`, `namespace_invalid`, or a database error.
@@ -121,7 +122,7 @@ impl Htm {
         robot.ok_or_else(|| unknown(namespace, name))
     }
 
-    /// What [`merge_robots`](Self::merge_robots) would move at this moment; nothing is written.
+    /// Counts what [`merge_robots`](Self::merge_robots) would move now. Writes nothing.
     ///
     /// # Errors
     /// As [`merge_robots`](Self::merge_robots).
@@ -135,10 +136,10 @@ impl Htm {
         robots::would_merge(self.pool(), namespace, &to_merge(from, into)?, into).await
     }
 
-    /// Makes one robot of several, in one transaction: all that the robots `from` have goes to `into`, and they are
-    /// removed. Their memberships in groups end, as those of processes that left: a process that goes on joins as `into`.
-    /// `into` keeps its identity and metadata, and a program that has one of them open goes on as `into`. A memory that is
-    /// written by an old name at this moment goes along, or registers that name again; it is never lost or refused.
+    /// Merges robots in one transaction: nodes and working memories of `from` move to `into`, and `from` are deleted.
+    /// Their group memberships end. `into` keeps its identity and metadata. Programs that have one of them open
+    /// continue as `into`. A concurrent write under an old name moves along or registers that name again; it is never
+    /// lost or rejected.
     ///
     /// # Errors
     /// `nothing_to_merge`, `merge_into_itself`, `robot_unknown`, `namespace_invalid`, or a database error. Nothing has

@@ -1,4 +1,4 @@
-//! What there is, counted: by robot, namespace, type and tag; how far it is enriched; how old and how large it is.
+//! Statistics: counts by robot, namespace, type and tag; progress, ages, sizes.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;

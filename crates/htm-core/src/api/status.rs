@@ -1,4 +1,4 @@
-//! How far a node is: written at once, embedded and tagged later.
+//! A node's progress: written at once, embedded and tagged later.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::model::status::{NodeStatus, StageState};
 use crate::store;
 
 impl Htm {
-    /// How far a node is.
+    /// A node's progress.
     ///
     /// # Errors
     /// `node_not_found`, or a database error.
@@ -19,8 +19,7 @@ impl Htm {
         store::status::of(self.pool(), node).await
     }
 
-    /// Waits until a stage of a node is done; for callers who need it. Most do not: recall finds a node by its
-    /// text from the moment it is written.
+    /// Waits until a stage of a node is done. Few callers need this: full text finds a node as soon as it is written.
     ///
     /// # Errors
     /// `wait_timeout` after `timeout`, `stage_dead` when its job became a dead letter, `node_not_found`.

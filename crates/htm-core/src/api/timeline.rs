@@ -1,4 +1,4 @@
-//! What happened, in the order of time: about a topic, within a timeframe, around a memory.
+//! Memories in the order of time: about a topic, within a timeframe, around a memory.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use crate::model::timeline::{MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry
 use crate::store::timeline;
 
 impl Htm {
-    /// What was said about a topic, found by recall and put in the order of time; without a topic, what happened.
+    /// The memories about a topic, found by recall, in the order of time. Without a topic, the latest memories.
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
@@ -94,7 +94,7 @@ impl Htm {
         self.latest(&query, &Timeframe::default()).await
     }
 
-    /// The latest that passes a query's filters within a time, the latest first.
+    /// The latest nodes that pass a query's filters within a time, the latest first.
     pub(crate) async fn latest(&self, query: &TimelineQuery, timeframe: &Timeframe) -> Result<Vec<Node>> {
         validate_scope(&query.namespaces, &query.robots, query.session.as_deref(), query.limit)?;
         validate_metadata(&query.metadata)?;
@@ -113,9 +113,8 @@ impl Htm {
         Ok(latest)
     }
 
-    /// What was said around a memory, at most so many before it and after it. In a conversation by the place in it
-    /// when the memory has one (and of those that have one), else by time; for a memory of no conversation whatever
-    /// was remembered in its namespace, by time.
+    /// The memories around a memory, at most so many before and after it. In a conversation they are found by position
+    /// if the memory has one, otherwise by time; without a conversation, by time in the namespace.
     ///
     /// # Errors
     /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, or a database error.

@@ -1,4 +1,4 @@
-//! The wall: a handle that sees and writes some namespaces and no others.
+//! The wall: a handle restricted to some namespaces.
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result};
@@ -8,12 +8,11 @@ use crate::model::wall::Wall;
 use crate::store::nodes;
 
 impl Htm {
-    /// A handle on the same memory that sees and writes these namespaces and no others: a call that names another is
-    /// refused, a node of another is not found, and what asks about all of them is refused. Calls that name none mean the
-    /// handle's own namespace, or the first of these when that is not among them. Of a handle that has a wall, another one
-    /// can only be narrower.
+    /// A handle that reads and writes these namespaces and no others. Calls that name another namespace or ask about
+    /// all fail; nodes of other namespaces are not found. The default namespace is the handle's own, or the first of
+    /// these if it is not among them. A restricted handle can only be restricted further.
     ///
-    /// The wall is around this library's calls; [`pool`](Self::pool) is outside of it.
+    /// The wall restricts this library's calls. It does not restrict [`pool`](Self::pool).
     ///
     /// ```no_run
     /// # fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -38,7 +37,7 @@ impl Htm {
         Ok(self.with_wall(Wall { namespaces, settings }))
     }
 
-    /// The namespaces that the handle sees; none: all of them.
+    /// The namespaces that the handle is restricted to; none: all.
     pub fn namespaces(&self) -> Option<&[String]> {
         self.wall().map(|wall| &wall.namespaces[..])
     }
@@ -73,7 +72,8 @@ impl Htm {
         self.namespaces().map_or(Ok(()), |_| Err(self.forbidden("all")))
     }
 
-    /// Does not find nodes that the handle does not see, forgotten ones as well. Costs a statement where there is a wall.
+    /// Does not find nodes that the handle does not see, forgotten ones as well. Costs a statement where there is a
+    /// wall.
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
         match nodes::outside(self.pool(), nodes, seen).await? {

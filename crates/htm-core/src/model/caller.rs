@@ -1,12 +1,12 @@
-//! Who asks for a change to what is remembered, and whether somebody has said that it is meant.
+//! The caller of a change, and its confirmation.
 
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
 
-/// Who asks to edit, forget, restore or purge a node. A robot has a say over what it remembered itself; it is known by its
-/// namespace and its name, which is unique only there. This keeps robots from each other's memories by mistake; it is no
-/// access control: whoever calls says who it is.
+/// The caller of an edit, forget, restore or purge. A robot may change the nodes that it remembered itself. It is
+/// identified by its namespace and its name. This prevents mistakes between robots. It is not access control: the
+/// caller states who it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Caller {
     /// The handle's robot, in the handle's namespace.
@@ -21,12 +21,12 @@ pub enum Caller {
         /// The robot's name there; none is that of the handle's robot.
         robot: Option<String>,
     },
-    /// Somebody who may change what any robot remembered.
+    /// Any robot: all nodes may be changed.
     AnyRobot,
 }
 
 impl Caller {
-    /// The name of the robot that asks.
+    /// The name of the calling robot.
     pub(crate) fn robot<'a>(&'a self, settings: &'a Settings) -> &'a str {
         self.owner(settings).map_or(&settings.robot, |owner| owner.robot)
     }
@@ -64,12 +64,12 @@ pub(crate) fn refuse_others(asks: Option<Owner<'_>>, node: NodeId, owner: Owner<
     }
 }
 
-/// Whether somebody has said that a memory is to be forgotten, or purged. Never forget unless told to.
+/// The confirmation of a forget or purge. Never forget unless told to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// Yes, do it.
+    /// Confirmed.
     Confirmed,
-    /// Nobody has said so.
+    /// Not confirmed.
     Missing,
 }
 

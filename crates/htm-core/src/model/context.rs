@@ -1,4 +1,4 @@
-//! Context: what a robot has in mind as one text for a prompt, within a budget of tokens. Pure.
+//! Context: a working memory as one text for a prompt, within a token budget. Pure.
 
 mod frame;
 mod joined;
@@ -16,7 +16,7 @@ use crate::model::id::NodeId;
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::Entry;
 
-/// Which nodes come first. Of equal ones, the one that was accessed last; of those, the one of the larger id.
+/// The order of nodes. Ties: the most recently accessed first, then the larger id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContextStrategy {
@@ -26,7 +26,7 @@ pub enum ContextStrategy {
     Important,
     /// The most often accessed.
     Frequent,
-    /// The largest importance / (1 + hours since it was added): after an hour half, after a day a twenty-fifth.
+    /// The largest importance / (1 + hours since it was added): half after an hour, a twenty-fifth after a day.
     #[default]
     Balanced,
 }
@@ -75,14 +75,14 @@ impl FromStr for ContextStrategy {
     }
 }
 
-/// What stands around each node's text.
+/// The frame of each node's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ContextHeader {
-    /// Nothing. A text that has the separator in it looks like two memories.
+    /// None. A text that contains the separator looks like two memories.
     #[default]
     None,
-    /// A line above it of when it happened and where it comes from, and one below it that ends it; within the text,
-    /// `<` is written `&lt;` where it would begin such a line:
+    /// A line above it with age and source, and a closing line. In the text, `<` becomes `&lt;` where it would begin
+    /// such a line:
     ///
     /// ```text
     /// <memory age="3 hours ago" source="chat">
@@ -92,16 +92,16 @@ pub enum ContextHeader {
     AgeAndSource,
 }
 
-/// How a context is made.
+/// The options of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextOptions {
-    /// Which nodes come first; balanced unless said otherwise.
+    /// The order. Default: balanced.
     pub strategy: ContextStrategy,
-    /// The most tokens that the text may have, separators and headers included.
+    /// The largest number of tokens, including separators and headers.
     pub max_tokens: usize,
-    /// What stands between two nodes; an empty line unless said otherwise.
+    /// The separator. Default: an empty line.
     pub separator: String,
-    /// What stands around each.
+    /// The frame of each node.
     pub header: ContextHeader,
 }
 
@@ -122,37 +122,37 @@ impl ContextOptions {
         self
     }
 
-    /// Sets what stands between two nodes.
+    /// Sets the separator.
     pub fn separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = separator.into();
         self
     }
 
-    /// Sets what stands around each node.
+    /// Sets the frame.
     pub fn header(mut self, header: ContextHeader) -> Self {
         self.header = header;
         self
     }
 }
 
-/// A text for a prompt, and what became of each node.
+/// A text for a prompt, its nodes, and the omitted ones.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Context {
     /// The text.
     pub text: String,
-    /// Its tokens, as the encoding counts the whole text: never more than asked for.
+    /// The tokens of the whole text, never more than the budget.
     pub tokens: usize,
-    /// The most that it might have had.
+    /// The budget.
     pub max_tokens: usize,
-    /// Which nodes came first.
+    /// The order of the nodes.
     pub strategy: ContextStrategy,
     /// The nodes in it, in their order.
     pub included: Vec<NodeId>,
-    /// The nodes that are not, in the order in which they had their turn.
+    /// The omitted nodes, in the order of the strategy.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A node in mind that is not in the context.
+/// A node of the working memory that is not in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LeftOut {
     /// The node.
@@ -167,13 +167,13 @@ pub struct LeftOut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
-    /// Alone, with its header, it would have more tokens than the whole context may have.
+    /// Alone, with its header, it exceeds the whole budget.
     Oversized,
-    /// What came before it left too little room.
+    /// Earlier nodes left too little room.
     NoRoom,
-    /// Somebody forgot it: it is out of mind from now on.
+    /// It was forgotten and is removed from the working memory.
     Forgotten,
-    /// It left the working memory for one whose text grew.
+    /// It was evicted because another node's text grew.
     Evicted,
 }
 
@@ -188,8 +188,8 @@ impl fmt::Display for LeftOutReason {
     }
 }
 
-/// Joins nodes into one text, in the strategy's order; one that does not fit is passed over, and the next one has
-/// its turn. The entries' tokens must have been counted by `encoding`.
+/// Joins nodes into one text, in the strategy's order. A node that does not fit is skipped. The entries' tokens must
+/// have been counted by `encoding`.
 pub fn assemble<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     options: &ContextOptions,

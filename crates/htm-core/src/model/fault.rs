@@ -1,22 +1,22 @@
 //! One table from fault to action.
 
-/// Who has to act when something fails. It decides the exit code of a command and whether a job is retried.
+/// Who has to act on an error. It decides the exit code of a command and whether a job is retried.
 ///
 /// | fault | exit code | a job |
 /// |---|---|---|
 /// | `User` | 2 | becomes a dead letter at once |
 /// | `Transient` | 75 | is retried with backoff |
-/// | `Permanent` | 1 | waits until the operator has mended the cause |
+/// | `Permanent` | 1 | waits until the operator has fixed the cause |
 /// | `Bug` | 70 | becomes a dead letter after its attempts |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The input is wrong; the same call fails again until its caller changes it.
     User,
-    /// It may work in a moment: a refused connection, a timeout, a rate limit.
+    /// A temporary failure: a refused connection, a timeout, a rate limit.
     Transient,
-    /// The set-up is wrong (a key, a model, a schema): an operator has to mend it.
+    /// The set-up is wrong (a key, a model, a schema): an operator has to fix it.
     Permanent,
-    /// Something that cannot be, was.
+    /// A bug in HTM.
     Bug,
 }
 

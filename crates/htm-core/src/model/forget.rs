@@ -1,4 +1,4 @@
-//! What forgetting and restoring say.
+//! Plans and receipts of forgetting and restoring.
 
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
@@ -8,7 +8,7 @@ use crate::model::id::NodeId;
 /// The most nodes that a [`ForgetPlan`] holds.
 pub const MAX_MATCHES: usize = 1_000;
 
-/// What left the memory.
+/// Counts of what was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Removed {
     /// Nodes.
@@ -24,32 +24,32 @@ pub struct Removed {
 /// The receipt of a forget.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Forgotten {
-    /// The nodes that are forgotten now; `htm.restore` brings each back.
+    /// The forgotten nodes; `htm.restore` brings each back.
     pub forgotten: Vec<NodeId>,
-    /// Nodes of the plan that were edited or forgotten since it was made: they were left as they are.
+    /// Nodes of the plan that were edited or forgotten meanwhile and are left as they are.
     pub left: Vec<NodeId>,
-    /// What is found no more. Embeddings and tags are kept for a restore; jobs that waited, and dead letters, are gone.
+    /// What is hidden. Embeddings and tags are kept for a restore; waiting jobs and dead letters are deleted.
     #[serde(flatten)]
     pub removed: Removed,
 }
 
-/// What a forget by content would forget: exactly this, if it is confirmed.
+/// The plan of a forget by content. Confirming it forgets exactly these nodes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct ForgetPlan {
     /// The nodes, oldest first; [`MAX_MATCHES`] at most.
     pub matches: Vec<Match>,
-    /// Whether there are more than these.
+    /// Whether more nodes match.
     pub more: bool,
-    /// How many others match that the caller may not forget: other robots remembered them, alone or too.
+    /// How many matching nodes the caller may not forget, because other robots remembered them.
     pub of_others: i64,
 }
 
-/// A node that has the text looked for.
+/// A node that contains the text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Match {
     /// The node.
     pub node: NodeId,
-    /// Its revision: the text that was looked at.
+    /// Its revision.
     pub revision: i32,
     /// The robot that remembered it.
     pub robot: String,
@@ -60,7 +60,7 @@ pub struct Match {
 }
 
 impl ForgetPlan {
-    /// A name for exactly these nodes at these revisions: eight bytes in hexadecimal.
+    /// A digest of these nodes and revisions: eight bytes in hexadecimal.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for found in &self.matches {
@@ -71,12 +71,12 @@ impl ForgetPlan {
     }
 }
 
-/// What a restore did.
+/// The receipt of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Restored {
     /// The node.
     pub node: NodeId,
-    /// Jobs that were enqueued for what it lacks.
+    /// Jobs enqueued for missing results.
     pub jobs: u64,
 }
 
@@ -89,10 +89,10 @@ pub struct ForgottenNode {
     pub namespace: String,
     /// The robot that remembered it.
     pub robot: String,
-    /// The key that it had.
+    /// Its former key.
     pub key: Option<String>,
     /// When it was forgotten.
     pub deleted_at: DateTime<Utc>,
-    /// How its text begins, about 100 characters.
+    /// The beginning of its text, about 100 characters.
     pub excerpt: String,
 }

@@ -1,4 +1,4 @@
-//! Groups of robots: what they are, who is in them, and a member's copy of what they have in mind.
+//! Groups of robots, their members, and a member's copy of the shared working memory.
 
 pub(crate) mod mirror;
 
@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 pub use crate::model::error::GroupError;
 use crate::model::id::{GroupId, NodeId};
 
-/// What a member of a group does.
+/// The role of a group's member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupRole {
@@ -38,20 +38,20 @@ impl std::fmt::Display for GroupRole {
     }
 }
 
-/// How a robot joins.
+/// The options of a join.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinOptions {
-    /// In which role; none is active when no other active member is alive, else passive. A group whose members are all
-    /// passive does not stay so: one that joins it as passive becomes active when no active one came within its lease.
+    /// The role; none: active if no other active member is alive, otherwise passive. If all members are passive, one
+    /// becomes active when no active one has come within its lease.
     pub role: Option<GroupRole>,
-    /// For how long it may go unseen; 100 ms to a day.
+    /// The lease, 100 ms to a day.
     pub lease: Duration,
-    /// What the group's working memory holds, in tokens, if this is its first member.
+    /// The token budget of the group's working memory, if this is its first member.
     pub max_tokens: u64,
 }
 
 impl Default for JoinOptions {
-    /// In whichever role is wanted, a lease of 3 seconds, 128,000 tokens.
+    /// No role, a lease of 3 seconds, 128,000 tokens.
     fn default() -> Self {
         Self { role: None, lease: Duration::from_secs(3), max_tokens: 128_000 }
     }
@@ -66,19 +66,19 @@ pub struct GroupInfo {
     pub namespace: String,
     /// Its name, unique in its namespace.
     pub name: String,
-    /// What its working memory holds at most, in tokens.
+    /// The token budget of its working memory.
     pub max_tokens: i64,
-    /// What it holds, in tokens, as the nodes were counted when they were written.
+    /// The tokens in it, as counted when the nodes were written.
     pub tokens: i64,
-    /// Nodes that it holds.
+    /// The nodes in it.
     pub nodes: i64,
-    /// Counts its changes.
+    /// The version of its working memory.
     pub version: i64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was shut down; none while it is open.
     pub closed_at: Option<DateTime<Utc>>,
-    /// Its members: the active ones first, who joined first before the others.
+    /// Its members: the active ones first, each in the order of joining.
     pub members: Vec<GroupMemberInfo>,
 }
 
@@ -87,74 +87,74 @@ pub struct GroupInfo {
 pub struct GroupMemberInfo {
     /// The robot's name.
     pub robot: String,
-    /// What it does.
+    /// Its role.
     pub role: GroupRole,
     /// Whether it was seen within its lease.
     pub alive: bool,
     /// Milliseconds since it was seen.
     pub unseen_ms: i64,
-    /// For how long it may go unseen, in milliseconds.
+    /// Its lease, in milliseconds.
     pub lease_ms: i64,
-    /// The version of the working memory that it had when it was seen.
+    /// The version of the working memory that it last reported.
     pub seen_version: i64,
-    /// When it joined, with the process that speaks for it.
+    /// When its current process joined.
     pub joined_at: DateTime<Utc>,
 }
 
-/// Which nodes are transferred.
+/// The nodes to transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transferred {
-    /// All that are in mind.
+    /// The whole working memory.
     All,
     /// These.
     Nodes(Vec<NodeId>),
 }
 
-/// Where nodes are transferred to.
+/// The target of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransferTarget {
     /// Another group of the namespace.
     Group(String),
-    /// The working memory of a robot of the namespace, where the robot finds them when it starts next.
+    /// The working memory of a robot of the namespace; the robot sees them when it is opened next.
     Robot(String),
 }
 
-/// What a transfer did.
+/// The receipt of a transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TransferReceipt {
-    /// The nodes that are at their target now, and no more where they were.
+    /// The moved nodes.
     pub transferred: Vec<NodeId>,
-    /// The nodes that had to leave the target for them.
+    /// Nodes evicted from the target.
     pub evicted: Vec<NodeId>,
 }
 
-/// Whether a group that is shut down keeps what it had in mind.
+/// Whether a closed group keeps its working memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterShutdown {
-    /// For whoever joins it next.
+    /// Keep it for later members.
     Keep,
-    /// No; the nodes stay in long-term memory.
+    /// Clear it; the nodes stay in long-term memory.
     Clear,
 }
 
-/// What happens to a member.
+/// An event of a group.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum GroupEvent {
     /// The working memory changed, by this member or another one.
     Synced {
-        /// The version that this member has now.
+        /// The new version.
         version: i64,
-        /// Nodes that came in.
+        /// Added nodes.
         added: Vec<NodeId>,
-        /// Nodes that left.
+        /// Removed nodes.
         removed: Vec<NodeId>,
     },
     /// It is active now.
     Promoted,
     /// It is passive now.
     Demoted,
-    /// Another process speaks for its robot now, or the robot is no member any more. The last event.
+    /// Another process replaced this one, or the membership ended. The last event.
     Replaced,
     /// The group was shut down. The last event.
     Closed,

@@ -1,4 +1,4 @@
-//! The jobs that enrich a node: their queues and what they carry.
+//! Jobs: their queues and payloads.
 //!
 //! A payload holds ids, never content: the worker reads the text that the node has *now*, and a job whose
 //! revision is no longer the node's writes nothing.
@@ -11,7 +11,7 @@ use crate::model::id::NodeId;
 /// The version of the payloads that this program writes, and the newest that it reads.
 pub const PAYLOAD_VERSION: u16 = 1;
 
-/// What is done for each node after it is written.
+/// The stages of a node after its write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -59,7 +59,7 @@ impl FromStr for Stage {
     }
 }
 
-/// What a job is, for people. The row knows four states; a waiting job differs by why it waits.
+/// The state of a job, for people. The row has four states; a pending job is due, waiting or parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
@@ -67,7 +67,7 @@ pub enum JobState {
     Due,
     /// It can be claimed later: a delay between attempts.
     Waiting,
-    /// It waits for a budget, or was put off for too long and waits for somebody.
+    /// It waits for a budget, or for an operator because it was deferred for too long.
     Parked,
     /// A worker holds it.
     Running,
@@ -125,7 +125,7 @@ impl TryFrom<String> for JobState {
     }
 }
 
-/// What a job of either queue carries, as JSON in `apalis.jobs.job`.
+/// A job's payload, as JSON in `apalis.jobs.job`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Payload {
     /// [`PAYLOAD_VERSION`] of the writer.
@@ -155,7 +155,7 @@ impl Payload {
     }
 }
 
-/// A payload that this program does not act on.
+/// A payload that this program cannot process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// Written by a newer version.

@@ -1,4 +1,4 @@
-//! Who keeps a memory: who made it, who said it again, who has it in mind.
+//! Who keeps a memory: its first robot, those that remembered it again, and the working memories that hold it.
 
 use chrono::{DateTime, Utc};
 
@@ -7,25 +7,25 @@ use chrono::{DateTime, Utc};
 pub struct Keepers {
     /// The robots, by name.
     pub robots: Vec<KeptBy>,
-    /// The groups that have it in mind, by name.
+    /// The groups with it in their working memory, by name.
     pub groups: Vec<String>,
 }
 
 /// A robot that keeps a memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct KeptBy {
-    /// Its namespace; a robot may have a memory of another one in mind.
+    /// Its namespace; a working memory may hold nodes of other namespaces.
     pub namespace: String,
     /// Its name.
     pub robot: String,
-    /// Whether it made the memory.
+    /// Whether it remembered the memory first.
     pub made: bool,
-    /// How often it remembered it: once by making it, and each time that it said it again.
+    /// How often it remembered it, including the first time.
     pub remember_count: i64,
-    /// When it said it again first; none when it did not.
+    /// Its first repeat; none without repeats.
     pub first_repeat: Option<DateTime<Utc>>,
-    /// When it said it again last.
+    /// Its last repeat.
     pub last_repeat: Option<DateTime<Utc>>,
-    /// Whether it has it in its working memory, as that was written last.
+    /// Whether its saved working memory holds it.
     pub in_working_memory: bool,
 }

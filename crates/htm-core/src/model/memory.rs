@@ -1,4 +1,4 @@
-//! What an application hands over to be remembered.
+//! The input of `remember`.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use crate::model::error::{Error, Result};
 use crate::model::tags::TagPath;
 
-/// The most bytes that a node's text may have.
+/// The most bytes of a node's text.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
-/// The most tags that may be given with a node.
+/// The most tags of a memory.
 pub(crate) const MAX_TAGS: usize = 1_000;
 /// A namespace, a robot, a kind, a language.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
@@ -22,7 +22,7 @@ pub const MAX_METADATA_BYTES: usize = 64 * 1024;
 /// Objects and lists within one another. PostgreSQL's stack ends at some thousands.
 pub(crate) const MAX_METADATA_DEPTH: usize = 64;
 
-/// A text and what is known about it. Only the text is needed.
+/// A text with its attributes. Only the text is required.
 ///
 /// ```
 /// use htm_core::Memory;
@@ -35,31 +35,31 @@ pub(crate) const MAX_METADATA_DEPTH: usize = 64;
 pub struct Memory {
     /// The text: 1 byte to 1 MiB, not only white space.
     pub content: String,
-    /// Where it belongs; none is the handle's namespace.
+    /// Its namespace; none: the handle's.
     pub namespace: Option<String>,
-    /// Who remembers; none is the handle's robot.
+    /// The robot that remembers; none: the handle's.
     pub robot: Option<String>,
-    /// A name for the node, unique in its namespace.
+    /// Its key, unique in its namespace.
     pub key: Option<String>,
-    /// 1.0 to 10.0; 1–3 is transient, 7–10 a decision or a preference.
+    /// Its importance, 1.0 to 10.0: 1–3 for transient facts, 7–10 for decisions and preferences.
     pub importance: f32,
-    /// Where it comes from: a file, a chat, a URL. At most 4,096 bytes.
+    /// Its source: a file, a chat, a URL. At most 4,096 bytes.
     pub source: Option<String>,
-    /// What it is: `fact`, `decision`, `question`, … At most 128 bytes.
+    /// Its kind: `fact`, `decision`, `question`, … At most 128 bytes.
     pub kind: Option<String>,
-    /// Who said it. At most 512 bytes.
+    /// Its speaker. At most 512 bytes.
     pub speaker: Option<String>,
-    /// The conversation that it was said in. At most 512 bytes.
+    /// Its conversation. At most 512 bytes.
     pub session: Option<String>,
-    /// Its place in the conversation.
+    /// Its position in the conversation.
     pub seq: Option<i32>,
-    /// Tags given by hand; the tag-worker adds its own.
+    /// Manual tags; the tag-worker adds its own.
     pub tags: Vec<TagPath>,
-    /// Anything else, as a JSON object of at most [`MAX_METADATA_BYTES`], 64 levels deep.
+    /// Its metadata: a JSON object of at most [`MAX_METADATA_BYTES`], 64 levels deep.
     pub metadata: Map<String, Value>,
-    /// When it happened; none is the database's now.
+    /// When it happened; none: now, by the database's clock.
     pub at: Option<DateTime<Utc>>,
-    /// The text search configuration that stems it; none is the handle's.
+    /// The text search configuration that stems it; none: the handle's.
     pub language: Option<String>,
 }
 
@@ -108,7 +108,7 @@ impl Memory {
         self
     }
 
-    /// Sets where it comes from.
+    /// Sets the source.
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
         self
@@ -137,9 +137,8 @@ impl Memory {
         content_hash(&self.content)
     }
 
-    /// Whether nothing but its text says which memory it is. What has a key, or happened at a time, in a conversation or
-    /// by somebody's mouth, is a memory of its own, however often the words are the same: "Thanks!" said twice are two
-    /// events.
+    /// Whether the memory is identified by its text alone. A memory with a key, a time, a conversation or a speaker is
+    /// an event of its own: "Thanks!" said twice are two events.
     pub fn is_plain(&self) -> bool {
         self.key.is_none()
             && self.at.is_none()
@@ -148,7 +147,7 @@ impl Memory {
             && self.speaker.is_none()
     }
 
-    /// Refuses what the database would refuse, with an error that says more.
+    /// Checks what the database would reject, with a better error.
     ///
     /// # Errors
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
@@ -247,7 +246,7 @@ pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
     }
 }
 
-/// Refuses what `jsonb` would refuse, and what is larger than a memory's metadata may be.
+/// Rejects invalid `jsonb` and metadata beyond the limits.
 pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
     fn walk_object(object: &Map<String, Value>, levels: usize) -> Result<()> {
         // Before the sizes: they are counted by going down as well, and the stack is not endless.

@@ -1,4 +1,4 @@
-//! What is purged, and what that did.
+//! The request and the receipt of a purge.
 
 use chrono::{DateTime, Utc};
 
@@ -9,27 +9,27 @@ use crate::model::scope::Scope;
 /// What to purge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Purge {
-    /// What was forgotten before; a time that has passed.
+    /// Nodes forgotten before this time, which must have passed.
     pub before: DateTime<Utc>,
-    /// In which namespaces.
+    /// The namespaces.
     pub scope: Scope,
-    /// Who asks: what other robots remembered is left.
+    /// The caller; nodes of other robots are left.
     pub caller: Caller,
 }
 
 impl Purge {
-    /// What the handle's robot remembered in the handle's namespace, forgotten before this time.
+    /// Nodes of the handle's robot in the handle's namespace, forgotten before this time.
     pub fn before(before: DateTime<Utc>) -> Self {
         Self { before, scope: Scope::default(), caller: Caller::default() }
     }
 
-    /// In other namespaces. A robot has nodes in its own alone: for those of all, let any robot ask.
+    /// Sets the namespaces. A robot has nodes only in its own: for all namespaces use [`Caller::AnyRobot`].
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Sets who asks.
+    /// Sets the caller.
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = caller;
         self
@@ -42,13 +42,13 @@ pub struct Purged {
     /// Nodes, embeddings, assignments of tags, and jobs, the done ones too.
     #[serde(flatten)]
     pub removed: Removed,
-    /// What said that a stage of a node is done.
+    /// Completions.
     pub completions: u64,
-    /// What counted how often a node was remembered again.
+    /// Records of repeated memories.
     pub repeats: u64,
-    /// Former texts, which edits replaced.
+    /// Former texts.
     pub revisions: u64,
-    /// Places in working memories, of robots and of groups.
+    /// Entries of working memories, of robots and groups.
     pub working_memory: u64,
 }
 

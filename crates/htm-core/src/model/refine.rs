@@ -1,4 +1,4 @@
-//! What hits go through after their search, as far as it is computed.
+//! The computations of refinement.
 
 pub(crate) mod diversity;
 pub(crate) mod fuse;
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 pub use crate::model::error::RefineError;
 
-/// How a recall is refined when it is to be; from the configuration.
+/// The settings of refinement, from the configuration.
 #[derive(Clone, Debug)]
 pub struct RefineSettings {
-    /// Candidates that the re-ranker is shown.
+    /// The candidates to re-rank.
     pub rerank_top: usize,
-    /// How long the re-ranker may take; then the order stays.
+    /// The re-ranker's timeout; after it the order stays.
     pub rerank_timeout: Duration,
-    /// Other phrasings of a query that are asked for.
+    /// The number of phrasings.
     pub expansions: usize,
-    /// How long they may take to come; then the query answers alone.
+    /// The expander's timeout; after it the query is searched alone.
     pub expand_timeout: Duration,
 }
 

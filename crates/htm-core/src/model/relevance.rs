@@ -1,24 +1,24 @@
-//! Relevance: how much a hit matters to who asks, of more than its words and its vector.
+//! Relevance: a weighted sum of signals beyond words and vectors.
 
 use std::str::FromStr;
 
 pub use crate::model::error::RelevanceError;
 use crate::model::error::{Error, Result};
 
-/// What each signal weighs; together 1.
+/// The weights of the signals. Their sum is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelevanceWeights {
     /// The cosine similarity with the query.
     pub similarity: f64,
-    /// The score of its text, of the best text's.
+    /// The text score, relative to the best one.
     pub text: f64,
-    /// How important it was said to be.
+    /// Its importance.
     pub importance: f64,
-    /// How many of the tags asked for the node has.
+    /// Its share of the boosted tags.
     pub tags: f64,
-    /// How new it is.
+    /// Its recency.
     pub recency: f64,
-    /// How often it was found before.
+    /// How often it was recalled before.
     pub access: f64,
 }
 
@@ -28,20 +28,20 @@ impl Default for RelevanceWeights {
     }
 }
 
-/// What is known of a hit; what is not known counts one half.
+/// The signals of a hit. An unknown signal counts one half.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signals {
     /// Cosine similarity, -1 to 1; below 0 counts as 0.
     pub similarity: Option<f64>,
-    /// The score of its text, 0 to 1.
+    /// The text score, 0 to 1.
     pub text: Option<f64>,
     /// Its importance, 1 to 10.
     pub importance: Option<f64>,
-    /// The share of the tags asked for that the node has, 0 to 1; none when none was asked for.
+    /// Its share of the boosted tags, 0 to 1; none without boosted tags.
     pub tags: Option<f64>,
     /// Its age in hours; the future counts as now.
     pub hours: Option<f64>,
-    /// How often it was found.
+    /// How often it was recalled.
     pub accesses: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ const RECENCY_HOURS: f64 = 168.0;
 const NAMES: [&str; 6] = ["similarity", "text", "importance", "recency", "access", "tags"];
 
 impl RelevanceWeights {
-    /// Nothing weighs anything; to be filled in.
+    /// All weights 0, to be filled in.
     pub const NONE: Self =
         Self { similarity: 0.0, text: 0.0, importance: 0.0, tags: 0.0, recency: 0.0, access: 0.0 };
 

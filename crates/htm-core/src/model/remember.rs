@@ -1,13 +1,13 @@
-//! What a write is told and what it answers.
+//! Duplicates and the receipt of a write.
 
 use crate::model::id::NodeId;
 
-/// What a write returns.
+/// The receipt of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Receipt {
     /// The node.
     pub node: NodeId,
-    /// Whether this call wrote it, or what was there already.
+    /// What the write did.
     pub outcome: Outcome,
 }
 
@@ -17,22 +17,22 @@ pub struct Receipt {
 pub enum Outcome {
     /// A new node.
     Written,
-    /// A node of the same key and the same content was there; nothing was written.
+    /// A node with this key and content exists; nothing was written.
     Existing,
-    /// A node of the same content was there ([`Deduplicate`]): it counts this as remembered again, and was given the
-    /// tags. Nothing else of this memory is kept; [`Htm::update`](crate::Htm::update) changes what is there.
+    /// A node with this content exists ([`Deduplicate`]). It is counted as remembered again and gets the new tags.
+    /// Nothing else of this memory is kept; use [`Htm::update`](crate::Htm::update) to change the node.
     Repeated,
 }
 
-/// Within what the same text is the same memory, remembered again. Only a [plain](crate::Memory::is_plain) memory is ever a
-/// duplicate: one that has a key, a time, a conversation or a speaker is an event of its own.
+/// Where the same text is the same memory. Only a [plain](crate::Memory::is_plain) memory can be a duplicate: one with
+/// a key, a time, a conversation or a speaker is an event of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Deduplicate {
     /// Nowhere: every write is a node.
     Off,
     /// Among the memories of one robot.
     Robot,
-    /// Within a namespace, whoever remembers.
+    /// Within a namespace, for all robots.
     #[default]
     Namespace,
 }

@@ -1,4 +1,4 @@
-//! What robots are, and what they have done.
+//! Robots and their statistics.
 
 pub(crate) mod name;
 
@@ -10,12 +10,12 @@ use crate::model::error::Error;
 pub use crate::model::error::RobotError;
 use crate::model::id::RobotId;
 
-/// A robot, as it is registered.
+/// A registered robot.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RobotInfo {
     /// Its number, as rows refer to it.
     pub id: RobotId,
-    /// Its identity, whatever it is called.
+    /// Its identity, independent of its name.
     pub uuid: Uuid,
     /// Its namespace.
     pub namespace: String,
@@ -25,9 +25,9 @@ pub struct RobotInfo {
     pub metadata: Value,
     /// When it was registered.
     pub created_at: DateTime<Utc>,
-    /// When it remembered or recalled last, to the minute: it is written behind the calls.
+    /// When it remembered or recalled last, to the minute. Saved in the background.
     pub last_active: Option<DateTime<Utc>>,
-    /// The most tokens that its working memory holds; none: what the program that opens it is set to
+    /// The token budget of its working memory; none: the default of the program that opens it
     /// ([`Settings::working_memory_tokens`](crate::Settings::working_memory_tokens)).
     pub max_tokens: Option<usize>,
 }
@@ -35,48 +35,48 @@ pub struct RobotInfo {
 /// The largest budget of a working memory, in tokens.
 pub const MAX_BUDGET: usize = 1_000_000_000;
 
-/// A robot with what it has done.
+/// A robot with its statistics.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RobotStatistics {
     /// The robot.
     #[serde(flatten)]
     pub robot: RobotInfo,
-    /// Live nodes that it made.
+    /// Its live nodes.
     pub nodes: i64,
     /// Their tokens.
     pub tokens: i64,
-    /// Nodes that it made and that are forgotten, not purged.
+    /// Its forgotten nodes.
     pub forgotten: i64,
-    /// How often it said again what was remembered already.
+    /// Its repeats of existing memories.
     pub repeats: i64,
     /// When its first live memory happened.
     pub first_memory: Option<DateTime<Utc>>,
     /// When its last live memory happened.
     pub last_memory: Option<DateTime<Utc>>,
-    /// Live nodes in its working memory, as it was written last.
+    /// Live nodes in its saved working memory.
     pub in_working_memory: i64,
     /// Their tokens.
     pub working_memory_tokens: i64,
-    /// The groups that it is a member of.
+    /// Its groups.
     pub groups: Vec<String>,
 }
 
-/// What a merge moved.
+/// The receipt of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MergeReceipt {
     /// The namespace.
     pub namespace: String,
-    /// The robot that has it all now.
+    /// The remaining robot.
     pub into: String,
-    /// The robots that are no more.
+    /// The deleted robots.
     pub from: Vec<String>,
-    /// Nodes that changed hands, forgotten ones too.
+    /// Moved nodes, including forgotten ones.
     pub nodes: i64,
-    /// Records of what was said again.
+    /// Moved records of repeats.
     pub repeats: i64,
-    /// Nodes that came into its working memory.
+    /// Nodes added to its working memory.
     pub working_memory: i64,
-    /// Memberships in groups that ended.
+    /// Ended group memberships.
     pub memberships: i64,
 }
 

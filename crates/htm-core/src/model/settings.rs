@@ -1,4 +1,4 @@
-//! What a handle does unless a call says otherwise.
+//! The defaults of a handle.
 
 use crate::model::models::ModelName;
 use crate::model::recall::RecallSettings;
@@ -7,36 +7,36 @@ use crate::model::tags::TagRules;
 use crate::model::timeframe::TimeSettings;
 use crate::model::tokens::TokenEncoding;
 
-/// What a handle does unless a call says otherwise.
+/// The defaults of a handle.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The namespace of memories and queries that name none.
+    /// The default namespace.
     pub namespace: String,
-    /// The robot of memories that name none.
+    /// The default robot.
     pub robot: String,
-    /// The text search configuration, as `english` or `simple`.
+    /// The default text search configuration, for example `english` or `simple`.
     pub language: String,
-    /// The zone and the week that words like `last week` are measured by.
+    /// The time zone and the first day of the week.
     pub time: TimeSettings,
-    /// What counts tokens.
+    /// The encoding that counts tokens.
     pub token_encoding: TokenEncoding,
-    /// The most tokens that a robot's working memory holds.
+    /// The token budget of a robot's working memory.
     pub working_memory_tokens: usize,
-    /// Within what the same text is the same memory.
+    /// Where the same text is the same memory.
     pub deduplicate: Deduplicate,
-    /// How tags are written.
+    /// The rules that normalise tags.
     pub tag_rules: TagRules,
-    /// The model that embeds: part of the jobs' keys as long as none is registered.
+    /// The embedding model, used in jobs' keys until a model is registered.
     pub embedding_model: ModelName,
-    /// The model that tags: part of the jobs' keys.
+    /// The tag model, part of the jobs' keys.
     pub tag_model: ModelName,
-    /// How often a job may be tried.
+    /// The most attempts of a job.
     pub max_attempts: u32,
     /// How recall searches.
     pub recall: RecallSettings,
-    /// The label of the model that recall asks; none is the active one.
+    /// The label of recall's model; none: the active one.
     pub recall_model: Option<String>,
-    /// How many query embeddings are kept.
+    /// The number of cached query embeddings.
     pub cache_entries: u64,
 }
 

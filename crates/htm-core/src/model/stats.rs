@@ -1,16 +1,16 @@
-//! What there is, counted: by robot, namespace, type and tag; how far it is enriched; how old and how large it is.
+//! Statistics: counts by robot, namespace, type and tag; progress, ages, sizes.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::jobs::Stage;
 use crate::model::scope::Scope;
 
-/// What is to be counted.
+/// The request of statistics.
 #[derive(Clone, Debug)]
 pub struct StatsQuery {
-    /// Whose memories.
+    /// The namespaces.
     pub scope: Scope,
-    /// How many of each list are named, those with the most first.
+    /// The length of each list, the largest entries first.
     pub top: u32,
 }
 
@@ -21,32 +21,32 @@ impl Default for StatsQuery {
     }
 }
 
-/// The memory in numbers; all of them of one instant.
+/// The statistics, all of one instant.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct MemoryStats {
-    /// The namespace that was counted; none for all of them.
+    /// The namespace; none for all.
     pub namespace: Option<String>,
-    /// All of it.
+    /// The totals.
     pub totals: Totals,
-    /// When the live memories happened.
+    /// The ages of the live memories.
     pub ages: Ages,
     /// Live nodes by namespace.
     pub namespaces: Counts,
-    /// Live nodes by the robot that made them.
+    /// Live nodes by robot.
     pub robots: Counts,
-    /// Live nodes by what they are; no name for those of no type.
+    /// Live nodes by type; no name for those without one.
     pub types: Counts,
     /// Live nodes by tag.
     pub tags: Counts,
-    /// How far the live nodes are, by stage and model.
+    /// The progress of the live nodes, by stage and model.
     pub enrichment: Vec<Enrichment>,
-    /// What a working memory may hold, in tokens, as this handle is set; a robot may have a budget of its own.
+    /// The handle's token budget of a working memory; a robot may have its own.
     pub working_memory_tokens: usize,
-    /// The working memories, as they were written last; the fullest first.
+    /// The saved working memories, the fullest first.
     pub working_memory: Vec<WorkingMemoryUse>,
-    /// The groups that are open, the fullest first.
+    /// The open groups, the fullest first.
     pub groups: Vec<GroupUse>,
-    /// What all namespaces take on disk; none for a handle with a wall, which is not told of the others' sizes.
+    /// The disk space of all namespaces; none for a restricted handle.
     pub storage: Option<Storage>,
 }
 
@@ -57,7 +57,7 @@ pub struct Totals {
     pub nodes: i64,
     /// Their tokens.
     pub tokens: i64,
-    /// Nodes that are forgotten, not purged.
+    /// Forgotten nodes.
     pub forgotten: i64,
     /// When the first live memory happened.
     pub oldest: Option<DateTime<Utc>>,
@@ -65,23 +65,23 @@ pub struct Totals {
     pub newest: Option<DateTime<Utc>>,
 }
 
-/// Live nodes by how long ago they happened; each is counted once.
+/// Live nodes by age; each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Ages {
     /// Within the last 24 hours, or in the future.
     pub day: i64,
-    /// Within the last 7 days, and not in the above.
+    /// Within the last 7 days, otherwise.
     pub week: i64,
-    /// Within the last 30 days, and not in the above.
+    /// Within the last 30 days, otherwise.
     pub month: i64,
-    /// Before that.
+    /// Older.
     pub older: i64,
 }
 
 /// A list of groups of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// How many groups there are.
+    /// The number of groups.
     pub distinct: i64,
     /// Those with the most nodes.
     pub top: Vec<GroupCount>,
@@ -92,7 +92,7 @@ pub struct Counts {
 pub struct GroupCount {
     /// Its namespace; none for a type, which spans them.
     pub namespace: Option<String>,
-    /// Its name; none for nodes that have none.
+    /// Its name; none for nodes without one.
     pub name: Option<String>,
     /// Its live nodes.
     pub nodes: i64,
@@ -100,20 +100,20 @@ pub struct GroupCount {
     pub tokens: Option<i64>,
 }
 
-/// How far the live nodes are with a stage.
+/// The progress of a stage.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Enrichment {
     /// Which.
     pub stage: Stage,
-    /// The embedding model; none for tags, whichever model found them.
+    /// The embedding model; none for tags.
     pub model: Option<String>,
-    /// Nodes that are through it, as their text is now.
+    /// Nodes that are done, at their current revision.
     pub done: i64,
-    /// Jobs that wait.
+    /// Due and waiting jobs.
     pub pending: i64,
-    /// Jobs that wait for more than time.
+    /// Parked jobs.
     pub parked: i64,
-    /// Jobs that a worker holds.
+    /// Running jobs.
     pub running: i64,
     /// Dead letters.
     pub dead: i64,
@@ -130,13 +130,13 @@ pub struct WorkingMemoryUse {
     pub nodes: i64,
     /// Their tokens.
     pub tokens: i64,
-    /// What it may hold, in tokens: the robot's own budget, or what this handle is set to.
+    /// Its token budget: the robot's own, otherwise the handle's.
     pub max_tokens: i64,
-    /// The share of that, 0 to 1; more when the limit was lowered since.
+    /// The used share of the budget, 0 to 1; more if the budget was lowered.
     pub utilisation: f64,
 }
 
-/// What a group has in mind.
+/// How full a group's working memory is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GroupUse {
     /// Its namespace.
@@ -145,19 +145,19 @@ pub struct GroupUse {
     pub group: String,
     /// Its members.
     pub members: i64,
-    /// Those of them that are active and were seen within their lease.
+    /// Active members within their lease.
     pub active: i64,
     /// Live nodes in its working memory.
     pub nodes: i64,
     /// Their tokens.
     pub tokens: i64,
-    /// The most that it may hold.
+    /// Its token budget.
     pub max_tokens: i64,
-    /// The share of that, 0 to 1; more when a node in it grew.
+    /// The used share of the budget, 0 to 1; more if a node in it grew.
     pub utilisation: f64,
 }
 
-/// What the database takes on disk.
+/// The disk space of the database.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Storage {
     /// The whole database, in bytes.
@@ -168,20 +168,20 @@ pub struct Storage {
     pub indexes: Vec<IndexSize>,
 }
 
-/// What a table takes.
+/// The disk space of a table.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TableSize {
     /// Its name, with its schema.
     pub name: String,
-    /// About how many rows it has, as the last ANALYZE counted; none before the first.
+    /// The approximate number of rows, by the last ANALYZE; none before the first.
     pub rows: Option<i64>,
-    /// Bytes of the rows, with long values.
+    /// Bytes of the rows, including long values.
     pub table_bytes: i64,
     /// Bytes of its indexes.
     pub index_bytes: i64,
 }
 
-/// What an index takes.
+/// The disk space of an index.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct IndexSize {
     /// Its name.

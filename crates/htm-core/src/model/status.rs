@@ -1,11 +1,11 @@
-//! How far a node is: written at once, embedded and tagged later.
+//! A node's progress: written at once, embedded and tagged later.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 
-/// A node's way through the stages.
+/// A node's progress through the stages.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct NodeStatus {
     /// The node.
@@ -31,7 +31,7 @@ impl NodeStatus {
 pub struct StageStatus {
     /// Which.
     pub stage: Stage,
-    /// The revision whose result stands in until this one's is there: the text was edited.
+    /// The revision whose result is used until the edited text has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<i32>,
     /// How far.
@@ -39,7 +39,7 @@ pub struct StageStatus {
     pub state: StageState,
 }
 
-/// How far a stage is.
+/// The state of a stage.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum StageState {
@@ -51,16 +51,16 @@ pub enum StageState {
         max_attempts: i32,
         /// When it is due.
         due_at: Option<DateTime<Utc>>,
-        /// What the last attempt said.
+        /// The error of the last attempt.
         last_error: Option<String>,
     },
-    /// Its job waits for more than time.
+    /// Its job is parked.
     Parked {
-        /// `budget`: its namespace has spent the day's; `age`: it was put off for too long.
+        /// `budget`: its namespace has spent the day's; `age`: it was deferred for too long.
         why: String,
         /// When it is due by itself; far away for `age`.
         until: Option<DateTime<Utc>>,
-        /// What the last attempt said.
+        /// The error of the last attempt.
         last_error: Option<String>,
     },
     /// A worker holds it.
@@ -89,7 +89,7 @@ pub enum StageState {
     Dead {
         /// Attempts made.
         attempts: i32,
-        /// What the last one said.
+        /// The error of the last attempt.
         error: String,
     },
     /// No completion, no job: the pipeline lost it. `htm doctor` counts these, and there are none.

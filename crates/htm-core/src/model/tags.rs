@@ -20,16 +20,16 @@ pub use tree::TagTree;
 use crate::model::error::Error;
 pub use crate::model::error::{InvalidTag, TagRule};
 
-/// The most levels a tag may have.
+/// The most levels of a tag.
 pub const MAX_DEPTH: usize = 5;
 
-/// The most bytes a tag may have.
+/// The most bytes of a tag.
 pub const MAX_BYTES: usize = 255;
 
 /// A tag's path: 1 to 5 levels joined by `:`, each of `a-z`, `0-9` and `-`, none empty, at most 255 bytes in all.
 ///
-/// Parsing takes what a table may hold (`tags_path_valid` is the same rule as a CHECK constraint) and changes nothing;
-/// [`TagPath::normalise`] makes of what people and models write the one form that is stored.
+/// Parsing accepts only the stored form (`tags_path_valid` is the same rule as a CHECK constraint).
+/// [`TagPath::normalise`] converts what people and models write to that form.
 ///
 /// ```
 /// use htm_core::tag::TagPath;
@@ -43,7 +43,7 @@ pub const MAX_BYTES: usize = 255;
 pub struct TagPath(String);
 
 impl TagPath {
-    /// The stored form of what was written, by the rules that are built in; see [`TagRules::normalise`].
+    /// The stored form of a text, by the built-in rules; see [`TagRules::normalise`].
     ///
     /// # Errors
     /// The rule that it breaks.
@@ -56,7 +56,7 @@ impl TagPath {
         &self.0
     }
 
-    /// How many levels: `a:b` has 2.
+    /// The number of levels: `a:b` has 2.
     pub fn depth(&self) -> usize {
         self.levels().count()
     }
@@ -76,17 +76,17 @@ impl TagPath {
         self.0.rsplit_once(':').map_or(&self.0, |(_, leaf)| leaf)
     }
 
-    /// The tag above it; none above a root.
+    /// Its parent; none for a root.
     pub fn parent(&self) -> Option<TagPath> {
         self.0.rsplit_once(':').map(|(parent, _)| TagPath(parent.to_owned()))
     }
 
-    /// The tags above it, the root first.
+    /// Its ancestors, the root first.
     pub fn ancestors(&self) -> Vec<TagPath> {
         self.0.match_indices(':').map(|(at, _)| TagPath(self.0[..at].to_owned())).collect()
     }
 
-    /// Whether it stands below `other`: `data:x` below `data`; neither `data` itself nor `database`.
+    /// Whether it is below `other`: `data:x` below `data`; neither `data` itself nor `database`.
     pub fn is_below(&self, other: &TagPath) -> bool {
         self.0.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -1,4 +1,4 @@
-//! What a timeline shows: what happened, in the order of time.
+//! Timelines: memories in the order of time.
 
 use std::str::FromStr;
 
@@ -10,31 +10,31 @@ use crate::model::nodes::Node;
 use crate::model::recall::{Correction, Degraded, RecallQuery, Strategy, TagFilter};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
-/// The most neighbours that may be asked for on either side.
+/// The most neighbours on either side.
 pub const MAX_NEIGHBOURS: usize = 1_000;
 
-/// What a timeline is to show.
+/// The query of a timeline.
 #[derive(Clone, Debug)]
 pub struct TimelineQuery {
-    /// What it is about; none is everything.
+    /// The topic; none: everything.
     pub topic: Option<String>,
-    /// Where: in any of these; none is the handle's namespace.
+    /// The namespaces; empty: the handle's.
     pub namespaces: Vec<String>,
-    /// When.
+    /// The timeframe.
     pub timeframe: TimeFilter,
-    /// Tags that a memory must have.
+    /// Required tags.
     pub tags: Vec<TagFilter>,
-    /// One of the tags is enough; else all are needed.
+    /// Any of the tags is enough; otherwise all are required.
     pub any_tag: bool,
-    /// Only what any of these robots remembered.
+    /// Only memories of any of these robots.
     pub robots: Vec<String>,
-    /// Only what was said in this conversation.
+    /// Only memories of this conversation.
     pub session: Option<String>,
-    /// What a memory's metadata must contain, as [`RecallQuery::metadata`].
+    /// Required metadata, as [`RecallQuery::metadata`].
     pub metadata: Map<String, Value>,
-    /// How the topic is searched for.
+    /// The strategy of the topic's search.
     pub strategy: Strategy,
-    /// How many memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
+    /// The number of memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
     pub limit: usize,
 }
 
@@ -60,7 +60,7 @@ impl TimelineQuery {
         }
     }
 
-    /// What a recall asks for, without its text.
+    /// A recall's query without its text.
     pub(crate) fn of(query: &RecallQuery) -> Self {
         let RecallQuery { namespaces, timeframe, tags, any_tag, robots, session, metadata, limit, .. } =
             query.clone();
@@ -68,13 +68,13 @@ impl TimelineQuery {
         Self { namespaces, timeframe, tags, any_tag, robots, session, metadata, limit, ..everything }
     }
 
-    /// Looks in a namespace, beside those that were named before.
+    /// Adds a namespace.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespaces.push(namespace.into());
         self
     }
 
-    /// Takes what a robot remembered, beside those that were named before.
+    /// Adds a robot to the filter.
     pub fn robot(mut self, robot: impl Into<String>) -> Self {
         self.robots.push(robot.into());
         self
@@ -86,7 +86,7 @@ impl TimelineQuery {
         self
     }
 
-    /// Asks for a tag.
+    /// Requires a tag.
     pub fn tag(mut self, tag: TagFilter) -> Self {
         self.tags.push(tag);
         self
@@ -98,7 +98,7 @@ impl TimelineQuery {
         self
     }
 
-    /// Sets how many memories.
+    /// Sets the number of memories.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
@@ -108,11 +108,11 @@ impl TimelineQuery {
 /// Memories in the order of time.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Timeline {
-    /// The memories, the earliest first; those of one instant by session and place in it.
+    /// The memories, the earliest first; those of one instant by session and position.
     pub entries: Vec<TimelineEntry>,
-    /// When they were made: what the query's filter meant.
+    /// The resolved timeframe.
     pub timeframe: Timeframe,
-    /// The phrase that was taken from the topic; none unless that was asked for, and one was found.
+    /// The time phrase that was taken from the topic, if any.
     pub time_phrase: Option<TimePhrase>,
     /// As [`Recalled::models`](crate::Recalled::models); empty without a topic.
     pub models: Vec<String>,
@@ -136,7 +136,7 @@ pub struct TimelineEntry {
     pub score: Option<f64>,
 }
 
-/// What belongs together in a timeline.
+/// The grouping of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
     /// The memories of a conversation.
@@ -158,10 +158,10 @@ impl FromStr for Grouping {
     }
 }
 
-/// Memories that belong together.
+/// A group of a timeline.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TimelineGroup {
-    /// The day, as `2026-03-01`, or the conversation; none for what was said in no conversation.
+    /// The day, such as `2026-03-01`, or the conversation; none without a conversation.
     pub name: Option<String>,
     /// The time of its first memory.
     pub first_at: DateTime<Utc>,
@@ -172,7 +172,7 @@ pub struct TimelineGroup {
 }
 
 impl Timeline {
-    /// The memories in groups, those first that began first. Days are those of `zone`.
+    /// The memories in groups, in the order of their beginnings. Days are those of `zone`.
     pub fn into_groups(self, grouping: Grouping, zone: &Zone) -> Vec<TimelineGroup> {
         let mut groups: Vec<TimelineGroup> = Vec::new();
         let mut places = std::collections::HashMap::new();
@@ -195,7 +195,7 @@ impl Timeline {
     }
 }
 
-/// A memory and what was said around it.
+/// A memory and those around it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Neighbours {
     /// Those before it, the earliest first.

@@ -1,4 +1,4 @@
-//! A robot's working memory: what it has in mind, within a budget of tokens. Pure: no database, no clock.
+//! Working memory: nodes within a token budget. Pure: no database, no clock.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry as Slot;
@@ -10,23 +10,23 @@ use chrono::{DateTime, Utc};
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 
-/// Nodes held in mind, never more tokens of them than the budget.
+/// A set of nodes that never exceeds its token budget.
 ///
-/// When a node would not fit, others leave: the least important first, of equally important ones the one that was
-/// added first, of those the one of the smallest id; as many as it takes. They stay in long-term memory.
+/// If a node does not fit, others are evicted: the least important first, then the one added first, then the one with
+/// the smallest id. They stay in long-term memory.
 ///
-/// Lookup and touch take the time of a hash table's lookup; add, remove and each eviction O(log n).
+/// Lookup and touch are O(1); add, remove and each eviction are O(log n).
 #[derive(Clone, Debug)]
 pub struct WorkingMemory {
     max_tokens: usize,
     tokens: usize,
     /// Boxed: the table stays small enough for the processor's cache, and grows without moving entries.
     entries: HashMap<NodeId, Box<Entry>>,
-    /// The first is the next to leave.
+    /// The first is evicted next.
     eviction: BTreeSet<EvictionKey>,
 }
 
-/// A node held in mind.
+/// A node in a working memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Entry {
     /// The node.
@@ -41,18 +41,18 @@ pub struct Entry {
     pub source: Option<String>,
     /// When it happened.
     pub happened_at: DateTime<Utc>,
-    /// How many times the node's text was written, from 1: tells an old text from a new one.
+    /// The revision of the text, from 1.
     pub revision: i32,
-    /// When it came into this working memory.
+    /// When it was added to this working memory.
     pub added_at: DateTime<Utc>,
     /// When it was last added or touched.
     pub accessed_at: DateTime<Utc>,
-    /// How often it was touched, or added while it was there.
+    /// How often it was touched or added again.
     pub accesses: u64,
 }
 
 impl Entry {
-    /// A node that comes to mind now, for the first time: of importance 1, happened now.
+    /// A new entry of importance 1 that happened now.
     pub fn new(node: NodeId, content: impl Into<Arc<str>>, tokens: usize, now: DateTime<Utc>) -> Self {
         Self {
             node,
@@ -88,23 +88,23 @@ pub struct WorkingMemoryStats {
     pub tokens: usize,
     /// The most tokens.
     pub max_tokens: usize,
-    /// The share of the tokens that is taken, 0 to 1.
+    /// The used share of the budget, 0 to 1.
     pub utilisation: f64,
 }
 
 impl WorkingMemory {
-    /// An empty one that holds up to `max_tokens` tokens.
+    /// An empty working memory with a budget of `max_tokens`.
     pub fn new(max_tokens: usize) -> Self {
         Self { max_tokens, tokens: 0, entries: HashMap::new(), eviction: BTreeSet::new() }
     }
 
-    /// Takes a node in, and gives back those that had to leave for it, in the order in which they left.
+    /// Adds a node and returns the evicted nodes in order.
     ///
-    /// A node that is there is refreshed and counts as accessed: text, tokens, importance and source become the new
-    /// ones, `added_at` stays.
+    /// A node that is there already is updated and counts as accessed: text, tokens, importance and source are
+    /// replaced, `added_at` stays.
     ///
     /// # Errors
-    /// `node_oversized` when the node alone has more tokens than the budget. Nothing changes then.
+    /// `node_oversized` if the node alone exceeds the budget. Nothing changes then.
     pub fn add(&mut self, entry: Entry) -> Result<Vec<Entry>> {
         if entry.tokens > self.max_tokens {
             return Err(Error::NodeOversized {
@@ -129,7 +129,7 @@ impl WorkingMemory {
         Ok(evicted)
     }
 
-    /// Notes that a node was used; false when it is not there.
+    /// Marks a node as used; false if it is not there.
     pub fn touch(&mut self, node: NodeId, now: DateTime<Utc>) -> bool {
         let Some(entry) = self.entries.get_mut(&node) else { return false };
         entry.accessed_at = entry.accessed_at.max(now);
@@ -137,7 +137,7 @@ impl WorkingMemory {
         true
     }
 
-    /// Puts a node out of mind.
+    /// Removes a node.
     pub fn remove(&mut self, node: NodeId) -> Option<Entry> {
         let Slot::Occupied(slot) = self.entries.entry(node) else { return None };
         let entry = *slot.remove();
@@ -146,12 +146,12 @@ impl WorkingMemory {
         Some(entry)
     }
 
-    /// Puts everything out of mind.
+    /// Removes all nodes.
     pub fn clear(&mut self) {
         *self = Self::new(self.max_tokens);
     }
 
-    /// Changes the budget, and gives back those that had to leave for it.
+    /// Changes the budget and returns the evicted nodes.
     pub fn resize(&mut self, max_tokens: usize) -> Vec<Entry> {
         self.max_tokens = max_tokens;
         self.evict_until(max_tokens)
@@ -162,27 +162,27 @@ impl WorkingMemory {
         self.entries.contains_key(&node)
     }
 
-    /// A node that is there; it does not count as accessed.
+    /// A node, without counting it as accessed.
     pub fn get(&self, node: NodeId) -> Option<&Entry> {
         self.entries.get(&node).map(Box::as_ref)
     }
 
-    /// All of them, in no order.
+    /// All nodes, unordered.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.values().map(Box::as_ref)
     }
 
-    /// All of them, the next to leave first.
+    /// All nodes, the next to be evicted first.
     pub fn in_eviction_order(&self) -> impl Iterator<Item = &Entry> {
         self.eviction.iter().filter_map(|key| self.get(key.node))
     }
 
-    /// How many nodes are there.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none is.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -202,7 +202,7 @@ impl WorkingMemory {
         }
     }
 
-    /// Lets nodes leave until at most `tokens` are taken.
+    /// Evicts nodes until at most `tokens` are used.
     fn evict_until(&mut self, tokens: usize) -> Vec<Entry> {
         let mut evicted = Vec::new();
         while self.tokens > tokens

@@ -70,7 +70,7 @@ mod tests {
     fn a_section_is_all_of_its_keys() {
         let limit = explain("recall.limit").unwrap();
         assert_eq!((limit.len(), limit[0].default.as_str()), (1, "20"));
-        assert_eq!(limit[0].explanation, "Hits returned when nothing else is said; 1 to 10000.");
+        assert_eq!(limit[0].explanation, "The default number of hits; 1 to 10000.");
         assert!(explain("recall").unwrap().len() > 5);
         let error = explain("recall.limt").unwrap_err();
         assert_eq!(error.code(), "config_unknown_key");

@@ -1,4 +1,4 @@
-//! A robot in a group: what it writes, and what it follows.
+//! A robot in a group.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex};
@@ -26,7 +26,7 @@ use crate::model::working_memory::{Entry, WorkingMemoryStats};
 use crate::store::group_memory::{self};
 use crate::store::{groups, robots};
 
-/// How many events a slow reader may be behind before it misses the oldest.
+/// The most events that a slow reader can be behind before it misses the oldest.
 const EVENTS: usize = 1_024;
 
 /// What [`GroupMember::recall`] found.
@@ -35,15 +35,15 @@ pub struct GroupRecalled {
     /// The hits.
     #[serde(flatten)]
     pub recalled: Recalled,
-    /// Whether they were taken into the group's mind: a passive member takes nothing in. One that is larger than the
-    /// group's budget stays out all the same.
+    /// Whether the hits entered the working memory; those of a passive member do not, nor does one that exceeds the
+    /// budget.
     pub is_in_mind: bool,
-    /// Nodes that had to leave for them.
+    /// Evicted nodes.
     pub evicted: Vec<NodeId>,
 }
 
-/// A robot's membership in a group, from [`Group::join`] to [`leave`](Self::leave). It keeps a copy of the group's working
-/// memory up to date and its lease renewed.
+/// A robot's membership in a group, from [`Group::join`] to [`leave`](Self::leave). It keeps a copy of the group's
+/// working memory up to date and its lease renewed.
 #[derive(Debug)]
 pub struct GroupMember {
     inner: Arc<Inner>,
@@ -99,27 +99,27 @@ impl GroupMember {
         Ok(Self { inner, _tasks: tasks })
     }
 
-    /// The robot's name, as it joined; when it is renamed it is a member still, and what it remembers is its own.
+    /// The robot's name when it joined. A renamed robot stays a member.
     pub fn robot(&self) -> &str {
         &self.inner.robot
     }
 
-    /// Its role, as far as it was told.
+    /// Its last known role.
     pub fn role(&self) -> GroupRole {
         self.inner.state().role
     }
 
-    /// What happens from here on.
+    /// The group's events from now on.
     pub fn events(&self) -> broadcast::Receiver<GroupEvent> {
         self.inner.events.subscribe()
     }
 
-    /// Remembers, and has it in mind: the node, its jobs and its place in the working memory commit together, and all
-    /// members have it in mind then. The memory is of the group's namespace and this robot.
+    /// Remembers as this robot, in the group's namespace, and adds the node to the shared working memory. Node, jobs
+    /// and working memory commit together.
     ///
     /// # Errors
     /// `group_member_passive`; `group_member_replaced`; `group_closed`; `group_elsewhere` for a memory of another
-    /// namespace; `node_oversized`; what [`Htm::remember`] says. Nothing was written then.
+    /// namespace; `node_oversized`; the errors of [`Htm::remember`]. Nothing was written then.
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let inner = &self.inner;
         if let Some(other) = memory.namespace.as_ref().filter(|other| **other != inner.namespace) {
@@ -133,7 +133,7 @@ impl GroupMember {
         written.pending.map(PendingReceipt::notify).ok_or(Error::Contended)
     }
 
-    /// Takes a node in; gives those that had to leave for it. One that is there counts as used.
+    /// Adds a node; returns the evicted ones. A node that is there already counts as used.
     ///
     /// # Errors
     /// `node_not_found`, also for one of another namespace; `node_oversized`; `group_member_passive`;
@@ -142,11 +142,11 @@ impl GroupMember {
         Ok(self.inner.write(Op::Add(node)).await?.removed)
     }
 
-    /// Recalls, in the group's namespace unless the query names another, and takes the hits of the group's namespace into
-    /// mind, for all members, the best one last: it leaves last. A passive member recalls and takes nothing in.
+    /// Recalls and adds the hits of the group's namespace to the working memory, the best one last: it is evicted last.
+    /// The default namespace is the group's. A passive member adds nothing.
     ///
     /// # Errors
-    /// What [`Htm::recall`] says; `group_member_replaced`, or `group_closed`.
+    /// The errors of [`Htm::recall`]; `group_member_replaced`, or `group_closed`.
     pub async fn recall(&self, query: &RecallQuery) -> Result<GroupRecalled> {
         let inner = &self.inner;
         let mut query = query.clone();
@@ -173,7 +173,7 @@ impl GroupMember {
         Ok(GroupRecalled { recalled, is_in_mind: taken_in.is_some(), evicted: taken_in.unwrap_or_default() })
     }
 
-    /// Puts a node out of mind, for all members; false when it was not there.
+    /// Removes a node from the working memory; false if it was not there.
     ///
     /// # Errors
     /// `group_member_passive`, `group_member_replaced`, `group_closed`, or a database error.
@@ -181,7 +181,7 @@ impl GroupMember {
         Ok(!self.inner.write(Op::Remove(node)).await?.removed.is_empty())
     }
 
-    /// Notes that a node was used; false when it is not in mind. The others learn of it within a third of the lease.
+    /// Marks a node as used; false if it is not there. Others see it within a third of the lease.
     ///
     /// # Errors
     /// `group_member_passive`, `group_member_replaced`, or `group_closed`.
@@ -192,7 +192,7 @@ impl GroupMember {
         Ok(there)
     }
 
-    /// Fetches what it does not have yet: after this it has what every write, edit or forget before it wrote.
+    /// Fetches the latest version: every write, edit or forget before this call is included.
     ///
     /// # Errors
     /// `group_member_replaced`, `group_closed`, or a database error.
@@ -201,7 +201,7 @@ impl GroupMember {
         self.inner.refresh(&mut mirror).await
     }
 
-    /// What is in mind, as one text. What was edited or forgotten meanwhile is seen.
+    /// The working memory as one text, with the latest edits and removals.
     ///
     /// # Errors
     /// As [`sync`](Self::sync).
@@ -218,7 +218,7 @@ impl GroupMember {
         Ok(assemble(&entries, options, encoding, Utc::now()))
     }
 
-    /// What is in mind, the next to leave first, as far as it was told.
+    /// The working memory as last fetched, the next to be evicted first.
     pub async fn entries(&self) -> Vec<Entry> {
         self.inner.mirror.lock().await.memory().in_eviction_order().cloned().collect()
     }
@@ -246,7 +246,7 @@ impl GroupMember {
     /// See [`Group::promote`].
     ///
     /// # Errors
-    /// Those of that.
+    /// The same.
     pub async fn promote(&self, robot: &str) -> Result<()> {
         self.group().promote(robot).await?;
         self.sync().await
@@ -255,7 +255,7 @@ impl GroupMember {
     /// See [`Group::demote`].
     ///
     /// # Errors
-    /// Those of that.
+    /// The same.
     pub async fn demote(&self, robot: &str) -> Result<()> {
         self.group().demote(robot).await?;
         self.sync().await
@@ -264,7 +264,7 @@ impl GroupMember {
     /// See [`Group::transfer`]; an active member may.
     ///
     /// # Errors
-    /// Those of that, `group_member_passive`, or `group_member_replaced`.
+    /// The same, `group_member_passive`, or `group_member_replaced`.
     pub async fn transfer(&self, what: &Transferred, to: &TransferTarget) -> Result<TransferReceipt> {
         self.inner.check_active()?;
         let fence = Some(self.inner.fence());
@@ -273,7 +273,7 @@ impl GroupMember {
         Ok(receipt)
     }
 
-    /// Leaves the group. When it was the only active member, the passive one that has been one for longest takes over.
+    /// Leaves the group. If it was the only active member, the passive member that joined first takes over.
     ///
     /// # Errors
     /// A database error; the lease ends by itself then.
@@ -299,7 +299,7 @@ impl GroupMember {
     /// See [`Group::shutdown`]; an active member may.
     ///
     /// # Errors
-    /// Those of that, `group_member_passive`, or `group_member_replaced`.
+    /// The same, `group_member_passive`, or `group_member_replaced`.
     pub async fn shutdown(self, after: AfterShutdown) -> Result<u64> {
         self.inner.check_active()?;
         let fence = Some(self.inner.fence());

@@ -22,8 +22,8 @@ pub(super) struct Open {
 }
 
 impl Ontology<'_> {
-    /// Adds tags with those above them, all or none; those that are there get the descriptions and the other names. `kind`
-    /// says where they come from.
+    /// Adds tags and their parents, all or none. Existing tags get the descriptions and synonyms. `kind` names the
+    /// origin in the log.
     ///
     /// # Errors
     /// `tag_invalid`, `tag_is_synonym`, `synonym_is_tag`, `description_too_long`, `nul_byte`, `namespace_full`, or a
@@ -47,7 +47,7 @@ impl Ontology<'_> {
         self.finish(open, kind, details, &[]).await
     }
 
-    /// Removes a tag with those below it and all their other names.
+    /// Removes a tag, those below it, and their synonyms.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_in_use`, `tag_invalid`, or a database error.
@@ -67,11 +67,11 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::Remove, json!({ "tag": tag }), &gone).await
     }
 
-    /// Gives a tag, and with it those below it, another name. The old name goes on to mean it.
+    /// Renames a tag and those below it. The old name becomes a synonym.
     ///
     /// # Errors
-    /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more than
-    /// 5 levels), `tag_invalid`, or a database error.
+    /// `tag_unknown`, `tag_taken`, `tag_is_synonym`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable` (more
+    /// than 5 levels), `tag_invalid`, or a database error.
     pub async fn rename(&self, old: &str, new: &str) -> Result<Changed> {
         let rules = self.htm.tag_rules();
         let plan = |draft: &mut Draft| {
@@ -83,8 +83,8 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::Rename, json!({ "from": from, "to": to }), &[]).await
     }
 
-    /// Makes one tag of several: nodes that have one of `from` have `into`, what stood below those stands below it, and
-    /// their names mean it. Of two assignments of a node, the one by hand stays.
+    /// Merges tags: nodes of `from` get `into`, tags below `from` move below it, and their names become synonyms. Of
+    /// two assignments of a node, the manual one is kept.
     ///
     /// # Errors
     /// `tag_unknown`, `nothing_to_merge`, `tag_into_itself`, `tag_into_own_child`, `tag_unmovable`, `tag_invalid`, or a
@@ -100,9 +100,9 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::Merge, json!({ "from": tags, "into": into }), &[]).await
     }
 
-    /// Lets the nodes of a tag be tagged again, by `into` rather than by it: those are added with their descriptions, and
-    /// a job is enqueued for each node, behind every live job. Until it is done the node has the tag; a text that fits none
-    /// of them has what `leftover` says. An assignment by hand stays for ever. How far it is: [`split_outcome`](Self::split_outcome).
+    /// Splits a tag: adds `into` with their descriptions and enqueues a tag job for each node, behind every live job.
+    /// Until then a node keeps the tag. `leftover` decides for nodes that fit none of `into`. Manual assignments stay.
+    /// [`split_outcome`](Self::split_outcome) reports the progress.
     ///
     /// # Errors
     /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`,
@@ -138,7 +138,7 @@ impl Ontology<'_> {
         Ok(changed)
     }
 
-    /// Gives a tag another name beside its own: who tags or asks by it means the tag.
+    /// Adds a synonym, which means the tag in writes and in queries.
     ///
     /// # Errors
     /// `tag_unknown`, `synonym_is_tag`, `tag_is_synonym` (of another tag), `tag_into_itself`, `tag_invalid`, or a
@@ -154,7 +154,7 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::AddSynonym, json!({ "name": name, "tag": tag }), &[]).await
     }
 
-    /// Takes another name from a tag.
+    /// Removes a synonym.
     ///
     /// # Errors
     /// `synonym_unknown`, `tag_invalid`, or a database error.
@@ -209,8 +209,8 @@ impl Ontology<'_> {
         Ok((tag, targets))
     }
 
-    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held are
-    /// in the plan.
+    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held
+    /// are in the plan.
     pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(Open, T)> {
         self.open_holding(&BTreeSet::new(), plan).await
     }

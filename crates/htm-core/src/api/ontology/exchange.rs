@@ -1,4 +1,4 @@
-//! An ontology as a document: given out and taken in.
+//! Export and import of an ontology.
 
 use serde_json::json;
 
@@ -17,11 +17,11 @@ impl Ontology<'_> {
         OntologyDocument::of(&store::names_at_once(self.htm.pool(), self.namespace).await?)
     }
 
-    /// Lays a document over the tags that are there: adds the tags and other names that it has more, all or none, and
-    /// describes what is not described yet. What the document does not name stays as it is. `source` is noted in the log.
+    /// Imports a document: adds missing tags and synonyms, all or none, and missing descriptions. Other tags stay. The
+    /// log records `source`.
     ///
-    /// A tag of the document that is another name here means the tag of that name. The nodes of a tag that the document
-    /// has split are not tagged again.
+    /// A tag of the document that is a synonym here means the tag of that synonym. Nodes of a tag that the document has
+    /// split are not tagged again.
     ///
     /// # Errors
     /// `ontology_version`, `tag_twice`, `tag_invalid`, `description_too_long`, `nul_byte`, `synonym_is_tag`,

@@ -1,4 +1,4 @@
-//! What the tags are.
+//! Queries about tags.
 
 use super::Ontology;
 use crate::model::error::Result;
@@ -19,8 +19,8 @@ const NODES_SHOWN: u32 = 5;
 const NEAREST: u32 = 3;
 
 impl Ontology<'_> {
-    /// The tags with their counts, each followed by those below it; `below`: only that one and those below it. Reads
-    /// the assignments of those: seconds for a million.
+    /// The tags with their counts, each followed by those below it; `below` limits them to one branch. Reads their
+    /// assignments: seconds for a million.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
@@ -32,7 +32,7 @@ impl Ontology<'_> {
         store::uses(self.htm.pool(), self.namespace, below.as_ref().map(TagPath::as_str)).await
     }
 
-    /// What a tag is called, by any of its names.
+    /// The tag that a name means.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
@@ -54,7 +54,7 @@ impl Ontology<'_> {
         }
     }
 
-    /// All about a tag.
+    /// The details of a tag.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
@@ -85,7 +85,7 @@ impl Ontology<'_> {
         })
     }
 
-    /// Live nodes that have a tag or one below it, the newest first: those before `before`, a page.
+    /// A page of live nodes with a tag or one below it, the newest first, before `before`.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
@@ -94,7 +94,7 @@ impl Ontology<'_> {
         store::nodes_below(self.htm.pool(), self.namespace, tag.as_str(), before, limit).await
     }
 
-    /// The other names of all tags, by tag.
+    /// All synonyms, by tag.
     ///
     /// # Errors
     /// A database error.
@@ -102,7 +102,7 @@ impl Ontology<'_> {
         store::synonyms(self.htm.pool(), self.namespace, None).await
     }
 
-    /// The tags of most live nodes, the most used first; those that no node has are left out.
+    /// The tags with the most live nodes, the most used first. Unused tags are left out.
     ///
     /// # Errors
     /// A database error.
@@ -114,7 +114,7 @@ impl Ontology<'_> {
         Ok(uses)
     }
 
-    /// Tags that are written nearly as `text`: the share of common trigrams is 0.3 or more, the nearest first.
+    /// Tags with a name similar to `text` (trigram similarity of at least 0.3), the nearest first.
     ///
     /// # Errors
     /// `tag_invalid` for a text that could be no tag, or a database error.
@@ -123,8 +123,7 @@ impl Ontology<'_> {
         store::similar(&mut *self.htm.pool().acquire().await?, self.namespace, text.as_str(), limit).await
     }
 
-    /// Which of these filters no tag matches, by whatever name: nobody has them, and nobody ever can by a slip of the pen.
-    /// With the nearest that there are.
+    /// The filters that match no tag by any name, each with the nearest tags.
     ///
     /// # Errors
     /// A database error.
@@ -144,8 +143,8 @@ impl Ontology<'_> {
         Ok(unmatched)
     }
 
-    /// Pairs of tags that at least `min_nodes` live nodes have together, the most first; `tag`: only pairs with that one. A
-    /// tag and one below it are no pair.
+    /// Pairs of tags with at least `min_nodes` common live nodes, the most first; `tag` limits them to pairs with it. A
+    /// tag and one below it are not a pair.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.
@@ -163,7 +162,7 @@ impl Ontology<'_> {
         store::cooccurring(self.htm.pool(), self.namespace, tag, min_nodes, None, limit).await
     }
 
-    /// What has become of a split by now, by its number in the log.
+    /// The progress of a split, by its number in the log.
     ///
     /// # Errors
     /// `change_unknown` for one that is no split, or a database error.

@@ -1,4 +1,4 @@
-//! Changes undone.
+//! Reverting changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +19,14 @@ use crate::store::tags;
 impl Ontology<'_> {
     /// Undoes a change, in one transaction that is logged as a change of its own: reverting that does it again.
     ///
-    /// Names become what they were. Nodes get back the assignments that the change took from them, as they were, and lose
-    /// those that it gave them. What came since stays: an assignment that is not any more as the change made it; what a
-    /// model said of a node that was tagged again; a tag that the change made and that is used by now ([`Changed::kept`]).
-    /// A tag that was made since below one that goes back goes along. After a split, the jobs that nobody has begun are ended, and all
-    /// nodes have the tag again beside what they got.
+    /// Names are restored. Nodes get back the assignments that the change removed and lose those that it added. Later
+    /// work is kept: assignments that have changed since, a model's new tags, and tags of the change that are in use by
+    /// now ([`Changed::kept`]). Later tags below a restored one move with it. After a split, jobs that have not begun
+    /// are ended, and all nodes have the old tag beside their new ones.
     ///
     /// # Errors
-    /// `change_unknown`; `change_reverted`; `changed_since`, when a name is not any more what the change made it: then
-    /// nothing is undone; `tag_unmovable`; or a database error.
+    /// `change_unknown`; `change_reverted`; `changed_since` if a later change touched the same names: then nothing is
+    /// undone; `tag_unmovable`; or a database error.
     pub async fn revert(&self, change: i64) -> Result<Changed> {
         let log = self.logged(change).await?;
         let touched: BTreeSet<String> = log.iter().map(|it| it.path.clone()).collect();

@@ -1,4 +1,4 @@
-//! Tags that may be one: what speaks for it, and the merge that would make them one.
+//! Tags that may mean the same: the evidence, and the merge.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,11 +29,11 @@ const MIN_SHARED: u32 = 2;
 type Pair = (String, String);
 
 impl Ontology<'_> {
-    /// Merges that would make one of tags that mean the same, those for which most speaks first. With an embedder, what
-    /// the tags and their descriptions mean is compared as well.
+    /// Suggested merges of tags that mean the same, the strongest evidence first. With an embedder, the meanings of
+    /// tags and descriptions are compared too.
     ///
     /// # Errors
-    /// What the embedder says, or a database error.
+    /// The embedder's error, or a database error.
     pub async fn suggest(&self, embedder: Option<&dyn Embedder>, limit: u32) -> Result<Vec<Suggestion>> {
         let (pool, namespace) = (self.htm.pool(), self.namespace);
         let uses = store::uses(pool, namespace, None).await?;
@@ -76,7 +76,7 @@ impl Ontology<'_> {
         Ok(suggestions)
     }
 
-    /// Tags that at most `max_nodes` live nodes have, counting those below each; with the merge that would mend it.
+    /// Tags with at most `max_nodes` live nodes, including those below, each with a suggested merge.
     ///
     /// # Errors
     /// A database error.

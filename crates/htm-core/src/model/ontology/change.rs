@@ -1,4 +1,4 @@
-//! Changes of an ontology: what is asked for, and what was done.
+//! Changes of an ontology and their receipts.
 
 use serde::Serialize;
 
@@ -6,10 +6,10 @@ use super::TagError;
 use crate::model::error::Result;
 use crate::model::memory::refuse_nul;
 
-/// The most bytes that a description may have.
+/// The most bytes of a description.
 pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
-/// What a change is.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -21,17 +21,17 @@ pub enum ChangeKind {
     Template,
     /// A tag was removed with those below it.
     Remove,
-    /// A tag got another name.
+    /// A tag was renamed.
     Rename,
-    /// Several tags became one.
+    /// Tags were merged.
     Merge,
-    /// The nodes of a tag are tagged again.
+    /// A tag was split.
     Split,
-    /// A tag got another name beside its own.
+    /// A synonym was added.
     AddSynonym,
-    /// It lost one.
+    /// A synonym was removed.
     RemoveSynonym,
-    /// A change was undone.
+    /// A change was reverted.
     Revert,
 }
 
@@ -53,72 +53,72 @@ impl ChangeKind {
     }
 }
 
-/// A tag that is to be there.
+/// A tag to add.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Term {
-    /// The tag, as somebody writes it.
+    /// The tag, in any spelling.
     pub tag: String,
-    /// What it is about; none leaves what it says, an empty one takes that away.
+    /// Its description; none keeps the current one, an empty one removes it.
     pub description: Option<String>,
-    /// Its other names.
+    /// Its synonyms.
     pub synonyms: Vec<String>,
 }
 
-/// What becomes of the nodes of a tag that is removed.
+/// What removing a tag does to its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// The tag stays when nodes have it.
+    /// A tag with nodes is kept.
     Unused,
-    /// They lose it.
+    /// The nodes lose the tag.
     Assigned,
 }
 
-/// What a change did, or would do.
+/// The receipt of a change, or of its dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// Its number in the log; none when there was nothing to change, or nothing was to be changed.
+    /// Its number in the log; none for a dry run or if nothing changed.
     pub change: Option<i64>,
-    /// What it is.
+    /// Its kind.
     pub kind: ChangeKind,
-    /// Whose tags.
+    /// The namespace.
     pub namespace: String,
-    /// Whether it only says what it would do.
+    /// Whether it was a dry run.
     pub dry_run: bool,
-    /// Tags that are called otherwise, or went into another.
+    /// Renamed or merged tags.
     pub moved: Vec<Moved>,
     /// New tags.
     pub added: Vec<String>,
-    /// Tags whose description, or what they are split into, is another.
+    /// Tags with a new description or split.
     pub described: Vec<String>,
-    /// Tags that are no more.
+    /// Removed tags.
     pub removed: Vec<String>,
-    /// New other names.
+    /// New synonyms.
     pub synonyms: Vec<Synonym>,
-    /// Names that mean nothing any more.
+    /// Removed synonyms.
     pub freed: Vec<String>,
-    /// Tags that the undone change had made, and that stay because they are used.
+    /// Tags of the reverted change that stay because they are in use.
     pub kept: Vec<String>,
-    /// Nodes whose tags are others, or are called otherwise; forgotten ones too.
+    /// Nodes with changed or renamed tags, including forgotten ones.
     pub nodes: i64,
     /// Jobs that will tag nodes again.
     pub jobs: i64,
 }
 
-/// A tag that went somewhere else.
+/// A renamed or merged tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// What it was called.
+    /// Its former name.
     pub from: String,
-    /// What it is called, or what it went into.
+    /// Its new name, or the tag that it was merged into.
     pub to: String,
-    /// Whether that was there before.
+    /// Whether that tag existed before.
     pub merged: bool,
 }
 
-/// Another name of a tag.
+/// A synonym.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Synonym {
-    /// The other name.
+    /// The synonym.
     pub name: String,
     /// The tag.
     pub tag: String,

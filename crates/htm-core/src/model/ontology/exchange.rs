@@ -1,4 +1,4 @@
-//! The ontology as a document: written out, read in, laid over one that is there.
+//! The ontology as a document, for export and import.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,14 +10,13 @@ use super::names::{Draft, Names};
 use crate::model::error::Result;
 use crate::model::tags::{Leftover, TagPath, TagRules};
 
-/// The version of documents that this program writes and reads.
+/// The document version of this program.
 pub const DOCUMENT_VERSION: u32 = 1;
 
-/// The tags of a namespace with what they are about and how they are called: neither nodes nor counts nor the namespace,
-/// so that the same ontology is the same document wherever it is.
+/// The tags of a namespace with descriptions and synonyms, without nodes, counts and namespace: the same ontology is
+/// always the same document.
 ///
-/// Its tags are in the stored form, each before those below it. One that stands above another may be left out: it is
-/// added all the same.
+/// Its tags are normalised, each before those below it. Parents may be left out; they are added anyway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OntologyDocument {
@@ -33,38 +32,38 @@ pub struct OntologyDocument {
 pub struct DocumentTag {
     /// The tag.
     pub tag: TagPath,
-    /// What it is about.
+    /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its other names, sorted.
+    /// Its synonyms, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub synonyms: Vec<TagPath>,
-    /// The tags that take its place, when it was split.
+    /// The tags that replace it after a split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub split_into: Vec<TagPath>,
-    /// What a text gets that fits none of those.
+    /// The tag of a text that fits none of them.
     #[serde(default, skip_serializing_if = "Leftover::is_keep")]
     pub leftover: Leftover,
 }
 
 impl DocumentTag {
-    /// A tag and what it is about.
+    /// A tag with a description.
     pub fn new(tag: TagPath, description: Option<String>) -> Self {
         Self { tag, description, synonyms: Vec::new(), split_into: Vec::new(), leftover: Leftover::Keep }
     }
 }
 
-/// What becomes of a tag that is described here and in the document.
+/// Which description wins if both the namespace and the document have one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Descriptions {
-    /// It keeps what it has here.
+    /// The namespace's.
     #[default]
     Keep,
-    /// It gets the document's.
+    /// The document's.
     Overwrite,
 }
 
-/// What an import did, or would do.
+/// The receipt of an import, or of its dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// The change.
@@ -72,7 +71,7 @@ pub struct Imported {
     pub changed: Changed,
     /// Tags that kept a description other than the document's.
     pub descriptions_kept: Vec<String>,
-    /// Tags of the document that are another name here: the tags that they mean were taken for them.
+    /// Tags of the document that are synonyms here and were replaced by their tags.
     pub called: Vec<Synonym>,
 }
 
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(after, before());
     }
 
-    /// Names as a namespace may have them: other names stand apart from tags.
+    /// Valid names of a namespace: synonyms differ from tags.
     fn any_names() -> impl Strategy<Value = Names> {
         let tags = proptest::collection::btree_map("[a-d]{1,2}(:[a-d]{1,2}){0,4}", "[ -~]{0,8}", 1..20);
         let synonyms =

@@ -1,4 +1,4 @@
-//! What is seen of an ontology.
+//! Views of an ontology.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::model::id::NodeId;
 use crate::model::tags::TagPath;
 
-/// A tag and who has it.
+/// A tag with its counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TagUse {
     /// The tag.
     pub tag: TagPath,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
     /// The tags that take its place.
     pub split_into: Vec<String>,
@@ -26,18 +26,18 @@ pub struct TagUse {
     pub last_used: Option<DateTime<Utc>>,
 }
 
-/// What became of the live nodes of a split.
+/// The progress of a split.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SplitOutcome {
-    /// Nodes that are yet to be tagged again.
+    /// Nodes that wait to be tagged again.
     pub waiting: i64,
-    /// The tags in its place, each with the nodes that have it or one below it now.
+    /// The new tags, each with its nodes.
     pub into: Vec<TagCount>,
-    /// Nodes that fit none of those, and keep the tag.
+    /// Nodes that fit none of them and keep the tag.
     pub kept: i64,
 }
 
-/// How many nodes have a tag.
+/// The number of nodes of a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TagCount {
     /// The tag.
@@ -46,13 +46,13 @@ pub struct TagCount {
     pub nodes: i64,
 }
 
-/// All about a tag.
+/// The details of a tag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TagDetails {
     /// The tag with its counts.
     #[serde(flatten)]
     pub tag: TagUse,
-    /// Its other names.
+    /// Its synonyms.
     pub synonyms: Vec<String>,
     /// The tags above it, the root first.
     pub parents: Vec<TagPath>,
@@ -60,24 +60,24 @@ pub struct TagDetails {
     pub children: Vec<TagUse>,
     /// The tags beside it, below the same parent.
     pub siblings: Vec<TagPath>,
-    /// By whom it was assigned.
+    /// Its assignments by origin.
     pub origins: Vec<OriginCount>,
     /// The newest nodes that have it or one below it.
     pub newest: Vec<TaggedNode>,
 }
 
-/// How many nodes have a tag by the same evidence.
+/// The assignments of one origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OriginCount {
     /// `manual`, `llm`, `local` or `rule`.
     pub origin: String,
-    /// The model, none when assigned by hand.
+    /// The model; none for manual assignments.
     pub model: Option<String>,
     /// The version of its prompt or rules.
     pub prompt_version: Option<String>,
     /// How many live nodes.
     pub nodes: i64,
-    /// The mean of their confidence, none when nothing was said.
+    /// Their mean confidence, if known.
     pub mean_confidence: Option<f32>,
 }
 
@@ -90,38 +90,38 @@ pub struct TaggedNode {
     pub content: String,
 }
 
-/// A tag that is written nearly so.
+/// A tag with a similar name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimilarTag {
     /// The tag.
     pub tag: String,
-    /// The share of trigrams that both have, 0.3 to 1; of its name, its last level or another name of it.
+    /// The trigram similarity, 0.3 to 1, of its name, its last level or a synonym.
     pub similarity: f32,
 }
 
-/// A tag that somebody asks by, and that there is not.
+/// A filter that matches no tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnmatchedTag {
-    /// The tag asked by.
+    /// The tag of the filter.
     pub tag: TagPath,
-    /// Those that are written nearly so, the nearest first.
+    /// Tags with similar names, the nearest first.
     pub nearest: Vec<String>,
 }
 
-/// Two tags that stand on the same nodes.
+/// Two tags with common nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoOccurrence {
     /// One tag.
     pub tag: String,
     /// The other.
     pub other: String,
-    /// Live nodes that have both.
+    /// Live nodes with both.
     pub nodes: i64,
-    /// Live nodes that have the one.
+    /// Live nodes with the one.
     pub tag_nodes: i64,
-    /// Live nodes that have the other.
+    /// Live nodes with the other.
     pub other_nodes: i64,
-    /// The share of nodes with either that have both, 0 to 1.
+    /// The share of common nodes, 0 to 1.
     pub jaccard: f32,
 }
 
@@ -130,18 +130,18 @@ pub struct CoOccurrence {
 pub struct LoggedChange {
     /// Its number.
     pub change: i64,
-    /// What it was, as `merge`.
+    /// Its kind, for example `merge`.
     pub kind: String,
-    /// What was asked for.
+    /// The request.
     pub details: Value,
-    /// Who asked.
+    /// The author.
     pub made_by: Option<String>,
     /// When.
     pub made_at: DateTime<Utc>,
-    /// The change that undid it.
+    /// The change that reverted it.
     pub reverted_by: Option<i64>,
-    /// How many names it is about.
+    /// The number of its names.
     pub names: i64,
-    /// How many nodes had other tags by it, or tags that are called otherwise.
+    /// The number of nodes with changed or renamed tags.
     pub nodes: i64,
 }

@@ -1,31 +1,31 @@
-//! What could be made better of an ontology.
+//! Suggestions for an ontology.
 
 use serde::Serialize;
 
 use super::look::TagUse;
 use crate::model::tags::TagPath;
 
-/// Two tags that may be one, and what speaks for it.
+/// Two tags that may mean the same, with the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Suggestion {
-    /// The one of fewer nodes.
+    /// The tag with fewer nodes.
     pub from: TagPath,
-    /// The one that would stay.
+    /// The tag to keep.
     pub into: TagPath,
     /// Nodes of `from` and those below it.
     pub from_nodes: i64,
     /// Nodes of `into` and those below it.
     pub into_nodes: i64,
-    /// How far their last levels are written alike: the share of common trigrams, from 0.5.
+    /// The trigram similarity of their last levels, from 0.5.
     pub name: Option<f32>,
-    /// The share of nodes with either that have both, from 0.5.
+    /// The share of common nodes, from 0.5.
     pub nodes: Option<f32>,
     /// The cosine of their embeddings, from 0.85.
     pub meaning: Option<f32>,
 }
 
 impl Suggestion {
-    /// How much speaks for it: each kind of evidence leaves less doubt.
+    /// The combined evidence.
     pub fn score(&self) -> f32 {
         1.0 - [self.name, self.nodes, self.meaning]
             .into_iter()
@@ -40,6 +40,6 @@ pub struct Orphan {
     /// The tag with its counts.
     #[serde(flatten)]
     pub tag: TagUse,
-    /// What it could be merged into: one that is written alike, else the one above it; none for a root that is like no other.
+    /// The suggested target: a tag with a similar name, otherwise the parent; none for a root without a similar tag.
     pub merge_into: Option<TagPath>,
 }

@@ -1,4 +1,4 @@
-//! What a recall found.
+//! The answer of a recall.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,51 +12,51 @@ use crate::model::nodes::Node;
 use crate::model::tags::TagPath;
 use crate::model::timeframe::{TimePhrase, Timeframe};
 
-/// What a recall found, and what it could not see.
+/// The answer of a recall: hits, and what the search could not see.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Recalled {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// The tags of the hits, those of most hits first.
+    /// The tags of the hits, the most frequent first.
     pub facets: Vec<Facet>,
-    /// The strategy that was asked for.
+    /// The requested strategy.
     pub strategy: Strategy,
-    /// What [`Strategy::Auto`] chose; none when another was asked for.
+    /// The choice of [`Strategy::Auto`]; none for other strategies.
     pub chosen: Option<Chosen>,
-    /// Words of the query that no node has, and those that were looked for in their place.
+    /// Spell-corrections: unknown words and their replacements.
     pub corrected: Vec<Correction>,
-    /// No memory has the phrases that hits had to have: their words were looked for instead.
+    /// No memory has the required phrases, so their words were searched.
     pub relaxed: bool,
-    /// When the hits were made: what the query's filter meant.
+    /// The resolved timeframe.
     pub timeframe: Timeframe,
-    /// The phrase that was taken from the query's text; none unless that was asked for, and one was found.
+    /// The time phrase that was taken from the query's text, with [`TimeFilter::Auto`](crate::TimeFilter::Auto).
     pub time_phrase: Option<TimePhrase>,
-    /// Nodes in namespace and timeframe whose embedding is pending: vectors cannot find them, or by a former text only;
-    /// text can. Counted up to 10,001; 0 for full text, which needs no embedding.
+    /// Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only by a former text;
+    /// full text does. At most 1,001 are counted. 0 for full text, which needs no embedding.
     pub unembedded: i64,
-    /// The labels of the models whose vectors were searched; none when no vectors were.
+    /// The labels of the searched models; empty without vectors.
     pub models: Vec<String>,
-    /// The active model, when one on standby answered because no embedder of the active one can be had here.
+    /// The active model, if one on standby answered because this program has no embedder of the active one.
     pub instead_of: Option<String>,
-    /// How the vectors were searched; none when no vectors were, or nothing was found.
+    /// How the vectors were searched; none without vectors or vector hits.
     pub vector_search: Option<VectorSearch>,
-    /// The legs that did not run although the strategy has them, and why.
+    /// The steps that did not run, and why.
     pub degraded: Vec<Degraded>,
-    /// Milliseconds that the query's embedding took (0 when it was cached or not needed).
+    /// Milliseconds for the query's embedding (0 if cached or not needed).
     pub embed_ms: f64,
-    /// Milliseconds that the database took, with both ways.
+    /// Milliseconds for the search, including network time.
     pub search_ms: f64,
-    /// What was searched.
+    /// The searches that ran.
     pub legs: Vec<Leg>,
-    /// What was searched for beside the query: other phrasings of it.
+    /// Other phrasings that were searched.
     pub expansions: Vec<String>,
-    /// Milliseconds that it took to be given them.
+    /// Milliseconds for the expansion.
     pub expand_ms: f64,
-    /// Milliseconds that the re-ranker took.
+    /// Milliseconds for the re-ranker.
     pub rerank_ms: f64,
 }
 
-/// A strategy that was chosen by what the query looks like.
+/// A strategy that was chosen by the query.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Chosen {
     /// The strategy.
@@ -65,12 +65,12 @@ pub struct Chosen {
     pub reason: &'static str,
 }
 
-/// A word of the query that was taken for another.
+/// A spell-corrected word.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Correction {
-    /// As it was asked for.
+    /// The word of the query.
     pub asked: String,
-    /// What was looked for: the word with two letters swapped, or the stem that is most like it.
+    /// The replacement: the word with two letters swapped, or the most similar stem.
     pub used: String,
 }
 
@@ -81,7 +81,7 @@ pub enum VectorSearch {
     /// Every vector in scope was compared: the scope, or what the filters leave of it, is small
     /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)).
     Exact,
-    /// By the HNSW index, which was asked on until enough of what it gave passed the filters: nearly the nearest.
+    /// By the HNSW index, until enough candidates passed the filters: approximately the nearest.
     Approximate,
 }
 
@@ -94,13 +94,13 @@ impl fmt::Display for VectorSearch {
     }
 }
 
-/// A part of a search that brings candidates.
+/// A search for candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Leg {
-    /// All vectors in scope, compared each.
+    /// All vectors in scope, compared exactly.
     Exact,
-    /// The vectors of what passes the filters, compared each.
+    /// The vectors of nodes that pass the filters, compared exactly.
     Narrow,
     /// The HNSW index of the vectors.
     Hnsw,
@@ -124,11 +124,11 @@ impl fmt::Display for Leg {
 pub struct Facet {
     /// The tag.
     pub tag: TagPath,
-    /// How many of the hits have it.
+    /// The number of hits with it.
     pub hits: usize,
 }
 
-/// A leg that did not run.
+/// A step that did not run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Degraded {
     /// `vector`, `rerank`, `expansion`.
@@ -139,59 +139,59 @@ pub struct Degraded {
     pub reason: String,
 }
 
-/// A node that was found.
+/// A hit.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Hit {
     /// The node.
     #[serde(flatten)]
     pub node: Node,
-    /// Why it stands where it stands.
+    /// The scores that decide its place.
     pub scores: Scores,
-    /// How often it was among the hits before; written behind the recalls, so the last seconds may be missing.
+    /// How often it was a hit before. Saved in the background, so the last seconds may be missing.
     pub access_count: u64,
-    /// When it was last.
+    /// When it was last a hit.
     pub last_accessed: Option<DateTime<Utc>>,
-    /// What brought it.
+    /// What found it.
     pub matched_by: MatchedBy,
-    /// Its best passage; only when asked for.
+    /// Its best passage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<Snippet>,
-    /// What its score is made of; only when asked for.
+    /// The parts of its score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// Its near-duplicates among the candidates, the best first, when they were to be folded.
+    /// Its folded near-duplicates, the best first.
     pub folded: Vec<NodeId>,
 }
 
-/// The scores of a hit; larger is better, ranks count from 1. Of a query that is a time and no more there are none.
+/// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
-    /// What the hits are ordered by: the similarity, BM25, or the fusion of both (about 0 to 1) with what neighbours add to
-    /// it or take from it, and what a speaker and a month that the query names add (with default weights 1 at most). Of
-    /// several phrasings or models the fusion of their ranks, 0 to 1.
+    /// The value that orders the hits: similarity, BM25, or their fusion (about 0 to 1) with the contributions of
+    /// neighbours, a named speaker and a named month (at most 1 with default weights). With several phrasings or
+    /// models, the fusion of their ranks, 0 to 1.
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
-    /// The similarity is that of a former text: the node was edited, and its new embedding is pending.
+    /// The similarity is that of a former text, because the node was edited and its new embedding is pending.
     pub stale: bool,
-    /// BM25, from 0, with what words add that stand together as in the query, and what is there as written.
+    /// BM25, from 0, including adjacent words and exact terms.
     pub text: Option<f64>,
-    /// The share that [`text`](Scores::text) is of the most that any node could have for this query, 0 to 1: comparable
-    /// between queries. 1 would be a node with nothing but the query's words, without end.
+    /// [`text`](Scores::text) as a share of the highest possible score for this query, 0 to 1: comparable between
+    /// queries.
     pub text_share: Option<f64>,
-    /// Its place among the vector leg's candidates.
+    /// Its rank among the vector candidates.
     pub vector_rank: Option<i64>,
-    /// Its place among the text leg's candidates.
+    /// Its rank among the text candidates.
     pub text_rank: Option<i64>,
-    /// The share of the tags to be boosted that it has, 0 to 1; none when there were none.
+    /// Its share of the boosted tags, 0 to 1; none without boosted tags.
     pub tags: Option<f64>,
-    /// What the hits are ordered by when tags are boosted or relevance is asked for, 0 to 10; else none.
+    /// Its relevance, 0 to 10, which orders the hits with boosted tags or requested weights; otherwise none.
     pub relevance: Option<f64>,
-    /// What the re-ranker says, on its own scale; the hits that have it are ordered by it.
+    /// The re-ranker's score, on its own scale, which orders the re-ranked hits.
     pub reranked: Option<f64>,
 }
 
-/// What brought a hit.
+/// What found a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchedBy {
@@ -201,11 +201,11 @@ pub enum MatchedBy {
     Text,
     /// Both.
     Both,
-    /// The query was a time and no more; this is of it.
+    /// The time, of a query that is only a time.
     Time,
-    /// It has tags that were to be [boosted](crate::RecallQuery::boost_tags); neither its words nor its embedding brought it.
+    /// [Boosted](crate::RecallQuery::boost_tags) tags; neither its words nor its embedding.
     Tag,
-    /// It was said beside what one of both found.
+    /// A neighbouring turn that vectors or words found.
     Neighbour,
 }
 

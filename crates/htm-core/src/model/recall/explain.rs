@@ -1,6 +1,6 @@
-//! Why a hit stands where it stands.
+//! The parts of a hit's score.
 
-/// What a hit's score is made of: the parts add up to it.
+/// The parts of a hit's score. Their sum is the score.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
     /// The parts that are not 0.
@@ -10,11 +10,11 @@ pub struct Explanation {
 /// A part of a score.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ScorePart {
-    /// `vector` (the similarity, normalised and weighted), `words` (BM25 of the query's words, likewise, without what the
-    /// text's length alone brings), `together` (words that stand together as in the query), `exact` (exact terms, as
-    /// written), `neighbours` (below 0 where they are worse than usual), `speaker`, `time`.
+    /// `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for
+    /// length), `together` (adjacent words, as in the query), `exact` (exact terms as written), `neighbours` (negative
+    /// if they are below average), `speaker`, `time`.
     pub name: &'static str,
-    /// What it adds.
+    /// Its contribution.
     pub score: f64,
 }
 
@@ -24,7 +24,7 @@ impl Explanation {
         Self { parts: parts.map(|&(name, score)| ScorePart { name, score }).collect() }
     }
 
-    /// What the parts are together: the score.
+    /// The sum of the parts: the score.
     pub fn sum(&self) -> f64 {
         self.parts.iter().map(|part| part.score).sum()
     }

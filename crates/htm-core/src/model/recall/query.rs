@@ -1,4 +1,4 @@
-//! What to find: the query, its strategy, its filters.
+//! The query of a recall: text, strategy, filters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,10 +12,10 @@ use crate::model::relevance::RelevanceWeights;
 use crate::model::tags::TagPath;
 use crate::model::timeframe::TimeFilter;
 
-/// The most hits that one recall gives.
+/// The most hits of a recall.
 pub const MAX_LIMIT: usize = 10_000;
 
-/// The most bytes that a query may have: more than embedding models read at once (8,192 tokens, about four bytes each).
+/// The most bytes of a query: more than the window of embedding models (8,192 tokens, about four bytes each).
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
 /// How recall searches.
@@ -29,12 +29,12 @@ pub enum Strategy {
     /// By both, fused.
     #[default]
     Hybrid,
-    /// By what the query looks like: [`Recalled::chosen`](crate::Recalled::chosen) says which of the others, and why.
+    /// Chosen by the query. [`Recalled::chosen`](crate::Recalled::chosen) names the choice and the reason.
     Auto,
 }
 
 impl Strategy {
-    /// Those that search; [`Strategy::Auto`] is one of them each time.
+    /// The strategies that search. [`Strategy::Auto`] chooses one of them.
     pub const ALL: [Strategy; 3] = [Strategy::Vector, Strategy::Fulltext, Strategy::Hybrid];
 
     /// Its name.
@@ -70,69 +70,69 @@ impl FromStr for Strategy {
     }
 }
 
-/// A tag that hits must have.
+/// A required tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagFilter {
-    /// This tag.
+    /// Exactly this tag.
     Exact(TagPath),
-    /// This tag or one below it: `data` takes in `data:x`, never `database`.
+    /// This tag or one below it: `data` includes `data:x`, never `database`.
     Prefix(TagPath),
 }
 
-/// What to find. Only the text is needed.
+/// A query. Only the text is required.
 #[derive(Clone, Debug)]
 pub struct RecallQuery {
-    /// The question, or the words. `"a phrase"` must be in a hit where the text is nothing but signs, and is preferred
-    /// beside words; `-word` must not be in a hit, except that sentences have no such sign; `word*` is the beginning of
-    /// words; `17.2`, `--flag`, `a::b` come first where they are written so.
+    /// The question or the words. `"a phrase"` is required if the text has only signs, and preferred beside words.
+    /// `-word` is excluded, except in sentences. `word*` is a prefix. `17.2`, `--flag` and `a::b` rank first as
+    /// written.
     pub text: String,
-    /// Where: in any of these; none is the handle's namespace. An unknown one is empty.
+    /// The namespaces to search; empty: the handle's. An unknown one has no memories.
     pub namespaces: Vec<String>,
-    /// How; hybrid unless said otherwise.
+    /// The strategy. Default: hybrid.
     pub strategy: Strategy,
-    /// When the memory was made.
+    /// The timeframe.
     pub timeframe: TimeFilter,
-    /// Tags that a hit must have.
+    /// Required tags.
     pub tags: Vec<TagFilter>,
-    /// One of the tags is enough; else all are needed.
+    /// Any of the tags is enough; otherwise all are required.
     pub any_tag: bool,
-    /// Tags that a hit had better have: with any of them, hits are ordered by their [relevance](crate::RelevanceWeights).
-    /// What has them is a candidate as well, the nearest to the query, unless more than 2,000 assignments are of these tags.
+    /// Preferred tags. With any of them, hits are ordered by [relevance](crate::RelevanceWeights). Nodes with these
+    /// tags that are nearest to the query become candidates, unless the tags have more than 2,000 assignments.
     pub boost_tags: Vec<TagFilter>,
-    /// Orders the candidates by their relevance with these weights; with `boost_tags` and none given, by those of the
+    /// Orders the candidates by relevance with these weights. Default with `boost_tags`: the weights of the
     /// [settings](crate::RecallSettings::relevance).
     pub rerank: Option<RelevanceWeights>,
-    /// Whether the hits count as accessed; an evaluation leaves no trace.
+    /// Whether hits count as accessed. Turn it off for evaluations.
     pub count_accesses: bool,
-    /// Only what any of these robots remembered.
+    /// Only memories of any of these robots.
     pub robots: Vec<String>,
-    /// Only what was said in this conversation.
+    /// Only memories of this conversation.
     pub session: Option<String>,
-    /// The labels of the models whose vectors are searched; none is the one that recall asks
-    /// ([`Settings::recall_model`](crate::Settings::recall_model)). The lists of several are fused by rank.
+    /// The labels of the models to search; empty: [`Settings::recall_model`](crate::Settings::recall_model). The lists
+    /// of several are fused by rank.
     pub models: Vec<String>,
-    /// What a hit's metadata must contain: the same values under the same names, at any depth, and others besides.
+    /// Required metadata: a hit's metadata contains these values under these names, at any depth.
     pub metadata: Map<String, Value>,
-    /// How many hits, 1 to 10,000.
+    /// The number of hits, 1 to 10,000.
     pub limit: usize,
-    /// The least cosine similarity, 0 to 1, that vectors may bring; none is the handle's. What the words bring stays.
+    /// The least cosine similarity of vector hits, 0 to 1; none: the handle's. Text hits stay.
     pub min_similarity: Option<f64>,
-    /// Whether each hit is to have a [`Snippet`](crate::Snippet).
+    /// Whether to return a [`Snippet`](crate::Snippet) for each hit.
     pub snippets: bool,
-    /// Whether each hit is to have an [`Explanation`](crate::Explanation).
+    /// Whether to return an [`Explanation`](crate::Explanation) for each hit.
     pub explain: bool,
-    /// Whether words that no node has are taken for those that were meant; else they find nothing.
+    /// Whether to spell-correct unknown words.
     pub correct: bool,
-    /// The first candidates are ordered by a re-ranker ([`Htm::with_reranker`](crate::Htm::with_reranker)), which reads
-    /// query and text together.
+    /// Whether a re-ranker ([`Htm::with_reranker`](crate::Htm::with_reranker)), which reads query and text together,
+    /// orders the first candidates.
     pub cross_encode: bool,
-    /// Hits that differ from one another: 0 (only relevance counts) to 1 (only novelty); maximal marginal relevance
-    /// (Carbonell and Goldstein 1998).
+    /// Prefers hits that differ: 0 (relevance only) to 1 (novelty only), by maximal marginal relevance (Carbonell and
+    /// Goldstein 1998).
     pub diversity: Option<f64>,
-    /// Near-duplicates are one hit, which names the others ([`Hit::folded`](crate::Hit::folded)).
+    /// Whether near-duplicates become one hit, which lists the others ([`Hit::folded`](crate::Hit::folded)).
     pub fold: bool,
-    /// A language model says the query in other words too ([`Htm::with_expander`](crate::Htm::with_expander)), and all of
-    /// them are searched for.
+    /// Whether a language model ([`Htm::with_expander`](crate::Htm::with_expander)) rephrases the query; all phrasings
+    /// are searched.
     pub expand: bool,
 }
 
@@ -169,19 +169,19 @@ impl RecallQuery {
         }
     }
 
-    /// Looks in a namespace, beside those that were named before.
+    /// Adds a namespace to search.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespaces.push(namespace.into());
         self
     }
 
-    /// Takes what a robot remembered, beside those that were named before.
+    /// Adds a robot to the filter.
     pub fn robot(mut self, robot: impl Into<String>) -> Self {
         self.robots.push(robot.into());
         self
     }
 
-    /// Searches a model's vectors, beside those that were named before.
+    /// Adds a model to search.
     pub fn model(mut self, label: impl Into<String>) -> Self {
         self.models.push(label.into());
         self
@@ -200,19 +200,19 @@ impl RecallQuery {
         self
     }
 
-    /// Asks for a tag.
+    /// Requires a tag.
     pub fn tag(mut self, tag: TagFilter) -> Self {
         self.tags.push(tag);
         self
     }
 
-    /// Prefers what has a tag to what has not.
+    /// Prefers a tag.
     pub fn boost(mut self, tag: TagFilter) -> Self {
         self.boost_tags.push(tag);
         self
     }
 
-    /// Asks for an entry of the metadata.
+    /// Requires a metadata entry.
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.into(), value.into());
         self
@@ -224,13 +224,13 @@ impl RecallQuery {
         self
     }
 
-    /// Sets how many hits.
+    /// Sets the number of hits.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Sets the least similarity that vectors may bring.
+    /// Sets the least similarity of vector hits.
     pub fn min_similarity(mut self, least: f64) -> Self {
         self.min_similarity = Some(least);
         self

@@ -1,40 +1,40 @@
-//! What decides how recall searches.
+//! The settings of recall.
 
 use crate::model::refine::RefineSettings;
 use crate::model::relevance::RelevanceWeights;
 
-/// How both legs are fused.
+/// How both lists are fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fusion {
     /// A weighted sum of both scores, each min–max-normalised over the union of the candidates (Bruch et al. 2023,
     /// "An Analysis of Fusion Functions for Hybrid Retrieval").
     #[default]
     Convex,
-    /// The sum of 1 / (60 + rank) over the legs (Cormack et al. 2009, "Reciprocal Rank Fusion").
+    /// The sum of 1 / (60 + rank) over the lists (Cormack et al. 2009, "Reciprocal Rank Fusion").
     Rrf,
 }
 
-/// What decides how recall searches; from the configuration.
+/// The settings of recall, from the configuration.
 #[derive(Clone, Debug)]
 pub struct RecallSettings {
-    /// Candidates that each leg retrieves; at least the limit of the query.
+    /// Candidates of each list; at least the limit of the query.
     pub pool: usize,
     /// Weight of the vectors in the convex sum, 0 to 1; the text has the rest.
     pub weight_vector: f64,
-    /// How both legs are fused.
+    /// How both lists are fused.
     pub fusion: Fusion,
-    /// Candidates that the HNSW index looks at before it is asked for more.
+    /// Candidates that the HNSW index examines before it is asked for more.
     pub ef_search: u32,
-    /// Scopes of up to this many nodes are searched exactly; so are larger ones of which the filters by tag, robot, session
-    /// and metadata leave no more.
+    /// Up to this many nodes are compared exactly: those of the searched namespaces and time, or those that pass the
+    /// filters by tag, robot, session and metadata.
     pub exact_scope: usize,
-    /// Whether words that no node has are taken for those that were meant.
+    /// Whether unknown words are spell-corrected.
     pub correct: bool,
-    /// The least cosine similarity that vectors may bring, 0 to 1; none is no threshold.
+    /// The least cosine similarity of vector hits, 0 to 1; none: no threshold.
     pub min_similarity: Option<f64>,
-    /// What relevance is made of.
+    /// The weights of relevance.
     pub relevance: RelevanceWeights,
-    /// What a refined recall does beside its search.
+    /// The settings of refinement.
     pub refine: RefineSettings,
 }
 

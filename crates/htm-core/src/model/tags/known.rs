@@ -1,27 +1,27 @@
-//! What a tagger is told of a namespace's ontology.
+//! The ontology as a tagger sees it.
 
 use super::{FormerNames, TagPath};
 
-/// The ontology of a namespace, as a tagger is told of it.
+/// A namespace's ontology as a tagger sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownTags {
-    /// The tags, those to be preferred first.
+    /// The tags, preferred ones first.
     pub tags: Vec<KnownTag>,
-    /// What names mean that are no tags any more.
+    /// The meanings of former names.
     pub former: FormerNames,
 }
 
-/// A tag that a namespace has.
+/// A tag of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownTag {
     /// The tag.
     pub path: TagPath,
-    /// What it is about, where somebody said so.
+    /// Its description, if any.
     pub description: Option<String>,
 }
 
 impl KnownTag {
-    /// What is embedded of it: its words, and what it is about. `database:postgresql` is `database postgresql`.
+    /// Its text for embedding: its words and its description. `database:postgresql` is `database postgresql`.
     pub fn words(&self) -> String {
         let words = self.path.as_str().replace([':', '-'], " ");
         match &self.description {

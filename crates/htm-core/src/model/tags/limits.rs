@@ -1,12 +1,12 @@
-//! How many tags there may be.
+//! Limits of the number of tags.
 
-/// The most tags of a memory and of a namespace, those above them counted: a program that tags by an id of its own fills
-/// no ontology with names that nobody reads.
+/// The most tags of a memory and of a namespace, including parents. They keep a program that uses ids as tags from
+/// flooding the ontology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagLimits {
-    /// What one memory or one edit may bring.
+    /// The most tags of one memory or one edit.
     pub memory: usize,
-    /// What a namespace may have. Writers at the same time may get it past that by what each brings.
+    /// The most tags of a namespace. Concurrent writers may exceed it by one memory's tags each.
     pub namespace: usize,
 }
 

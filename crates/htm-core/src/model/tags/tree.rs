@@ -1,33 +1,31 @@
-//! The tags of a namespace as the tree that they are.
+//! The tags of a namespace as trees.
 
 use super::TagPath;
 
-/// A tag with what stands below it. A namespace has several: its roots.
+/// A tag with the tags below it. A namespace has one tree per root.
 ///
-/// In order: children by name, so `database` with all that is below it comes before `database-design`.
+/// Children are ordered by name, so `database` with its subtree comes before `database-design`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TagTree {
     /// Its path, the root's name first.
     pub tag: TagPath,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
-    /// Live nodes that have this very tag.
+    /// Live nodes with exactly this tag.
     pub nodes: i64,
-    /// Live nodes that have this tag or one below it. Never the sum of the children: a node that has two of them is
-    /// one node.
+    /// Live nodes with this tag or one below it. A node with several of them counts once.
     pub total: i64,
     /// The tags one level below, by name.
     pub children: Vec<TagTree>,
 }
 
 impl TagTree {
-    /// A tag with nothing below it yet.
+    /// A tag without children.
     pub fn new(tag: TagPath, description: Option<String>, nodes: i64, total: i64) -> Self {
         Self { tag, description, nodes, total, children: Vec::new() }
     }
 
-    /// The roots, with everything at its place, of tags in any order. Each hangs on the nearest tag above it that is among
-    /// them.
+    /// Builds the trees of tags in any order. Each tag is placed below its nearest given ancestor.
     ///
     /// ```
     /// use htm_core::tag::TagTree;
@@ -52,14 +50,14 @@ impl TagTree {
         roots
     }
 
-    /// The tree that begins at a tag, if it is in one of `roots`.
+    /// The subtree of a tag, if it is in one of `roots`.
     pub fn find<'a>(roots: &'a [TagTree], tag: &TagPath) -> Option<&'a TagTree> {
         let next = roots.iter().find(|root| root.tag == *tag || tag.is_below(&root.tag))?;
         if next.tag == *tag { Some(next) } else { Self::find(&next.children, tag) }
     }
 
-    /// Takes off what is deeper than `depth` levels, the first one counted, or has fewer than `min_nodes` nodes. What
-    /// stays keeps its counts.
+    /// Removes tags below `depth` levels, including the first, and tags with fewer than `min_nodes` nodes. The other
+    /// tags keep their counts.
     pub fn trim(roots: &mut Vec<TagTree>, depth: usize, min_nodes: i64) {
         if depth == 0 {
             roots.clear();
@@ -70,13 +68,13 @@ impl TagTree {
         }
     }
 
-    /// What one of its children is called under it: the last level, mostly.
+    /// The name of a child relative to it: usually the last level.
     pub fn name_of<'a>(&self, child: &'a TagTree) -> &'a str {
         let path = child.tag.as_str();
         path.get(self.tag.as_str().len() + 1..).unwrap_or(path)
     }
 
-    /// The tag and all that is below it, as they are listed.
+    /// The tag and its subtree, in order.
     pub fn iter(&self) -> impl Iterator<Item = &TagTree> {
         let mut open = vec![self];
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The filter of a query by time, and what becomes of it.
+//! The time filter of a query, and its resolution.
 
 use std::str::FromStr;
 
@@ -8,17 +8,16 @@ use super::phrase::{phrases, without};
 use super::{TimeExpression, TimeSettings, Timeframe};
 use crate::model::error::{Error, Result};
 
-/// When the memories that are looked for were made.
+/// The time filter of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimeFilter {
     /// Within these ranges.
     Within(Timeframe),
-    /// What an expression means when the query is asked, by the database's clock and the handle's
-    /// [`TimeSettings`].
+    /// An expression, resolved when the query is asked, by the database's clock and the handle's [`TimeSettings`].
     Said(TimeExpression),
-    /// What the query's text says: the phrase is cut from it ("what did we decide last week about billing" asks
-    /// "what did we decide about billing"). No phrase, no filter; nor is one taken from within quotes, or one whose
-    /// time has not begun.
+    /// The time phrase in the query's text, which is removed from it: "what did we decide last week about billing"
+    /// becomes "what did we decide about billing". Without a phrase there is no filter. Phrases in quotes and future
+    /// times are ignored.
     Auto,
 }
 
@@ -40,7 +39,7 @@ impl From<TimeExpression> for TimeFilter {
     }
 }
 
-/// `auto`, or whatever [`TimeExpression`] reads.
+/// `auto`, or an expression for [`TimeExpression`].
 impl FromStr for TimeFilter {
     type Err = Error;
 
@@ -52,16 +51,16 @@ impl FromStr for TimeFilter {
     }
 }
 
-/// A phrase that was taken from a query's text.
+/// A time phrase that was taken from a query's text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TimePhrase {
-    /// As it stood there.
+    /// The phrase.
     pub phrase: String,
-    /// What was searched for: the query without it; empty when it was a time and no more.
+    /// The query without it; empty if the query was only a time.
     pub query: String,
 }
 
-/// A filter that has met the clock.
+/// A resolved filter.
 #[derive(Default)]
 pub(crate) struct Applied {
     pub(crate) timeframe: Timeframe,
@@ -69,14 +68,14 @@ pub(crate) struct Applied {
 }
 
 impl Applied {
-    /// Whether the text was a time and no more: it asks for everything of that time.
+    /// Whether the text was only a time: it asks for everything of that time.
     pub(crate) fn is_only_time(&self) -> bool {
         self.phrase.as_ref().is_some_and(|taken| taken.query.is_empty())
     }
 }
 
 impl TimeFilter {
-    /// What it means for a text, whatever the time; none when that depends on it.
+    /// The filter for a text if it does not depend on the time; otherwise none.
     pub(crate) fn fixed(&self, text: &str) -> Option<Applied> {
         match self {
             Self::Within(timeframe) => Some(Applied { timeframe: timeframe.clone(), phrase: None }),
@@ -85,7 +84,7 @@ impl TimeFilter {
         }
     }
 
-    /// What it means for a text at this time.
+    /// The filter for a text at this time.
     pub(crate) fn at(&self, text: &str, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Applied> {
         match self {
             Self::Within(timeframe) => Ok(Applied { timeframe: timeframe.clone(), phrase: None }),

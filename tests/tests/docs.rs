@@ -1,0 +1,203 @@
+//! The documents, typed. Every command of README.md and docs/ runs as it stands, in order. Each document has a directory and
+//! a database of its own. A comment before a block says how it differs:
+//!
+//! - `<!-- not run: REASON -->`: it cannot run here.
+//! - `<!-- in the background -->`: its programs run until the end of the document.
+//!
+//! Lines that are not run are parsed by a test of htm-cli (`args/documented.rs`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use htm_tests::{Sandbox, TestDatabase};
+
+/// Each document has a test of its own, named after it.
+macro_rules! documents {
+    ($($name:ident: $path:literal),+ $(,)?) => {
+        const DOCUMENTS: &[&str] = &[$($path),+];
+        $(#[tokio::test]
+        async fn $name() {
+            run($path).await;
+        })+
+    };
+}
+
+documents! {
+    readme: "README.md",
+    commands: "docs/commands.md",
+    configuration: "docs/configuration.md",
+    memory: "docs/memory.md",
+    ontology: "docs/ontology.md",
+    operating: "docs/operating.md",
+    providers: "docs/providers.md",
+    recall: "docs/recall.md",
+    time: "docs/time.md",
+    working_memory: "docs/working-memory.md",
+}
+
+/// Documents without a command. The Rust of these is compiled as documentation tests of htm-runtime.
+const WITHOUT_COMMANDS: &[&str] = &["docs/library.md"];
+
+/// The most lines of the documents that everybody reads.
+const MOST_LINES: &[(&str, usize)] = &[("README.md", 150), ("ARCHITECTURE.md", 200)];
+
+/// How the commands of a block are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// Each to its end.
+    ToItsEnd,
+    /// Until the end of the document.
+    InTheBackground,
+    /// Not at all.
+    Not,
+}
+
+/// A block of commands.
+struct Block {
+    run: Run,
+    /// Each with the number of its first line.
+    commands: Vec<(usize, String)>,
+}
+
+/// Runs a document's commands.
+async fn run(document: &str) {
+    let text = read(document);
+    let blocks = blocks(document, &text);
+    let model = htm_providers::local::default_model_dir();
+    if !model.join("model.safetensors").exists() {
+        eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
+        return;
+    }
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db)
+        .set("HTM_EMBEDDING__PROVIDER", "local")
+        .set("HTM_TAG__PROVIDER", "local")
+        .set("HTM_LOCAL__MODEL_DIR", &model.display().to_string());
+    // The reader stands in a checkout.
+    sandbox.shell(&format!("ln -s '{}' demo", root().join("demo").display())).await.succeeds();
+    let (mut ran, mut left) = (0, 0);
+    let mut background = Vec::new();
+    for Block { run, commands } in &blocks {
+        for (line, command) in commands {
+            match run {
+                Run::Not => {
+                    left += 1;
+                    continue;
+                }
+                Run::InTheBackground => {
+                    let words: Vec<&str> = command.split_whitespace().collect();
+                    background.push(sandbox.start(words[0], &words[1..]));
+                }
+                Run::ToItsEnd => {
+                    eprintln!("{document}:{line}: {command}");
+                    sandbox.shell(command).await.succeeds();
+                }
+            }
+            ran += 1;
+        }
+    }
+    eprintln!("{document}: {ran} commands run, {left} not");
+    assert!(ran > 0, "{document} has no command that runs: show one, or list it in WITHOUT_COMMANDS");
+}
+
+#[test]
+fn no_document_is_left_out() {
+    let guides = fs::read_dir(root().join("docs")).expect("docs/");
+    let names = guides.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let mut found: Vec<String> =
+        names.map(|name| format!("docs/{name}")).chain(["README.md".into()]).collect();
+    let mut known: Vec<&str> = [DOCUMENTS, WITHOUT_COMMANDS].concat();
+    found.sort();
+    known.sort();
+    assert_eq!(found, known, "each document is in DOCUMENTS or in WITHOUT_COMMANDS, and is there");
+    for document in WITHOUT_COMMANDS {
+        assert!(blocks(document, &read(document)).is_empty(), "{document} has commands: test it");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for document in [DOCUMENTS, WITHOUT_COMMANDS, &["ARCHITECTURE.md", "SECURITY.md"]].concat() {
+        let text = read(document);
+        let here = root().join(document);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link)) {
+            if link.contains("://") {
+                continue;
+            }
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = here.parent().expect("a directory").join(path);
+            let target = if path.is_empty() { here.clone() } else { target };
+            assert!(target.exists(), "{document} links to {link}, which is not there");
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&target).expect("a document");
+                let mut headings = text.lines().filter(|line| line.starts_with('#')).map(slug);
+                assert!(headings.any(|it| it == anchor), "{document} links to {link}: no such heading");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_everybody_reads_is_short() {
+    for (document, most) in MOST_LINES {
+        let lines = read(document).lines().count();
+        assert!(lines <= *most, "{document} has {lines} lines, of at most {most}");
+    }
+}
+
+/// The anchor of a heading, as GitHub makes it.
+fn slug(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+    kept.map(|it| if it == ' ' { '-' } else { it }).collect()
+}
+
+/// The ```console blocks, with the lines that begin with `$ ` and their continuations.
+fn blocks(document: &str, text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut run, mut is_inside) = (Run::ToItsEnd, false);
+    for (number, line) in (1..).zip(text.lines()) {
+        match blocks.last_mut().filter(|_| is_inside) {
+            None if line == "```console" => {
+                is_inside = true;
+                blocks.push(Block { run, commands: Vec::new() });
+                run = Run::ToItsEnd;
+            }
+            None => {
+                assert!(
+                    run == Run::ToItsEnd,
+                    "{document}:{number}: the comment above stands before no block"
+                );
+                run = match line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) {
+                    None => Run::ToItsEnd,
+                    Some("in the background") => Run::InTheBackground,
+                    Some(comment) => {
+                        let reason = comment.strip_prefix("not run: ").unwrap_or_default();
+                        assert!(!reason.is_empty(), "{document}:{number}: `{comment}`: why is it not run?");
+                        Run::Not
+                    }
+                };
+            }
+            Some(_) if line == "```" => is_inside = false,
+            Some(block) => match (line.strip_prefix("$ "), block.commands.last_mut()) {
+                (Some(command), _) => block.commands.push((number, command.to_owned())),
+                (None, Some((_, command))) if command.ends_with('\\') => {
+                    command.push('\n');
+                    command.push_str(line);
+                }
+                // What a command says.
+                (None, _) => {}
+            },
+        }
+    }
+    assert!(!is_inside, "{document}: a block does not end");
+    blocks
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
+}
