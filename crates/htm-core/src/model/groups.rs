@@ -1,12 +1,12 @@
 //! Groups of robots: what they are, who is in them, and a member's copy of what they have in mind.
 
+pub(crate) mod errors;
 pub(crate) mod mirror;
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-pub use crate::model::error::GroupError;
 use crate::model::id::{GroupId, NodeId};
 
 /// What a member of a group does.
