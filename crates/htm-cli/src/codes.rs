@@ -48,3 +48,6 @@ htm_core::error_codes! {
         => "this is a bug; report it";
 }
 
+
+#[cfg(test)]
+mod tests;
