@@ -24,9 +24,9 @@ htm_core::error_codes! {
         => "mend the line that the message names";
     NOT_IN_MIND "not_in_mind" User "The robot has none of these nodes in mind."
         => "see what it has: `htm memory show`";
-    PLAN_MISSING "plan_missing" User "Nobody has seen what would be forgotten."
+    PLAN_MISSING "plan_missing" User "The plan of the nodes to forget was not named."
         => "run it with `--dry-run` instead of `--yes`, look, then say so: `--plan PLAN --yes`, with the plan's number";
-    PLAN_CHANGED "plan_changed" User "What would be forgotten is not what was shown."
+    PLAN_CHANGED "plan_changed" User "The nodes that match now are not those of the plan."
         => "look at it again with `--dry-run`";
     QUERIES_MISSING "queries_missing" User "A namespace has no memory to make queries of."
         => "give queries, or another --namespace";
@@ -47,7 +47,6 @@ htm_core::error_codes! {
     DEMO_UNREADABLE "demo_unreadable" Bug "A question of the demo cannot be read."
         => "this is a bug; report it";
 }
-
 
 #[cfg(test)]
 mod tests;

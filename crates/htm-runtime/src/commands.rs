@@ -1,13 +1,13 @@
-//! The commands that mend an error. The library's hints name its calls; who has a terminal types these.
+//! The commands that mend an error. The library's hints name its calls; programs show their users these instead.
 
 use htm_core::Error;
 
-/// What to do next, for who has a terminal: the command to type, else what the error says.
+/// What to do next: the command to type if there is one, else the error's own hint.
 pub fn hint(error: &Error) -> String {
     of_code(error).unwrap_or_else(|| error.hint().to_owned())
 }
 
-/// The table; none where no command is better than the error's own hint, or where it lacks a value.
+/// The table from code to command. None: the error's own hint is as good, or a value for the command is missing.
 fn of_code(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
     Some(match error.code() {
@@ -160,7 +160,7 @@ fn of_code(error: &Error) -> Option<String> {
     })
 }
 
-/// What was to be merged into, and is no tag, is a rename that was meant.
+/// Who merges tags into one that does not exist wants a rename.
 fn unknown_tag(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
     let Some(first) = value("from") else {

@@ -85,7 +85,7 @@ impl Htm {
             Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query)).and(required);
         if words.plain.trim().is_empty() && words.filters() {
             let text: String = query.text.chars().take(80).collect();
-            let message = format!("the query `{text}` says only what hits must not contain");
+            let message = format!("the query `{text}` names only words that hits must not contain");
             return Err(Error::new(codes::QUERY_ONLY_NEGATIONS, message));
         }
         let chosen = (query.strategy == Strategy::Auto).then(|| auto::choose(&words));

@@ -270,9 +270,8 @@ async fn incomplete(
 ) -> Result<Error> {
     let ModelOverview { open, dead, .. } = overview(pool, target).await?;
     let (label, active) = (&target.label, &active.label);
-    let message = format!(
-        "{label} has no embedding yet of {missing} of the nodes that recall finds by vector with {active}"
-    );
+    let message =
+        format!("{label} lacks the embeddings of {missing} nodes that recall finds by vector with {active}");
     Ok(Error::new(codes::MODEL_INCOMPLETE, message)
         .with_hint(format!(
             "open jobs in its queue: {open}, dead letters: {dead}. Wait, and retry the dead: `Jobs::retry`; or go \

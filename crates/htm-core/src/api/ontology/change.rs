@@ -209,7 +209,7 @@ impl Ontology<'_> {
             }
         }
         if targets.len() < 2 {
-            let message = format!("a tag is split into at least two, not {}", targets.len());
+            let message = format!("a tag is split into at least two tags, not into {}", targets.len());
             return Err(Error::new(codes::NOTHING_TO_SPLIT, message));
         }
         let split = draft.after.tags.entry(tag.to_string()).or_default();

@@ -51,7 +51,7 @@ error_codes! {
         => "read it again (`Htm::get`), then edit what it says now";
     NOT_FORGOTTEN "not_forgotten" User "The node to restore is not forgotten."
         => "nothing is left to do";
-    NOT_CONFIRMED "not_confirmed" User "An act that deletes something was not confirmed."
+    NOT_CONFIRMED "not_confirmed" User "An act that removes something was not confirmed."
         => "confirm it: `Confirmation::Confirmed`";
     TIME_IN_FUTURE "time_in_future" User "A time is in the future, where only the past makes sense."
         => "give a time that has passed; the database's clock counts";
@@ -71,7 +71,7 @@ error_codes! {
         => "give a number from 0 to 1, as 0.7; leave it out for no threshold";
     DIVERSITY_OUT_OF_RANGE "diversity_out_of_range" User "Diversity is outside 0 to 1."
         => "give a number from 0 (only relevance) to 1 (only novelty), as 0.3";
-    QUERY_ONLY_NEGATIONS "query_only_negations" User "The query says only what hits must not contain."
+    QUERY_ONLY_NEGATIONS "query_only_negations" User "The query names only words that hits must not contain."
         => "add a word that hits should have, as in `postgres -mysql`";
     RELEVANCE_WEIGHTS_INVALID "relevance_weights_invalid" User "The weights of relevance are not 1 together, or one is below 0."
         => "give similarity, text, importance, tags, recency and access, none below 0 and 1 together";
@@ -146,7 +146,7 @@ error_codes! {
         => "see those that there are: `Ontology::list`; a tag belongs to one namespace";
     TAG_TAKEN "tag_taken" User "The new name is a tag already."
         => "make one of both: `Ontology::merge`";
-    TAG_INTO_ITSELF "tag_into_itself" User "A tag was to take its own place."
+    TAG_INTO_ITSELF "tag_into_itself" User "A tag was to be renamed, merged or split into itself."
         => "name another tag; one may be written in several ways";
     TAG_INTO_OWN_CHILD "tag_into_own_child" User "A tag was to move below itself."
         => "to make several tags of it: `Ontology::split`";

@@ -55,7 +55,7 @@ pub(crate) fn last_active(group: &str, robot: &str) -> Error {
 pub(crate) fn elsewhere(group: &str, namespace: &str, other: &str) -> Error {
     Error::new(
         codes::GROUP_ELSEWHERE,
-        format!("group `{group}` is of namespace `{namespace}`, the memory of `{other}`"),
+        format!("group `{group}` belongs to namespace `{namespace}`, the memory to `{other}`"),
     )
     .with_hint(format!("remember it in namespace `{namespace}`, or without one"))
 }

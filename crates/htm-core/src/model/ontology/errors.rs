@@ -42,7 +42,7 @@ pub(crate) fn with_nearest(error: Error, nearest: &[String]) -> Error {
 }
 
 pub(crate) fn into_itself(tag: &TagPath) -> Error {
-    Error::new(codes::TAG_INTO_ITSELF, format!("tag `{tag}` cannot take its own place"))
+    Error::new(codes::TAG_INTO_ITSELF, format!("tag `{tag}` cannot be renamed, merged or split into itself"))
 }
 
 pub(crate) fn into_own_child(tag: &TagPath, into: &TagPath) -> Error {

@@ -94,7 +94,8 @@ impl OntologyDocument {
         for (number, it) in (1..).zip(&self.tags) {
             check_description(it.tag.as_str(), it.description.as_deref())?;
             if !seen.insert(&it.tag) {
-                let message = format!("tag {number} of the ontology, `{}`, stands in it before", it.tag);
+                let message =
+                    format!("the ontology lists tag `{}` a second time, as number {number}", it.tag);
                 return Err(Error::new(codes::TAG_TWICE, message));
             }
         }
