@@ -27,7 +27,7 @@ impl Corpus {
         };
         run("select htm.register_embedding_model('bench', 'clusters', 384);
              drop index htm.embeddings_1_hnsw_idx, htm.nodes_tsv_idx;
-             insert into htm.robots (namespace, name) values ('default', 'many'), ('default', 'tenth'), ('small', 'few');
+             insert into htm.robots (namespace, name) values ('default', 'many'), ('default', 'tenth'), ('small', 'few'), ('tenant', 'own');
              insert into htm.tags (namespace, path) values ('default', 'hundredth')")
         .await;
         for start in (0..nodes).step_by(CHUNK) {
@@ -36,12 +36,12 @@ impl Corpus {
                 "with node as (
                     insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding,
                                            metadata, session, seq, created_at)
-                    select case when small then 'small' else 'default' end,
-                           case when small then 3 when i % 10 = 3 then 2 else 1 end, content, sha256(i::text::bytea), 20,
+                    select namespace,
+                           case namespace when 'small' then 3 when 'tenant' then 4 else case when i % 10 = 3 then 2 else 1 end end, content, sha256(i::text::bytea), 20,
                            'bench', case when i % 1000 = 7 then '{\"rare\": true}' else '{}' end::jsonb,
                            case when i / 20 % 2 = 0 then 'talk ' || i / 20 end, case when i / 20 % 2 = 0 then i % 20 end,
                            now() - (i * 37 % $4) * (interval '360 days' / $4)
-                      from unnest($1::bigint[], $2::text[], $5::boolean[]) u(i, content, small) order by i
+                      from unnest($1::bigint[], $2::text[], $5::text[]) u(i, content, namespace) order by i
                     returning id, namespace, created_at, content_hash
                  ), stored as (
                     insert into htm.embeddings_1 (node_id, namespace, created_at, revision, embedding)
@@ -57,7 +57,7 @@ impl Corpus {
             .bind(ids.iter().map(|id| corpus.text(*id)).collect::<Vec<_>>())
             .bind(ids.iter().map(|id| HalfVector::from_f32_slice(&vector_of(*id as u64, 0))).collect::<Vec<_>>())
             .bind(nodes as i64)
-            .bind(ids.iter().map(|id| is_small(*id, nodes)).collect::<Vec<_>>())
+            .bind(ids.iter().map(|id| namespace_of(*id, nodes)).collect::<Vec<_>>())
             .execute(pool)
             .await
             .expect("written");
@@ -65,7 +65,8 @@ impl Corpus {
         run("set maintenance_work_mem = '2GB'; set max_parallel_maintenance_workers = 2;
              create index nodes_tsv_idx on htm.nodes using gin (tsv);
              do $$ begin execute htm.embedding_index(1, ''); end $$;
-             select htm.refresh_statistics('default'), htm.refresh_statistics('small')")
+             select htm.refresh_statistics('default'), htm.refresh_statistics('small'),
+                    htm.refresh_statistics('tenant')")
         .await;
         run("vacuum analyze").await;
         corpus
@@ -115,10 +116,19 @@ impl Embedder for Corpus {
     }
 }
 
-/// A hundred nodes of their own namespace, spread over all.
-fn is_small(node: usize, nodes: usize) -> bool {
-    let step = (nodes / 100).max(1);
-    node % step == step / 2 && node / step < 100
+/// A hundred nodes have a namespace of their own, and a thousand another, spread over all.
+fn namespace_of(node: usize, nodes: usize) -> &'static str {
+    let is_one_of = |count: usize| {
+        let step = (nodes / count).max(2);
+        node % step == step / 2 && node / step < count
+    };
+    if is_one_of(100) {
+        "small"
+    } else if is_one_of(1_000) {
+        "tenant"
+    } else {
+        "default"
+    }
 }
 
 /// Around the centre of the node's cluster; `draw` tells the node's own from a question's.

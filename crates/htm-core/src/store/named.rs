@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use futures::TryStreamExt;
 use sqlx::encode::Encode;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, FromRow, PgConnection, Postgres, Type};
@@ -45,6 +46,20 @@ impl Named {
         T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
     {
         Ok(sqlx::query_as_with(AssertSqlSafe(self.sql), self.arguments).fetch_all(connection).await?)
+    }
+
+    /// Reads each row as it comes.
+    pub(crate) async fn fetch_each<T>(
+        self,
+        connection: &mut PgConnection,
+        read: impl Fn(&PgRow) -> sqlx::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments).fetch(connection);
+        let mut all = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            all.push(read(&row)?);
+        }
+        Ok(all)
     }
 
     pub(crate) async fn fetch_one<T>(self, connection: &mut PgConnection) -> Result<T>

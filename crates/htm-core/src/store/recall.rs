@@ -6,7 +6,7 @@ mod node_row;
 mod reader;
 mod words;
 
-pub(crate) use features::{Asking, Features};
+pub(crate) use features::Features;
 pub(crate) use legs::{Choosing, TextSearch};
 pub(crate) use node_row::{NodeRow, node_columns};
 pub(crate) use reader::{HitRow, Reader, Size, Vectors};

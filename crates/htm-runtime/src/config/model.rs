@@ -241,13 +241,6 @@ pub struct Recall {
     pub fusion: Fusion,
     pub ef_search: u32,
     pub exact_scope: u64,
-    pub bm25_k1: f64,
-    pub bm25_b: f64,
-    pub bm25_smoothing: f64,
-    pub weight_neighbours: f64,
-    pub weight_speaker: f64,
-    pub weight_time: f64,
-    pub weight_exact: f64,
     pub spelling: Spelling,
     pub min_similarity: f64,
 }

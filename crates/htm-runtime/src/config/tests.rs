@@ -67,7 +67,7 @@ fn every_key_of_the_file_is_explained() {
 #[test]
 fn later_layers_win_and_each_value_knows_its_source() {
     let (places, dir) = places(
-        "[recall]\nlimit = 1\npool = 1\nef_search = 1\nexact_scope = 1\nbm25_k1 = 1",
+        "[recall]\nlimit = 1\npool = 1\nef_search = 1\nexact_scope = 1\nweight_vector = 0.4",
         "[recall]\nlimit = 2\npool = 2\nef_search = 2\nexact_scope = 2",
         "[recall]\nlimit = 3\npool = 3\nef_search = 3",
         &[("HTM_RECALL__LIMIT", "4"), ("HTM_RECALL__POOL", "4"), ("HTM_HOME", "/x"), ("PATH", "/a__b")],
@@ -76,7 +76,7 @@ fn later_layers_win_and_each_value_knows_its_source() {
     let loaded = Config::load_from(&places, &overrides).unwrap();
     let recall = &loaded.config.recall;
     assert_eq!((recall.limit, recall.pool, recall.ef_search, recall.exact_scope), (5, 4, 3, 2));
-    assert_eq!((recall.bm25_k1, recall.bm25_b), (1.0, 0.75));
+    assert_eq!((recall.weight_vector, recall.min_similarity), (0.4, 0.0));
 
     let file = |name: &str| Source::File(dir.path().join(name));
     for (key, source) in [
@@ -84,8 +84,8 @@ fn later_layers_win_and_each_value_knows_its_source() {
         ("recall.pool", Source::Env("HTM_RECALL__POOL".into())),
         ("recall.ef_search", file("project/htm.local.toml")),
         ("recall.exact_scope", file("project/htm.toml")),
-        ("recall.bm25_k1", file("user.toml")),
-        ("recall.bm25_b", Source::Default),
+        ("recall.weight_vector", file("user.toml")),
+        ("recall.min_similarity", Source::Default),
     ] {
         assert_eq!(loaded.sources[key], source, "{key}");
     }

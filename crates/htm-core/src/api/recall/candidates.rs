@@ -1,6 +1,6 @@
 //! What the legs of a search brought.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::text::Named;
 use crate::model::id::NodeId;
@@ -11,7 +11,7 @@ use crate::store::recall::Features;
 #[derive(Default)]
 pub(super) struct Candidates {
     order: Vec<NodeId>,
-    members: HashMap<NodeId, Member>,
+    members: BTreeMap<NodeId, Member>,
 }
 
 impl Candidates {
@@ -61,36 +61,39 @@ impl Candidates {
         self.order.iter().copied().chain(beside).collect()
     }
 
-    pub(super) fn into_members(self) -> Vec<Member> {
-        self.members.into_values().collect()
+    /// Of these, those whose similarity is not known yet.
+    pub(super) fn without_similarity(&self, nodes: &[NodeId]) -> Vec<NodeId> {
+        let is_known =
+            |node: &NodeId| self.members.get(node).is_some_and(|member| member.similarity.is_some());
+        nodes.iter().filter(|node| !is_known(node)).copied().collect()
+    }
+
+    pub(super) fn are_similar(&mut self, similarities: Vec<(NodeId, f64)>) {
+        for (node, similarity) in similarities {
+            self.beside(node).similarity = Some(similarity);
+        }
+    }
+
+    /// What their texts have of the query.
+    pub(super) fn have(&mut self, features: Vec<Features>, sought: Vec<(NodeId, usize, f64)>, named: &Named) {
+        for Features { node, terms, speaker, created_at } in features {
+            let member = self.beside(node);
+            member.terms = terms;
+            member.is_of_speaker = speaker.is_some_and(|speaker| named.has_speaker(&speaker));
+            member.is_of_month = named.months.iter().any(|month| month.is_spoken_of(created_at));
+        }
+        for (node, place, count) in sought {
+            self.beside(node).sought.push((place, count));
+        }
+    }
+
+    /// A candidate, or the turn beside one.
+    fn beside(&mut self, node: NodeId) -> &mut Member {
+        self.members.entry(node).or_insert_with(|| Member::new(node))
     }
 
     /// What the ranking has to know of each.
-    pub(super) fn members(
-        mut self,
-        features: Vec<Features>,
-        sought: Vec<(NodeId, usize, f64)>,
-        named: &Named,
-    ) -> Vec<Member> {
-        let mut sought_of: HashMap<NodeId, Vec<(usize, f64)>> = HashMap::new();
-        for (node, place, count) in sought {
-            sought_of.entry(node).or_default().push((place, count));
-        }
-        features
-            .into_iter()
-            .map(|Features { member, speaker, created_at }| {
-                let known = self.members.remove(&member.id);
-                let known = known.unwrap_or_else(|| Member::new(member.id));
-                Member {
-                    vector_rank: known.vector_rank,
-                    text_rank: known.text_rank,
-                    by_tag: known.by_tag,
-                    sought: sought_of.remove(&member.id).unwrap_or_default(),
-                    is_of_speaker: speaker.is_some_and(|speaker| named.has_speaker(&speaker)),
-                    is_of_month: named.months.iter().any(|month| month.is_spoken_of(created_at)),
-                    ..member
-                }
-            })
-            .collect()
+    pub(super) fn into_members(self) -> Vec<Member> {
+        self.members.into_values().collect()
     }
 }

@@ -7,7 +7,7 @@ use super::candidates::Candidates;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
-use crate::model::rank::{self, Parts, Ranked, Ranking};
+use crate::model::rank::{self, Parts, Ranked, Ranking, TermCounter};
 use crate::model::recall::{
     Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,
     VectorSearch,
@@ -94,8 +94,8 @@ impl Search<'_> {
             candidates.by_tag(reader.tagged(vectors.as_ref(), &filter, &boosted, pool).await?);
         }
 
-        let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some(), self.has_neighbours());
-        let links = match self.has_neighbours() && ranking.weight_neighbours > 0.0 {
+        let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
+        let links = match self.has_neighbours() {
             true => {
                 let is_filtered = filter.is_narrow() || filter.is_of_a_time() || text.words.filters();
                 reader.links(&filter, &candidates.of_a_leg(), is_filtered).await?
@@ -103,16 +103,19 @@ impl Search<'_> {
             false => Vec::new(),
         };
         // Vectors alone have told all that there is to know.
-        let members = match self.by_text || !boosted.is_empty() {
-            false => candidates.into_members(),
-            true => {
-                let nodes = candidates.with(links.iter().map(|link| link.other));
-                let asking = self.by_text.then(|| text.asking());
-                let features = reader.features(&nodes, vectors.as_ref(), asking.as_ref()).await?;
-                let sought = text.sought(&mut reader, &nodes).await?;
-                candidates.members(features, sought, &text.named)
+        if self.by_text || !boosted.is_empty() {
+            let nodes = candidates.with(links.iter().map(|link| link.other));
+            if let Some(vectors) = &vectors {
+                let unknown = candidates.without_similarity(&nodes);
+                candidates.are_similar(reader.similarities(&unknown, vectors).await?);
             }
-        };
+            if self.by_text {
+                let features = reader.features(&nodes, &TermCounter::new(&text.asked)).await?;
+                let sought = text.sought(&mut reader, &nodes).await?;
+                candidates.have(features, sought, &text.named);
+            }
+        }
+        let members = candidates.into_members();
         let mut ranked = rank::rank(&text.asked, &ranking, members, &links);
         // What is ordered anew is chosen from the candidates of all legs.
         ranked.truncate(if self.relevance.is_some() { 3 * pool } else { self.query.limit });

@@ -11,7 +11,7 @@ use crate::model::spelling;
 use crate::model::timeframe::{NamedMonth, named_months};
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::filter::{Filter, Required};
-use crate::store::recall::{Asking, Choosing, Lexed, Reader, Size, TextSearch};
+use crate::store::recall::{Choosing, Lexed, Reader, Size, TextSearch};
 
 /// A query of more lexemes is a long text, which has words enough.
 const MOST_CORRECTED: usize = 64;
@@ -107,14 +107,6 @@ impl<'a> Text<'a> {
         match !filter.is_of_a_time() && !filter.is_narrow() && size.nodes <= indexed / 3.0 {
             true => TextSearch::Scope,
             false => TextSearch::Index,
-        }
-    }
-
-    pub(super) fn asking(&self) -> Asking {
-        Asking {
-            words: self.asked.words.iter().map(rank::Word::query).collect(),
-            openings: self.asked.words.iter().map(rank::Word::opening).collect(),
-            pairs: self.asked.pairs.iter().map(|pair| pair.query.clone()).collect(),
         }
     }
 

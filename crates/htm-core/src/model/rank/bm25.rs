@@ -9,16 +9,14 @@ const TOGETHER: f64 = 0.3;
 /// Of its words' weight, for a term that is there as written: with that it is above what has its parts alone.
 const EXACT: f64 = 1.2;
 
-/// The parameters.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bm25 {
-    /// Saturation of a word that comes often.
-    pub(crate) k1: f64,
-    /// Normalisation by length, 0 to 1.
-    pub(crate) b: f64,
-    /// Lexemes that are added to each length, so that a turn of three words does not win by its shortness alone.
-    pub(crate) smoothing: f64,
-}
+/// Saturation of a word that comes often.
+const K1: f64 = 1.0;
+
+/// Normalisation by length, 0 to 1. Long answers among short messages need all of it.
+const B: f64 = 1.0;
+
+/// Words that are added to each length and to the average: a turn of three words is hardly more about them than one of ten.
+const SMOOTHING: f64 = 30.0;
 
 /// BM25 of one member.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,18 +30,34 @@ pub(crate) struct Score {
     pub(crate) exact_idf: f64,
 }
 
-impl Bm25 {
-    pub(super) fn score(&self, asked: &Asked, member: &Member) -> Score {
-        let length = f64::from(member.length);
-        let of =
-            |frequency: f64, idf: f64| idf * self.saturated(frequency, length, asked.corpus.average_length);
+/// BM25 for one query.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bm25<'a> {
+    asked: &'a Asked,
+    /// Words of a text of the usual length.
+    average: f64,
+}
+
+impl<'a> Bm25<'a> {
+    /// How long texts are is counted in distinct lexemes; how many words that are is told by the members.
+    pub(super) fn new(asked: &'a Asked, members: &[Member]) -> Self {
+        let sum = |of: fn(&Member) -> f64| members.iter().map(of).sum::<f64>();
+        let lexemes = sum(|member| f64::from(member.terms.lexemes));
+        let words_a_lexeme = if lexemes > 0.0 { sum(|member| member.terms.length) / lexemes } else { 1.0 };
+        Self { asked, average: asked.corpus.average_lexemes * words_a_lexeme }
+    }
+
+    pub(super) fn score(&self, member: &Member) -> Score {
+        let asked = self.asked;
+        let of = |frequency: f64, idf: f64| idf * self.saturated(frequency, member.terms.length);
         let words: f64 = asked
             .words
             .iter()
-            .zip(&member.frequencies)
+            .zip(&member.terms.frequencies)
             .map(|(word, &frequency)| of(frequency, word.idf))
             .sum();
         let together: f64 = member
+            .terms
             .together
             .iter()
             .filter_map(|&at| asked.pairs.get(at))
@@ -61,19 +75,20 @@ impl Bm25 {
         Score { total: words + beginnings + together + exact, together, exact, exact_idf }
     }
 
-    fn saturated(&self, frequency: f64, length: f64, average: f64) -> f64 {
-        let length = (length + self.smoothing) / (average + self.smoothing);
-        frequency * (self.k1 + 1.0) / (frequency + self.k1 * (1.0 - self.b + self.b * length))
+    fn saturated(&self, frequency: f64, length: f64) -> f64 {
+        let length = (length + SMOOTHING) / (self.average + SMOOTHING);
+        frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length))
     }
 
     /// What no node has more of for this query.
-    pub(super) fn most(&self, asked: &Asked) -> f64 {
-        let words: f64 = asked.words.iter().map(|word| word.idf * (self.k1 + 1.0)).sum();
+    pub(super) fn most(&self) -> f64 {
+        let asked = self.asked;
+        let words: f64 = asked.words.iter().map(|word| word.idf * (K1 + 1.0)).sum();
         let pairs: f64 = asked.pairs.iter().map(|pair| TOGETHER * pair.idf).sum();
         let sought: f64 = asked
             .sought
             .iter()
-            .map(|sought| sought.idf * if sought.is_prefix { self.k1 + 1.0 } else { EXACT })
+            .map(|sought| sought.idf * if sought.is_prefix { K1 + 1.0 } else { EXACT })
             .sum();
         words + pairs + sought
     }
@@ -82,13 +97,4 @@ impl Bm25 {
 /// What a word weighs that is in so many of the nodes.
 pub(crate) fn idf(corpus: f64, nodes: f64) -> f64 {
     ((corpus - nodes + 0.5).max(0.5) / (nodes + 0.5)).ln_1p()
-}
-
-/// How often a text has a lexeme, from PostgreSQL's `ts_rank` of it with equal weights: that is
-/// (1 + 1/4 + … + 1/tf²) / 1.644934. Several times as fast as to unpack the text's vector.
-pub(crate) fn frequency(ts_rank: f64) -> f64 {
-    if ts_rank <= 0.0 {
-        return 0.0;
-    }
-    (1.0 / (1.644_934 * (1.0 - ts_rank).max(0.001)) - 0.5).round().max(1.0)
 }

@@ -77,7 +77,7 @@ impl Bounds {
 
 /// How much longer than a turn, from 0.
 fn extent(member: &Member) -> f64 {
-    (f64::from(member.length).clamp(SHORT, LONG) / SHORT).ln()
+    (f64::from(member.terms.lexemes).clamp(SHORT, LONG) / SHORT).ln()
 }
 
 /// Of the regression line through points; 0 where all are above one place.

@@ -7,6 +7,9 @@ use super::fusion::Fused;
 use super::{Member, Shares};
 use crate::model::id::NodeId;
 
+/// The share that a turn has of what its neighbours' scores are above the usual.
+const WEIGHT: f64 = 0.3;
+
 /// Of what the turn next to it brings, for the one that is one further.
 const FURTHER: f64 = 2.0 / 3.0;
 
@@ -26,8 +29,8 @@ pub(crate) struct Link {
 
 /// What each turn has of its neighbours: a share of the better of both next to it, and less of the better of those one
 /// further, as far as they are better than usual. To be in a conversation is no merit over a text that stands for itself.
-pub(super) fn shares(weight: f64, scored: &[(Member, Score)], fused: &[Fused], links: &[Link]) -> Shares {
-    if weight == 0.0 || links.is_empty() {
+pub(super) fn shares(scored: &[(Member, Score)], fused: &[Fused], links: &[Link]) -> Shares {
+    if links.is_empty() {
         return Shares::new();
     }
     let base: HashMap<NodeId, f64> = scored
@@ -45,7 +48,7 @@ pub(super) fn shares(weight: f64, scored: &[(Member, Score)], fused: &[Fused], l
             }
         }
     }
-    let share = |[next, further]: [Beside; 2]| weight * (next.above(usual) + FURTHER * further.above(usual));
+    let share = |[next, further]: [Beside; 2]| WEIGHT * (next.above(usual) + FURTHER * further.above(usual));
     beside.into_iter().map(|(turn, beside)| (turn, share(beside))).collect()
 }
 

@@ -19,7 +19,7 @@ const FREQUENT_SHARE: f64 = 0.02;
 /// … or in so few nodes all the same.
 const FREQUENT: f64 = 500.0;
 /// More nodes are not ranked, unless the rarest word alone has more.
-const MOST_CANDIDATES: f64 = 10_000.0;
+const MOST_CANDIDATES: f64 = 5_000.0;
 const RAREST: usize = 3;
 
 /// The namespaces that are searched.
@@ -28,7 +28,7 @@ pub(crate) struct Corpus {
     /// Nodes.
     pub(crate) nodes: f64,
     /// Distinct lexemes a node.
-    pub(crate) average_length: f64,
+    pub(crate) average_lexemes: f64,
 }
 
 /// A lexeme of the query, as the database tells it.
@@ -57,18 +57,16 @@ impl Word {
     pub(crate) fn query(&self) -> String {
         quoted(&self.lexeme)
     }
-
-    /// As a `tsquery` of texts that have it in their opening.
-    pub(crate) fn opening(&self) -> String {
-        format!("{}:A", quoted(&self.lexeme))
-    }
 }
 
 /// Two words that stand together in the query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pair {
-    /// They in the same order at the same distance, as a `tsquery`.
-    pub(crate) query: String,
+    /// Their places among [`Asked::words`].
+    pub(crate) first: usize,
+    pub(crate) second: usize,
+    /// How far the second is behind the first: 1 or 2.
+    pub(crate) distance: u16,
     /// The weight of the rarer of both.
     pub(crate) idf: f64,
 }
@@ -162,11 +160,9 @@ fn pairs(lexemes: &[Lexeme], words: &[Word]) -> Vec<Pair> {
             for second in places.get(&(language, position + distance)).into_iter().flatten() {
                 for first in first {
                     if seen.insert((*first, distance, *second)) {
-                        let (first, second) = (&words[*first], &words[*second]);
-                        pairs.push(Pair {
-                            query: format!("{} <{distance}> {}", first.query(), second.query()),
-                            idf: first.idf.min(second.idf),
-                        });
+                        let idf = words[*first].idf.min(words[*second].idf);
+                        let distance = distance as u16;
+                        pairs.push(Pair { first: *first, second: *second, distance, idf });
                     }
                 }
             }
@@ -182,7 +178,7 @@ mod tests {
     fn asked(nodes: f64, words: &[(&str, f64)]) -> Asked {
         let lexeme =
             |&(lexeme, nodes): &(&str, f64)| Lexeme { lexeme: lexeme.into(), nodes, ..Lexeme::default() };
-        Asked::new(Corpus { nodes, average_length: 20.0 }, words.iter().map(lexeme).collect())
+        Asked::new(Corpus { nodes, average_lexemes: 20.0 }, words.iter().map(lexeme).collect())
     }
 
     fn choosing(asked: &Asked) -> Vec<&str> {
@@ -196,8 +192,8 @@ mod tests {
             &[("common", 900.0), ("rare", 3.0), ("some", 400.0), ("few", 20.0), ("many", 700.0)],
         );
         assert_eq!(choosing(&small), ["rare", "few", "some"]);
-        // The three rarest do, however frequent they are, up to 10,000 nodes together.
-        let frequent = asked(100_000.0, &[("a", 3_000.0), ("b", 4_000.0), ("c", 5_000.0)]);
+        // The three rarest do, however frequent they are, up to 5,000 nodes together.
+        let frequent = asked(100_000.0, &[("a", 2_100.0), ("b", 2_200.0), ("c", 2_300.0)]);
         assert_eq!(choosing(&frequent), ["a", "b"]);
         assert_eq!(choosing(&asked(100_000.0, &[("a", 30_000.0), ("b", 40_000.0)])), ["a"]);
         assert!(choosing(&asked(10.0, &[("nobody", 0.0)])).is_empty());
@@ -206,7 +202,7 @@ mod tests {
     #[test]
     fn a_word_that_is_only_a_part_weighs_half() {
         let lexeme = |is_part| Lexeme { lexeme: "x".into(), nodes: 2.0, is_part, ..Lexeme::default() };
-        let corpus = Corpus { nodes: 100.0, average_length: 20.0 };
+        let corpus = Corpus { nodes: 100.0, average_lexemes: 20.0 };
         let whole = Asked::new(corpus, vec![lexeme(false), lexeme(true)]).words[0].idf;
         assert_eq!(Asked::new(corpus, vec![lexeme(true)]).words[0].idf, whole / 2.0);
     }
@@ -220,8 +216,10 @@ mod tests {
             ..Lexeme::default()
         };
         let lexemes = vec![lexeme("night", &[1, 10]), lexeme("watch", &[2, 11]), lexeme("o'c", &[4])];
-        let asked = Asked::new(Corpus { nodes: 10.0, average_length: 5.0 }, lexemes);
-        let queries: Vec<&str> = asked.pairs.iter().map(|pair| pair.query.as_str()).collect();
-        assert_eq!(queries, ["'night' <1> 'watch'", "'watch' <2> 'o''c'"]);
+        let asked = Asked::new(Corpus { nodes: 10.0, average_lexemes: 5.0 }, lexemes);
+        let word = |at: usize| asked.words[at].lexeme.as_str();
+        let pairs: Vec<(&str, u16, &str)> =
+            asked.pairs.iter().map(|pair| (word(pair.first), pair.distance, word(pair.second))).collect();
+        assert_eq!(pairs, [("night", 1, "watch"), ("watch", 2, "o'c")]);
     }
 }

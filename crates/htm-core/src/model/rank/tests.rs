@@ -3,13 +3,13 @@ use proptest::prelude::*;
 use super::*;
 
 fn ranking(by_text: bool, by_vector: bool) -> Ranking {
-    Ranking::new(&RecallSettings::default(), by_text, by_vector, true)
+    Ranking::new(&RecallSettings::default(), by_text, by_vector)
 }
 
 fn asked(words: &[f64]) -> Asked {
     let lexeme =
         |(at, nodes): (usize, &f64)| Lexeme { lexeme: format!("w{at}"), nodes: *nodes, ..Lexeme::default() };
-    let corpus = Corpus { nodes: 1_000.0, average_length: 20.0 };
+    let corpus = Corpus { nodes: 1_000.0, average_lexemes: 20.0 };
     Asked::new(corpus, words.iter().enumerate().map(lexeme).collect())
 }
 
@@ -17,9 +17,8 @@ fn member(id: i64, similarity: f64, frequencies: &[f64]) -> Member {
     Member {
         vector_rank: Some(id),
         text_rank: Some(id),
-        length: 20,
         similarity: Some(similarity),
-        frequencies: frequencies.into(),
+        terms: Terms { lexemes: 20, length: 20.0, frequencies: frequencies.into(), together: Vec::new() },
         ..Member::new(NodeId(id))
     }
 }
@@ -89,14 +88,14 @@ fn what_the_query_names_adds_to_a_sum_of_both_legs() {
 prop_compose! {
     fn any_member()(
         id in 1_i64..40, vector in prop::option::of(1_i64..100), text in prop::option::of(1_i64..100),
-        by_tag: bool, length in 0_i32..300, similarity in prop::option::of(-1.0_f64..1.0),
+        by_tag: bool, lexemes in 0_u32..300, similarity in prop::option::of(-1.0_f64..1.0),
         frequencies in prop::collection::vec((0_u8..5).prop_map(f64::from), 3),
         together in prop::sample::subsequence(vec![0_usize, 1], 0..=2),
         sought in prop::collection::vec((0_usize..3, 1.0_f64..4.0), 0..3), is_of_speaker: bool, is_of_month: bool,
     ) -> Member {
         Member {
-            id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, length, similarity,
-            frequencies, together, sought, is_of_speaker, is_of_month,
+            id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, similarity,
+            terms: Terms { lexemes, length: f64::from(lexemes), frequencies, together }, sought, is_of_speaker, is_of_month,
         }
     }
 }
@@ -108,7 +107,7 @@ proptest! {
         links in prop::collection::vec((1_i64..40, 1_i64..40, 1_i64..=2), 0..20),
     ) {
         let mut asked = asked(&[2.0, 30.0, 400.0]);
-        asked.pairs = vec![Pair { query: String::new(), idf: 1.0 }, Pair { query: String::new(), idf: 2.0 }];
+        asked.pairs = [1.0, 2.0].map(|idf| Pair { first: 0, second: 1, distance: 1, idf }).into();
         asked.sought = vec![Sought { is_prefix: true, idf: 2.0 }, Sought { is_prefix: false, idf: 3.0 }];
         let fusion = if rrf { Fusion::Rrf } else { Fusion::Convex };
         let ranking = Ranking { fusion, ..ranking(by_text, by_vector) };

@@ -41,7 +41,11 @@ impl Reader {
         // What has to be there chooses by itself.
         let any = (!filter.required().has_phrase())
             .then(|| words.iter().map(|word| format!("({word})")).collect::<Vec<_>>().join(" | "));
-        let statement = Named::new(&sql.replace("{{conditions}}", &filter.nodes()))
+        // Without sorting, only the index by time is in the order of time: the planner cannot take one that knows of no
+        // namespace.
+        let order = if filter.required().has_phrase() { "" } else { "order by m.created_at" };
+        let sql = sql.replace("{{conditions}}", &filter.nodes()).replace("{{order}}", order);
+        let statement = Named::new(&sql)
             .bind("words", &words)?
             .bind("weights", choosing.iter().map(|word| word.weight).collect::<Vec<_>>())?
             .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
@@ -66,9 +70,12 @@ impl Reader {
             .bind("vector", &vectors.vector)?
             .bind("few", few as i64)?
             .bind("pool", pool as i64)?;
-        let (are_few, nodes, similarities): (bool, Vec<i64>, Vec<f64>) =
-            filter.bind(statement)?.fetch_one(&mut self.tx).await?;
-        Ok(are_few.then(|| nodes.into_iter().map(NodeId).zip(similarities).collect()))
+        let rows: Vec<(bool, Option<NodeId>, Option<f64>)> =
+            filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let are_few = rows.iter().all(|(are_few, ..)| *are_few);
+        Ok(are_few.then(|| {
+            rows.into_iter().filter_map(|(_, node, similarity)| Some((node?, similarity?))).collect()
+        }))
     }
 
     /// How many vectors are in the filter's namespaces and time, counted to `few` and one more.

@@ -37,7 +37,7 @@ pub(crate) struct Size {
     pub(crate) nodes: f64,
     /// With those that were written since.
     pub(crate) by_now: f64,
-    pub(crate) average_length: f64,
+    pub(crate) average_lexemes: f64,
     /// By their statistics; else a part of them was counted.
     pub(crate) is_counted: bool,
     /// The text search configurations that their nodes have.
@@ -48,7 +48,7 @@ pub(crate) struct Size {
 
 impl Size {
     pub(crate) fn corpus(&self) -> Corpus {
-        Corpus { nodes: self.nodes, average_length: self.average_length }
+        Corpus { nodes: self.nodes, average_lexemes: self.average_lexemes }
     }
 }
 

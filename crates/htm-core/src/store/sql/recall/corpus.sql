@@ -16,21 +16,21 @@ with recursive step as (
      where s.language is not null
 ),
 counted as (
-    select c.node_count as nodes, c.unseen_count as unseen, c.average_lexemes::float8 as average_length, true as is_counted
+    select c.node_count as nodes, c.unseen_count as unseen, c.average_lexemes::float8, true as is_counted
       from htm.namespace_statistics c
      where c.namespace = any (:namespaces) and c.refreshed_at is not null
     union all
-    select sample.nodes, 0, sample.average_length, false
+    select sample.nodes, 0, sample.average_lexemes, false
       from unnest(:namespaces::text[]) s(namespace)
      cross join lateral (
-           select count(*) as nodes, greatest(coalesce(avg(length(tsv)), 1), 1)::float8 as average_length
+           select count(*) as nodes, greatest(coalesce(avg(length(tsv)), 1), 1)::float8 as average_lexemes
              from (select m.tsv from htm.nodes m
                     where m.namespace = s.namespace and m.deleted_at is null limit 2000) m) sample
      where not exists (select from htm.namespace_statistics c
                         where c.namespace = s.namespace and c.refreshed_at is not null)
 )
 select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0)::float8 as by_now,
-       coalesce(sum(nodes * average_length) / nullif(sum(nodes), 0), 1)::float8 as average_length,
+       coalesce(sum(nodes * average_lexemes) / nullif(sum(nodes), 0), 1)::float8 as average_lexemes,
        coalesce(bool_and(is_counted), false) as is_counted,
        array(select :language::text
               union

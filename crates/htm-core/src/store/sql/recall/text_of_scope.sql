@@ -1,11 +1,17 @@
 -- As text.sql, by reading each node in scope: where these are few, the index would bring more from other namespaces.
 --
 -- :words tsquery[]   :weights float8[]   :exact boolean[]   :any tsquery any of them, or null
--- :pool int candidates   conditions on the node m
+-- :namespaces text[]   :pool int candidates   conditions on the node m   order: by time, where no phrase chooses the index
 --
--- Index: nodes_namespace_created_at_idx
+-- Index: nodes_namespace_created_at_idx; nodes_tsv_idx (phrases)
 select m.id
-  from (select m.id, ts_delete(m.tsv, '') as tsv from htm.nodes m where {{conditions}} offset 0) m
+  from unnest(:namespaces::text[]) s(namespace)
+ cross join lateral (
+       select m.id, ts_delete(m.tsv, '') as tsv
+         from htm.nodes m
+        where m.namespace = s.namespace and {{conditions}}
+        {{order}}
+       offset 0) m
  cross join lateral (
        select coalesce(bool_or(w.is_exact), false) as is_exact, coalesce(sum(w.weight), 0) as weight
          from unnest(:words::tsquery[], :weights::float8[], :exact::boolean[]) w(query, weight, is_exact)

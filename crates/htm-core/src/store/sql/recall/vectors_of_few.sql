@@ -1,20 +1,18 @@
--- The vector leg among the nodes that pass the filters, when these are few enough to be compared each; else null, and nothing
--- is compared.
+-- The vector leg among the nodes that pass the filters, when these are few enough to be compared each; else nothing is
+-- compared. "+ 0" keeps the planner from the index of vectors; with an array of ids it reads the store in its order.
 --
 -- :vector halfvec   :few int   :pool int candidates   conditions on the node m
 --
 -- Index: as the filters have them: nodes_robot_idx, nodes_session_idx, nodes_metadata_idx, node_tags_tag_idx; embeddings_<id>_pk
 with passing as materialized (
-    select m.id from htm.nodes m where {{conditions}} limit :few + 1
-),
-leg as (
-    select p.id, e.embedding <=> :vector as distance
-      from passing p
-     cross join lateral (select s.embedding from {{store}} s where s.node_id = p.id offset 0) e
-     where (select count(*) from passing) <= :few
-     order by distance, p.id desc
-     limit :pool
+    select array_agg(id) as ids, count(*) <= :few as are_few
+      from (select m.id from htm.nodes m where {{conditions}} limit :few + 1) m
 )
-select (select count(*) from passing) <= :few as are_few,
-       array(select id from leg order by distance, id desc) as ids,
-       array(select 1 - distance from leg order by distance, id desc) as similarities
+select p.are_few, near.node_id, 1 - near.distance as similarity
+  from passing p
+  left join lateral (
+       select e.node_id, (e.embedding <=> :vector) + 0 as distance
+         from {{store}} e
+        where p.are_few and e.node_id = any (p.ids)
+        order by distance, e.node_id desc
+        limit :pool) near on true
