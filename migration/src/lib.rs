@@ -123,43 +123,6 @@ pub enum MigrationError {
     Database(#[from] sqlx::Error),
 }
 
-impl MigrationError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::ExtensionMissing { .. } => "extension_missing",
-            Self::RoleMissing { .. } => "role_missing",
-            Self::ServerTooOld { .. } => "server_too_old",
-            Self::Apalis(_) | Self::Htm(_) | Self::Database(_) => "migration_failed",
-        }
-    }
-
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::ExtensionMissing { name: "vector", .. } => {
-                "install pgvector 0.8 or later on the server (for example `apt-get install postgresql-17-pgvector`), \
-                 then run `htm db migrate`; or unset database.url to use HTM's private PostgreSQL"
-                    .into()
-            }
-            Self::ExtensionMissing { name, .. } => format!(
-                "install PostgreSQL's contrib package, which holds `{name}` (for example `apt-get install \
-                 postgresql-contrib`), then run `htm db migrate`"
-            ),
-            Self::RoleMissing { name } => format!(
-                "make it, as a role that may (`create role {name} login password '…'`), then run `htm db migrate \
-                 --application-role {name}` again"
-            ),
-            Self::ServerTooOld { .. } => {
-                "point database.url at PostgreSQL 15 or later, or unset it to use HTM's private PostgreSQL".into()
-            }
-            Self::Apalis(_) | Self::Htm(_) | Self::Database(_) => {
-                "check that the role may create schemas and extensions, then run `htm db migrate` again".into()
-            }
-        }
-    }
-}
-
 /// The statements that make the newest schema: of a test's template, for example, they say whether it is that of this program.
 pub fn statements() -> String {
     m20261122_000001_schema::TOPICS.concat()

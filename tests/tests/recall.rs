@@ -259,7 +259,9 @@ async fn a_model_that_is_not_complete_is_not_asked() {
         assert_eq!((recalled.models.len(), recalled.hits[0].matched_by), (0, MatchedBy::Text));
         let degraded = &recalled.degraded[0];
         assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
-        assert!(degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("htm models list"));
+        assert!(
+            degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("Models::activate")
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 //! code says who has to act (2 the caller, 75 nobody: it may pass, 1 the operator, 70 the developers).
 
 mod args;
+mod codes;
 mod commands;
 mod drawing;
 mod duration;
@@ -31,7 +32,7 @@ async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             output.error(&error);
-            ExitCode::from(error.exit_code())
+            ExitCode::from(error.fault.exit_code())
         }
     }
 }

@@ -12,7 +12,6 @@ use clap::error::ErrorKind;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::style;
-use htm_runtime::chain;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -80,16 +79,15 @@ impl Output {
     }
 
     pub(crate) fn error(&self, error: &CliError) {
-        let message = chain(error);
         if self.json {
             let error = serde_json::json!({
-                "error": { "code": error.code(), "message": message, "hint": error.hint() }
+                "error": { "code": error.code, "message": error.message, "hint": error.hint }
             });
             eprintln!("{}", plain_json(&error.to_string()));
         } else {
-            let code = style(format!("error[{}]", error.code())).red().for_stderr();
-            eprintln!("{code}: {}", plain(&message));
-            eprintln!("  {}: {}", style("help").for_stderr().bold(), plain(&error.hint()));
+            let code = style(format!("error[{}]", error.code)).red().for_stderr();
+            eprintln!("{code}: {}", plain(&error.message));
+            eprintln!("  {}: {}", style("help").for_stderr().bold(), plain(&error.hint));
         }
     }
 

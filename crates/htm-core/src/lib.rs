@@ -30,9 +30,9 @@ pub use api::remember::PendingReceipt;
 pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
-pub use model::error::{Error, Result};
+pub use model::error::{Error, ErrorKind, Result};
 pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
-pub use model::groups::{GroupError, GroupEvent, GroupInfo, GroupRole, JoinOptions};
+pub use model::groups::{GroupEvent, GroupInfo, GroupRole, JoinOptions};
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
@@ -42,13 +42,13 @@ pub use model::nodes::{Node, Revision};
 pub use model::purge::{Purge, Purged};
 pub use model::recall::{
     Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_LIMIT, MAX_QUERY_BYTES,
-    MatchedBy, RecallError, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy,
-    TagFilter, VectorSearch,
+    MatchedBy, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter,
+    VectorSearch,
 };
-pub use model::refine::{RefineError, RefineSettings};
-pub use model::relevance::{RelevanceError, RelevanceWeights, Signals};
+pub use model::refine::RefineSettings;
+pub use model::relevance::{RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
-pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics};
+pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;
 pub use model::settings::Settings;
 pub use model::stats::{

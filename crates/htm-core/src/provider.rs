@@ -2,9 +2,12 @@
 //!
 //! The clients live in `htm-providers`. Core holds the traits because recall embeds its query.
 
+mod failure;
+
 use async_trait::async_trait;
 
-pub use crate::model::error::{ProviderError, ProviderErrorKind};
+pub use failure::{ProviderError, ProviderErrorKind};
+
 pub use crate::model::models::ModelName;
 use crate::model::tags::{KnownTags, TagPath};
 

@@ -89,6 +89,19 @@ fn modules_of_a_layer_form_no_circle() {
     assert!(circles.is_empty(), "these close a circle:\n{}", circles.join("\n"));
 }
 
+#[test]
+fn errors_know_no_feature() {
+    let known = ["error", "fault", "id"];
+    let is_of_errors = |import: &&Import| import.module.starts_with(&["model".into(), "error".into()]);
+    let features: Vec<String> = imports()
+        .iter()
+        .filter(is_of_errors)
+        .filter(|import| import.path[0] != "model" || !known.contains(&&*import.path[1]))
+        .map(Import::arrow)
+        .collect();
+    assert!(features.is_empty(), "an error is built beside its feature:\n{}", features.join("\n"));
+}
+
 fn reached<'a>(
     arrows: &BTreeMap<&'a [String], BTreeSet<&'a [String]>>,
     from: &'a [String],

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::TokenEncoding;
 use htm_core::provider::{
     Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, TagExtractor,
 };
+use htm_core::{Result, TokenEncoding};
 
-use crate::SettingsError;
+use crate::codes::bad_value;
 use crate::hash::fnv1a;
 use crate::pool::pool;
 use crate::split::Window;
@@ -49,8 +49,8 @@ impl Default for FakeSettings {
 /// The embedder of `settings`.
 ///
 /// # Errors
-/// [`SettingsError::Value`] for 0 dimensions.
-pub fn embedder(settings: FakeSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+/// `provider_settings_value` for 0 dimensions.
+pub fn embedder(settings: FakeSettings) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(FakeEmbedder::new(settings)?))
 }
 
@@ -58,7 +58,7 @@ pub fn embedder(settings: FakeSettings) -> Result<Arc<dyn Embedder>, SettingsErr
 ///
 /// # Errors
 /// None today; the signature is that of the other providers.
-pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn TagExtractor>> {
     Ok(Arc::new(FakeTagger::new(settings)))
 }
 
@@ -89,11 +89,10 @@ impl FakeEmbedder {
     /// An embedder without trouble.
     ///
     /// # Errors
-    /// [`SettingsError::Value`] for 0 dimensions.
-    pub fn new(settings: FakeSettings) -> Result<Self, SettingsError> {
+    /// `provider_settings_value` for 0 dimensions.
+    pub fn new(settings: FakeSettings) -> Result<Self> {
         if settings.dimensions == 0 {
-            let reason = "must be a length that a vector can have".to_owned();
-            return Err(SettingsError::Value { setting: "fake.dimensions", reason });
+            return Err(bad_value("fake.dimensions", "must be a length that a vector can have"));
         }
         Ok(Self::build(settings))
     }

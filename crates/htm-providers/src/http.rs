@@ -9,11 +9,13 @@ mod excerpt;
 use std::time::Duration;
 
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
+use htm_core::{Error, Result};
 use reqwest::{Client, Response, Url, redirect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Secret, SettingsError};
+use crate::Secret;
+use crate::codes::{self, bad_value};
 
 /// The longest time that a connection may take; a host that does not answer is no slow model.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,19 +38,21 @@ impl Http {
         key: Secret,
         timeout: Duration,
         model: ModelName,
-    ) -> Result<Self, SettingsError> {
+    ) -> Result<Self> {
         if model.name.trim().is_empty() {
-            return Err(SettingsError::Value { setting: "model", reason: "must name a model".to_owned() });
+            return Err(bad_value("model", "must name a model"));
         }
         if timeout.is_zero() {
-            let reason = "must be more than 0: a call without a deadline can hang for ever".to_owned();
-            return Err(SettingsError::Value { setting: "timeout_ms", reason });
+            let reason = "must be more than 0: a call without a deadline can hang for ever";
+            return Err(bad_value("timeout_ms", reason));
         }
         if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
-            let reason = "holds characters that no HTTP header can carry".to_owned();
-            return Err(SettingsError::Value { setting: "api_key", reason });
+            return Err(bad_value("api_key", "holds characters that no HTTP header can carry"));
         }
-        let base = base(base_url).map_err(|reason| SettingsError::BaseUrl { provider, reason })?;
+        // The URL is not repeated, for it may hold a password.
+        let base = base(base_url).map_err(|reason| {
+            Error::new(codes::BASE_URL, format!("the base URL of {provider} cannot be used: {reason}"))
+        })?;
         let mut builder = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
             .timeout(timeout)
@@ -57,7 +61,9 @@ impl Http {
         if matches!(base.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|error| SettingsError::Client(error.to_string()))?;
+        let client = builder.build().map_err(|error| {
+            Error::new(codes::CLIENT, "the HTTP client could not be set up").with_source(error)
+        })?;
         Ok(Self { client, base, key, model })
     }
 

@@ -11,11 +11,11 @@
 //! let embedder = fake::embedder(FakeSettings::default())?;
 //! let embeddings = embedder.embed(&["the cat sat".to_owned()], Purpose::Document).await.unwrap();
 //! assert_eq!(embeddings[0].vector.len(), embedder.dimensions().await.unwrap());
-//! # Ok::<(), htm_providers::SettingsError>(())
+//! # Ok::<(), htm_core::Error>(())
 //! # }).unwrap();
 //! ```
 //!
-//! A constructor fails with [`SettingsError`] when the settings cannot work (a URL that is none, a model
+//! A constructor fails with one of the [`codes`] when the settings cannot work (a URL that is none, a model
 //! directory that is not there); it makes no call. Calls fail with
 //! [`ProviderError`](htm_core::provider::ProviderError), whose message never holds a key or a text.
 //!
@@ -35,6 +35,7 @@ mod answer;
 mod chat;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod check;
+pub mod codes;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod expansion;
 pub mod fake;
@@ -57,11 +58,9 @@ mod requests;
 #[cfg(feature = "rerank")]
 pub mod rerank;
 mod secret;
-mod settings;
 // Without HTTP only `fake` splits, and its count is exact.
 #[cfg_attr(not(any(feature = "ollama", feature = "openai")), allow(dead_code))]
 mod split;
 pub mod templates;
 
 pub use secret::Secret;
-pub use settings::SettingsError;

@@ -43,13 +43,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use htm_core::TagRules;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, TagExtractor};
+use htm_core::{Result, TagRules};
 use serde::Serialize;
 
-use crate::SettingsError;
 use model::Model;
 use windows::Prefix;
+
+use crate::codes::bad_value;
 
 /// Settings of [`embedder`] and [`tagger`].
 #[derive(Clone, Debug)]
@@ -133,22 +134,22 @@ impl fmt::Display for ModelFacts {
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn facts(model_dir: &Path) -> Result<ModelFacts, SettingsError> {
+pub fn facts(model_dir: &Path) -> Result<ModelFacts> {
     model::read_facts(model_dir)
 }
 
 /// The embedder of the model at `settings.model_dir`.
 ///
 /// # Errors
-/// [`SettingsError::MissingFile`] and [`SettingsError::BadFile`] name the file of the model that cannot be read,
-/// [`SettingsError::Unsupported`] what of the model cannot be run; [`SettingsError::Value`] is for a prefix that fills the
+/// `provider_settings_missing_file` and `provider_settings_bad_file` name the file of the model that cannot be read,
+/// `provider_settings_unsupported` what of the model cannot be run; `provider_settings_value` is for a prefix that fills the
 /// model's window.
-pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>> {
     let model = Model::shared(&settings.model_dir, settings.threads)?;
     let facts = model.facts();
     let prefix = |setting, set: Option<String>, own: Option<String>| {
         let text = set.or(own).unwrap_or_default();
-        model.prefix(&text).map(Arc::new).map_err(|reason| SettingsError::Value { setting, reason })
+        model.prefix(&text).map(Arc::new).map_err(|reason| bad_value(setting, reason))
     };
     Ok(Arc::new(LocalEmbedder {
         document: prefix("embedding.document_prefix", settings.document_prefix, facts.document_prefix)?,
@@ -160,9 +161,9 @@ pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>, SettingsEr
 /// The tagger that proposes the nearest terms of the ontology.
 ///
 /// # Errors
-/// As [`embedder`]; besides [`SettingsError::Value`] for a threshold outside 0 to 1, and
-/// [`SettingsError::Template`] for a template that cannot be used.
-pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+/// As [`embedder`]; besides `provider_settings_value` for a threshold outside 0 to 1, and
+/// `provider_settings_template` for a template that cannot be used.
+pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>> {
     Ok(Arc::new(tags::LocalTagger::new(&settings)?))
 }
 
@@ -172,7 +173,7 @@ pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>, Settings
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn reranker(model_dir: &Path, threads: usize) -> Result<Arc<dyn Reranker>, SettingsError> {
+pub fn reranker(model_dir: &Path, threads: usize) -> Result<Arc<dyn Reranker>> {
     Ok(Arc::new(cross_encoder::LocalReranker::load(model_dir, threads)?))
 }
 

@@ -7,12 +7,12 @@ mod tags;
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::TagRules;
 use htm_core::provider::{Embedder, ModelName, QueryExpander, TagExtractor};
+use htm_core::{Result, TagRules};
 
+use crate::Secret;
 use crate::expansion::Expander;
 use crate::http::Http;
-use crate::{Secret, SettingsError};
 
 /// Settings of [`embedder`], [`tagger`] and [`expander`]; each has its own, for their models differ.
 #[derive(Clone, Debug)]
@@ -63,8 +63,8 @@ impl Default for OllamaSettings {
 /// The embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
-/// [`SettingsError`] for a URL, timeout or model name that cannot work.
-pub fn embedder(settings: OllamaSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+/// One of the [`codes`](crate::codes) for a URL, timeout or model name that cannot work.
+pub fn embedder(settings: OllamaSettings) -> Result<Arc<dyn Embedder>> {
     let http = http(&settings)?;
     Ok(Arc::new(embed::OllamaEmbedder::new(settings, http)?))
 }
@@ -73,7 +73,7 @@ pub fn embedder(settings: OllamaSettings) -> Result<Arc<dyn Embedder>, SettingsE
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn tagger(settings: OllamaSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+pub fn tagger(settings: OllamaSettings) -> Result<Arc<dyn TagExtractor>> {
     let http = http(&settings)?;
     Ok(Arc::new(tags::OllamaTagger::new(settings, http)))
 }
@@ -83,12 +83,12 @@ pub fn tagger(settings: OllamaSettings) -> Result<Arc<dyn TagExtractor>, Setting
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn expander(settings: OllamaSettings) -> Result<Arc<dyn QueryExpander>, SettingsError> {
+pub fn expander(settings: OllamaSettings) -> Result<Arc<dyn QueryExpander>> {
     let chat = chat::OllamaChat::new(http(&settings)?);
     Ok(Arc::new(Expander::new(chat, settings.prompt)))
 }
 
-fn http(settings: &OllamaSettings) -> Result<Http, SettingsError> {
+fn http(settings: &OllamaSettings) -> Result<Http> {
     let model = ModelName::new("ollama", &settings.model);
     Http::new("ollama", &settings.base_url, settings.api_key.clone(), settings.timeout, model)
 }

@@ -8,12 +8,12 @@ mod tags;
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::TagRules;
 use htm_core::provider::{Embedder, ModelName, QueryExpander, TagExtractor};
+use htm_core::{Result, TagRules};
 
+use crate::Secret;
 use crate::expansion::Expander;
 use crate::http::Http;
-use crate::{Secret, SettingsError};
 
 /// Settings of [`embedder`], [`tagger`] and [`expander`]; each has its own, for their models differ.
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ impl Default for OpenAiSettings {
 /// The embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
-/// [`SettingsError`] for a URL, key, timeout or model name that cannot work.
-pub fn embedder(settings: OpenAiSettings) -> Result<Arc<dyn Embedder>, SettingsError> {
+/// One of the [`codes`](crate::codes) for a URL, key, timeout or model name that cannot work.
+pub fn embedder(settings: OpenAiSettings) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(embed::OpenAiEmbedder::new(&settings, http(&settings)?)?))
 }
 
@@ -74,7 +74,7 @@ pub fn embedder(settings: OpenAiSettings) -> Result<Arc<dyn Embedder>, SettingsE
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn tagger(settings: OpenAiSettings) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+pub fn tagger(settings: OpenAiSettings) -> Result<Arc<dyn TagExtractor>> {
     let http = http(&settings)?;
     Ok(Arc::new(tags::OpenAiTagger::new(settings, http)))
 }
@@ -84,12 +84,12 @@ pub fn tagger(settings: OpenAiSettings) -> Result<Arc<dyn TagExtractor>, Setting
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn expander(settings: OpenAiSettings) -> Result<Arc<dyn QueryExpander>, SettingsError> {
+pub fn expander(settings: OpenAiSettings) -> Result<Arc<dyn QueryExpander>> {
     let chat = chat::OpenAiChat::new(http(&settings)?, "queries");
     Ok(Arc::new(Expander::new(chat, settings.prompt)))
 }
 
-fn http(settings: &OpenAiSettings) -> Result<Http, SettingsError> {
+fn http(settings: &OpenAiSettings) -> Result<Http> {
     let model = ModelName::new("openai", &settings.model);
     Http::new("openai", &settings.base_url, settings.api_key.clone(), settings.timeout, model)
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use htm_core::Result;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Reranker};
 use serde::{Deserialize, Serialize};
 
+use crate::Secret;
 use crate::http::Http;
-use crate::{Secret, SettingsError};
 
 /// What a server's requests and answers look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -73,8 +74,8 @@ impl RerankSettings {
 /// The re-ranker at `settings.url`. Makes no call.
 ///
 /// # Errors
-/// [`SettingsError`] for a URL, key or timeout that cannot work.
-pub fn reranker(settings: RerankSettings) -> Result<Arc<dyn Reranker>, SettingsError> {
+/// One of the [`codes`](crate::codes) for a URL, key or timeout that cannot work.
+pub fn reranker(settings: RerankSettings) -> Result<Arc<dyn Reranker>> {
     let model = settings.model_name();
     let http = Http::new("the re-ranker", &settings.url, settings.api_key, settings.timeout, model)?;
     Ok(Arc::new(HttpReranker { http, format: settings.format }))

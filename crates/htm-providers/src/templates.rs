@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use htm_core::tag::TagPath;
+use htm_core::{Error, Result};
 use serde::Deserialize;
 
-use crate::SettingsError;
+use crate::codes;
 
 /// A term: a tag and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +36,12 @@ pub fn built_in() -> impl Iterator<Item = &'static str> {
 /// term stands, so that a file could hold no cycle but a level that comes again below itself, which is refused.
 ///
 /// # Errors
-/// [`SettingsError::Template`]: there is no such file, it cannot be read, a path is not in the stored form, a term has no
+/// `provider_settings_template`: there is no such file, it cannot be read, a path is not in the stored form, a term has no
 /// description, or what stands above it is no term.
-pub fn read(template: &str) -> Result<Vec<Term>, SettingsError> {
-    let bad = |reason: String| SettingsError::Template { template: template.to_owned(), reason };
+pub fn read(template: &str) -> Result<Vec<Term>> {
+    let bad = |reason: String| {
+        Error::new(codes::TEMPLATE, format!("the template {template} cannot be used: {reason}"))
+    };
     if let Some((_, text)) = BUILT_IN.iter().find(|(name, _)| *name == template) {
         return parse(text).map_err(bad);
     }

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use htm_core::Result;
 use htm_core::provider::{Embedder, Purpose};
-use htm_providers::SettingsError;
 use htm_providers::local::{self, LocalSettings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-fn embedder(model_dir: &Path) -> Result<Arc<dyn Embedder>, SettingsError> {
+fn embedder(model_dir: &Path) -> Result<Arc<dyn Embedder>> {
     local::embedder(LocalSettings { model_dir: model_dir.into(), threads: 2, ..LocalSettings::default() })
 }
 

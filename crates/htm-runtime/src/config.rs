@@ -18,7 +18,7 @@
 //!     error.to_string(),
 //!     "there is no key `recall.limt` (in --set recall.limt); did you mean `recall.limit`?"
 //! );
-//! # Ok::<(), htm_runtime::config::ConfigError>(())
+//! # Ok::<(), htm_core::Error>(())
 //! ```
 
 mod error;
@@ -35,8 +35,8 @@ use std::path::PathBuf;
 
 use figment::Figment;
 use figment::value::Value;
+use htm_core::Result;
 
-pub use error::ConfigError;
 pub use explain::{Explained, explain};
 pub use layers::Places;
 pub use model::{
@@ -118,16 +118,16 @@ impl Config {
     /// From this process's surroundings; `overrides` maps `section.key` to what the command line says for it.
     ///
     /// # Errors
-    /// [`ConfigError`], which names the key and the source at fault.
-    pub fn load(overrides: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
+    /// One of the `config_…` [`codes`](crate::codes), which names the key and the source at fault.
+    pub fn load(overrides: &BTreeMap<String, String>) -> Result<Loaded> {
         Self::load_from(&Places::from_process(), overrides)
     }
 
     /// Trusts the project's files as they are now, or trusts them no longer; the files, weakest first.
     ///
     /// # Errors
-    /// [`ConfigError`]: a file that cannot be read, or trust that cannot be written down.
-    pub fn trust(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>, ConfigError> {
+    /// `config_io`: a file that cannot be read, or trust that cannot be written down.
+    pub fn trust(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>> {
         trust::decide(places, decision)
     }
 
@@ -135,7 +135,7 @@ impl Config {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_from(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
+    pub fn load_from(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Loaded> {
         let mut figment = Figment::new();
         let mut sources = BTreeMap::new();
         let mut trusts = BTreeMap::new();
@@ -149,16 +149,17 @@ impl Config {
             figment = figment.merge(layer);
         }
         // Its own message would quote the value.
-        let config: Self = figment.extract().map_err(|error| ConfigError::Unreadable {
-            source_name: sources.get(&error.path.join(".")).unwrap_or(&Source::Default).to_string(),
-            message: format!("`{}` has a value of another type", error.path.join(".")),
+        let config: Self = figment.extract().map_err(|error| {
+            let key = error.path.join(".");
+            let source = sources.get(&key).unwrap_or(&Source::Default).to_string();
+            error::unreadable(&source, &format!("`{key}` has a value of another type"))
         })?;
         for (key, url_key) in keys::SENT {
             let is_set = figment.find_value(key).is_ok_and(|value| value.as_str() != Some(""));
             if is_set && trusts.get(url_key) < trusts.get(key) {
                 let source_of = |key| keys::source_name(sources.get(key).unwrap_or(&Source::Default), key);
                 let (key_source, url_source) = (source_of(key), source_of(url_key));
-                return Err(ConfigError::KeyElsewhere { key, key_source, url_key, url_source });
+                return Err(error::key_elsewhere(key, &key_source, url_key, &url_source));
             }
         }
         let shown = keys::KEYS

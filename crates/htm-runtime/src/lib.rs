@@ -3,6 +3,8 @@
 //!
 //! [`Session::open`] puts them together.
 
+pub mod codes;
+pub mod commands;
 pub mod config;
 mod embedders;
 mod error;
@@ -14,7 +16,7 @@ mod session;
 pub mod shutdown;
 pub mod telemetry;
 
-pub use error::{RuntimeError, chain};
+pub use error::chain;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

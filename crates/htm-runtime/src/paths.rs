@@ -4,7 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use htm_core::fault::Fault;
+use htm_core::{Error, Result};
+
+use crate::codes;
 
 /// The directories of one HTM installation.
 ///
@@ -30,12 +32,16 @@ impl Paths {
     /// users cannot reach; `$XDG_DATA_HOME/htm` (`~/.local/share/htm`) for everybody else.
     ///
     /// # Errors
-    /// [`PathsError`] when there is neither `HTM_HOME` nor a home directory.
-    pub fn from_env() -> Result<Self, PathsError> {
+    /// `paths_no_home` when there is neither `HTM_HOME` nor a home directory.
+    pub fn from_env() -> Result<Self> {
         let home = match named("HTM_HOME") {
             Some(home) => home,
             None if nix::unistd::geteuid().is_root() => PathBuf::from("/var/lib/htm"),
-            None => etcetera::base_strategy::Xdg::new().map_err(|_| PathsError)?.data_dir().join("htm"),
+            None => {
+                let message = "there is no home directory to keep HTM's files in";
+                let xdg = etcetera::base_strategy::Xdg::new();
+                xdg.map_err(|_| Error::new(codes::PATHS_NO_HOME, message))?.data_dir().join("htm")
+            }
         };
         let state = named("HTM_DATA_DIR").unwrap_or_else(|| home.clone());
         Ok(Self::new(home, state))
@@ -84,28 +90,6 @@ impl Paths {
     /// The directory of the locks.
     pub fn lock_dir(&self) -> PathBuf {
         self.state.join("lock")
-    }
-}
-
-/// There is no home directory to put files in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no home directory to keep HTM's files in")]
-pub struct PathsError;
-
-impl PathsError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
-        "paths_no_home"
-    }
-
-    /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        "set HTM_HOME to a directory that HTM may write to"
-    }
-
-    /// Who has to act.
-    pub fn fault(&self) -> Fault {
-        Fault::Permanent
     }
 }
 

@@ -31,7 +31,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-pub use error::PrivatePgError;
+use htm_core::Result;
 
 use crate::paths::Paths;
 use cluster::{Cluster, ServerState, create_private_dir, remove_dir};
@@ -86,9 +86,9 @@ impl PrivatePg {
     /// or by `pg_config` on the PATH if that installation has the extensions. Starts nothing.
     ///
     /// # Errors
-    /// [`PrivatePgError::NoBinaries`], [`PrivatePgError::BadInstallation`], [`PrivatePgError::NoServerUser`],
-    /// [`PrivatePgError::UnsafePath`].
-    pub fn locate(paths: &Paths) -> Result<Self, PrivatePgError> {
+    /// `private_pg_no_binaries`, `private_pg_bad_installation`, `private_pg_no_server_user`,
+    /// `private_pg_unsafe_path`.
+    pub fn locate(paths: &Paths) -> Result<Self> {
         let user = ServerUser::choose()?;
         user.check_is_roots(paths.state())?;
         let installation = Installation::locate(paths, &user)?;
@@ -105,8 +105,8 @@ impl PrivatePg {
     /// start makes the cluster and its database. Once this has returned, connections succeed.
     ///
     /// # Errors
-    /// Any [`PrivatePgError`]; a user that had it running already is not disturbed.
-    pub async fn start(&self) -> Result<ServerUse, PrivatePgError> {
+    /// Any of the `private_pg_…` [`codes`](crate::codes); a user that had it running already is not disturbed.
+    pub async fn start(&self) -> Result<ServerUse> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             let users = Held::shared(&pg.users_lock())?;
@@ -120,7 +120,7 @@ impl PrivatePg {
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub async fn up(&self) -> Result<(), PrivatePgError> {
+    pub async fn up(&self) -> Result<()> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             pg.cluster.ensure_running()?;
@@ -133,8 +133,8 @@ impl PrivatePg {
     /// Stops the server, whoever uses it, and lets it stay no longer. Connections are ended, nothing is lost.
     ///
     /// # Errors
-    /// [`PrivatePgError::Busy`], [`PrivatePgError::Program`], [`PrivatePgError::Io`].
-    pub async fn down(&self) -> Result<(), PrivatePgError> {
+    /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`.
+    pub async fn down(&self) -> Result<()> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             pg.stop_for_good()
@@ -146,7 +146,7 @@ impl PrivatePg {
     ///
     /// # Errors
     /// As [`down`](Self::down).
-    pub async fn down_unless_used(&self) -> Result<Released, PrivatePgError> {
+    pub async fn down_unless_used(&self) -> Result<Released> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             let Some(_nobody) = Held::try_exclusive(&pg.users_lock())? else { return Ok(Released::InUse) };
@@ -160,7 +160,7 @@ impl PrivatePg {
     ///
     /// # Errors
     /// As [`down`](Self::down).
-    pub async fn reset(&self) -> Result<(), PrivatePgError> {
+    pub async fn reset(&self) -> Result<()> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             pg.stop_for_good()?;
@@ -173,8 +173,8 @@ impl PrivatePg {
     /// What the server does. Starts nothing and makes no directory.
     ///
     /// # Errors
-    /// [`PrivatePgError::Io`], [`PrivatePgError::UnsafePath`], [`PrivatePgError::SocketDirTaken`].
-    pub async fn status(&self) -> Result<ServerStatus, PrivatePgError> {
+    /// `private_pg_io`, `private_pg_unsafe_path`, `private_pg_socket_dir_taken`.
+    pub async fn status(&self) -> Result<ServerStatus> {
         self.blocking(|pg| {
             let pid = match pg.cluster.state()? {
                 ServerState::Ready(pid) => Some(pid),
@@ -195,7 +195,7 @@ impl PrivatePg {
         .await
     }
 
-    fn stop_for_good(&self) -> Result<(), PrivatePgError> {
+    fn stop_for_good(&self) -> Result<()> {
         let mark = self.stay_mark();
         if mark.exists() {
             fs::remove_file(&mark).or_io("remove", &mark)?;
@@ -203,7 +203,7 @@ impl PrivatePg {
         self.cluster.stop()
     }
 
-    fn in_use(&self) -> Result<Option<bool>, PrivatePgError> {
+    fn in_use(&self) -> Result<Option<bool>> {
         if !self.paths.lock_dir().is_dir() {
             return Ok(Some(false));
         }
@@ -212,7 +212,7 @@ impl PrivatePg {
         Ok(Some(Held::try_exclusive(&self.users_lock())?.is_none()))
     }
 
-    fn release(&self, users: Held) -> Result<Released, PrivatePgError> {
+    fn release(&self, users: Held) -> Result<Released> {
         let _server = self.lock_server()?;
         let Some(_last) = users.into_exclusive()? else { return Ok(Released::InUse) };
         if self.stay_mark().exists() {
@@ -222,12 +222,12 @@ impl PrivatePg {
         Ok(Released::Stopped)
     }
 
-    fn lock_server(&self) -> Result<Held, PrivatePgError> {
+    fn lock_server(&self) -> Result<Held> {
         self.make_dirs()?;
         Held::exclusive(&self.server_lock())
     }
 
-    fn make_dirs(&self) -> Result<(), PrivatePgError> {
+    fn make_dirs(&self) -> Result<()> {
         let state = self.paths.state();
         // It may have changed since it was located.
         self.cluster.user.check_is_roots(state)?;
@@ -258,8 +258,8 @@ impl PrivatePg {
     /// cancelled meanwhile leaves it to finish; a guard that nobody takes is released.
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Self) -> Result<T, PrivatePgError> + Send + 'static,
-    ) -> Result<T, PrivatePgError> {
+        work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let pg = self.clone();
         match tokio::task::spawn_blocking(move || work(&pg)).await {
             Ok(result) => result,
@@ -295,8 +295,8 @@ impl ServerUse {
     /// Lets go. Close the pool first: the last user stops the server, which ends its connections.
     ///
     /// # Errors
-    /// [`PrivatePgError::Busy`], [`PrivatePgError::Program`], [`PrivatePgError::Io`]; the use is over anyway.
-    pub async fn release(mut self) -> Result<Released, PrivatePgError> {
+    /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`; the use is over anyway.
+    pub async fn release(mut self) -> Result<Released> {
         let Some(users) = self.users.take() else { return Ok(Released::InUse) };
         self.pg.blocking(move |pg| pg.release(users)).await
     }

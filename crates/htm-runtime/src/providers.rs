@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
 use htm_core::store::embeddings::RegisteredModel;
+use htm_core::{Error, Result};
+use htm_providers::Secret;
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings, ModelFacts};
 use htm_providers::ollama::{self, OllamaSettings};
 use htm_providers::openai::{self, OpenAiSettings};
-use htm_providers::{Secret, SettingsError};
 
+use crate::codes;
 use crate::config::{Config, Embedding, Provider};
 use crate::paths::Paths;
 
@@ -19,7 +21,7 @@ use crate::paths::Paths;
 ///
 /// # Errors
 /// Settings that cannot work, as a model directory that is not there. No call is made.
-pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>, SettingsError> {
+pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>> {
     let embedding = &config.embedding;
     let directory = config.local.directory(paths, embedding.model_name());
     make_embedder(
@@ -41,7 +43,7 @@ pub fn embedder_named(
     paths: &Paths,
     name: &ModelName,
     dimensions: Option<usize>,
-) -> Option<Result<Arc<dyn Embedder>, SettingsError>> {
+) -> Option<Result<Arc<dyn Embedder>>> {
     let provider = Provider::from_word(&name.provider)?;
     let directory = config.local.directory_named(paths, &name.name);
     Some(make_embedder(config, provider, &name.name, directory, dimensions))
@@ -55,7 +57,7 @@ pub async fn embedder_of(
     config: &Config,
     paths: &Paths,
     model: &RegisteredModel,
-) -> htm_core::Result<Option<Arc<dyn Embedder>>> {
+) -> Result<Option<Arc<dyn Embedder>>> {
     let is_configured = model_names(config).0 == model.name;
     let shares_its_name = model.label != model.name.to_string();
     let asked = match Provider::from_word(&model.name.provider) {
@@ -66,10 +68,9 @@ pub async fn embedder_of(
     };
     let make = |dimensions| {
         let made = embedder_named(config, paths, &model.name, dimensions);
-        made.transpose().map_err(|error| htm_core::Error::EmbedderUnusable {
-            model: model.label.clone(),
-            reason: error.to_string(),
-            hint: error.hint().into(),
+        made.transpose().map_err(|error| {
+            let message = format!("the embedder of {} cannot be used: {error}", model.label);
+            Error::new(codes::EMBEDDER_UNUSABLE, message).with_hint(error.hint().to_owned())
         })
     };
     let Some(embedder) = make(asked)? else { return Ok(None) };
@@ -84,11 +85,7 @@ pub async fn embedder_of(
 ///
 /// # Errors
 /// As [`embedder`], but for the weights, which are not read.
-pub fn local_facts(
-    config: &Config,
-    paths: &Paths,
-    name: &ModelName,
-) -> Option<Result<ModelFacts, SettingsError>> {
+pub fn local_facts(config: &Config, paths: &Paths, name: &ModelName) -> Option<Result<ModelFacts>> {
     if name.provider != Provider::Local.as_str() {
         return None;
     }
@@ -116,7 +113,7 @@ pub fn local_facts(
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, SettingsError> {
+pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>> {
     let tag = &config.tag;
     let timeout = Duration::from_millis(tag.timeout_ms);
     match tag.provider {
@@ -149,11 +146,20 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>, S
 }
 
 /// The text of the file with the prompt for `what`; none when none is set.
-pub(crate) fn prompt(path: &str, what: &'static str) -> Result<Option<String>, SettingsError> {
+pub(crate) fn prompt(path: &str, what: &str) -> Result<Option<String>> {
     if path.is_empty() {
         return Ok(None);
     }
-    let bad = |reason: String| SettingsError::Prompt { what, path: path.into(), reason };
+    let bad = |reason: String| {
+        Error::new(codes::PROVIDER_SETTINGS_PROMPT, format!("{path} is no prompt: {reason}")).with_hint(
+            match what {
+                "expansion" => {
+                    "set `expansion.prompt` to a text file, as a copy of config/prompts/expansion.md, or to nothing"
+                }
+                _ => "set `tag.prompt` to a text file, as a copy of config/prompts/tags.md, or to nothing",
+            },
+        )
+    };
     let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
     if text.trim().is_empty() {
         return Err(bad("it is empty".into()));
@@ -180,7 +186,7 @@ fn make_embedder(
     model: &str,
     directory: PathBuf,
     dimensions: Option<usize>,
-) -> Result<Arc<dyn Embedder>, SettingsError> {
+) -> Result<Arc<dyn Embedder>> {
     let embedding = &config.embedding;
     let window = (embedding.window > 0).then_some(embedding.window);
     let timeout = Duration::from_millis(embedding.timeout_ms);

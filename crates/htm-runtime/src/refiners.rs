@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Reranker};
-use htm_core::{Htm, RefineSettings};
+use htm_core::{Htm, RefineSettings, Result};
+use htm_providers::codes::bad_value;
 use htm_providers::fake::{FakeExpander, FakeReranker};
 use htm_providers::ollama::{self, OllamaSettings};
 use htm_providers::openai::{self, OpenAiSettings};
 use htm_providers::rerank::{self, RerankSettings};
-use htm_providers::{Secret, SettingsError, local};
+use htm_providers::{Secret, local};
 
 use crate::config::{Config, ExpansionProvider, RerankFormat, RerankProvider};
 use crate::providers::prompt;
@@ -52,12 +53,12 @@ impl Refiners {
     }
 
     /// The re-ranker itself; none when none is configured.
-    pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, SettingsError> {
+    pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>> {
         self.reranker.as_ref().map(|reranker| reranker.source.get()).transpose()
     }
 
     /// The expander itself; none when none is configured.
-    pub(crate) fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>, SettingsError> {
+    pub(crate) fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>> {
         self.expander.as_ref().map(|expander| expander.source.get()).transpose()
     }
 }
@@ -79,16 +80,13 @@ struct Lazy<T: ?Sized> {
 }
 
 struct Source<T: ?Sized> {
-    make: Box<dyn Fn() -> Result<Arc<T>, SettingsError> + Send + Sync>,
+    make: Box<dyn Fn() -> Result<Arc<T>> + Send + Sync>,
     /// Locked while it is made.
     made: Mutex<Option<Arc<T>>>,
 }
 
 impl<T: ?Sized + Send + Sync + 'static> Lazy<T> {
-    fn new(
-        name: ModelName,
-        make: impl Fn() -> Result<Arc<T>, SettingsError> + Send + Sync + 'static,
-    ) -> Self {
+    fn new(name: ModelName, make: impl Fn() -> Result<Arc<T>> + Send + Sync + 'static) -> Self {
         Self { name, source: Arc::new(Source { make: Box::new(make), made: Mutex::default() }) }
     }
 
@@ -105,7 +103,7 @@ impl<T: ?Sized + Send + Sync + 'static> Lazy<T> {
 }
 
 impl<T: ?Sized> Source<T> {
-    fn get(&self) -> Result<Arc<T>, SettingsError> {
+    fn get(&self) -> Result<Arc<T>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = &*made {
             return Ok(Arc::clone(made));
@@ -165,11 +163,11 @@ fn reranker_name(config: &Config) -> ModelName {
     }
 }
 
-fn make_reranker(config: &Config) -> Result<Arc<dyn Reranker>, SettingsError> {
+fn make_reranker(config: &Config) -> Result<Arc<dyn Reranker>> {
     match config.rerank.provider {
         RerankProvider::Http => rerank::reranker(rerank_settings(config)),
         RerankProvider::Local => {
-            let bad = |reason: String| SettingsError::Value { setting: "rerank.path", reason };
+            let bad = |reason: String| bad_value("rerank.path", reason);
             if config.rerank.path.is_empty() {
                 return Err(bad("must name the directory of a cross-encoder".into()));
             }
@@ -181,7 +179,7 @@ fn make_reranker(config: &Config) -> Result<Arc<dyn Reranker>, SettingsError> {
     }
 }
 
-fn make_expander(config: &Config) -> Result<Arc<dyn QueryExpander>, SettingsError> {
+fn make_expander(config: &Config) -> Result<Arc<dyn QueryExpander>> {
     let expansion = &config.expansion;
     let (model, timeout) = (expansion.model_name().to_owned(), Duration::from_millis(expansion.timeout_ms));
     match expansion.provider {

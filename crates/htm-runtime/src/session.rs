@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
-use htm_core::store::embeddings::RegisteredModel;
-use htm_core::{Embedders, Htm, RecallSettings, Settings};
+use htm_core::store::embeddings::{RegisteredModel, without_embedder};
+use htm_core::{Embedders, Htm, RecallSettings, Result, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::config::{Config, Deduplicate};
 use crate::embedders::ConfiguredEmbedders;
-use crate::error::RuntimeError;
+use crate::error::{self, of_migration};
 use crate::paths::Paths;
 use crate::private_pg::{PrivatePg, ServerUse};
 use crate::providers;
@@ -67,9 +67,9 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`RuntimeError`]: no PostgreSQL to be found or reached, or one whose schema is not this program's
+    /// No PostgreSQL to be found or reached, or one whose schema is not this program's
     /// (`schema_version`; `htm db migrate` mends an older one).
-    pub async fn open(config: &Config) -> Result<Self, RuntimeError> {
+    pub async fn open(config: &Config) -> Result<Self> {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
         let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
@@ -79,7 +79,7 @@ impl Session {
         let mut found = version(&options, timeout).await?;
         if server.is_some() && found < htm_migration::LATEST {
             // The private database is this program's own: it is brought up to date without being asked.
-            htm_migration::up(&options).await?;
+            htm_migration::up(&options).await.map_err(of_migration)?;
             found = htm_migration::LATEST;
         }
         let pool = PgPoolOptions::new()
@@ -87,7 +87,7 @@ impl Session {
             .acquire_timeout(timeout)
             .connect_lazy_with(options.clone());
         if found != htm_migration::LATEST && !serves_older(&options, found, timeout).await? {
-            return Err(htm_core::Error::SchemaVersion { found, wanted: htm_migration::LATEST }.into());
+            return Err(error::schema_version(found, htm_migration::LATEST));
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
         let refiners = Refiners::new(config);
@@ -132,7 +132,7 @@ impl Session {
     ///
     /// # Errors
     /// None today: an embedder that cannot be made is told by the answer to a recall.
-    pub fn htm_with_embedder(&self) -> Result<Htm, RuntimeError> {
+    pub fn htm_with_embedder(&self) -> Result<Htm> {
         Ok(self.handle(Asks::ActiveModel))
     }
 
@@ -162,41 +162,41 @@ impl Session {
     /// # Errors
     /// `embedder_other` for a model of a provider that nobody knows here; settings that cannot work; or the provider's
     /// error when it has to be asked for its dimensions.
-    pub async fn embedder_of(&self, model: &RegisteredModel) -> Result<Arc<dyn Embedder>, RuntimeError> {
+    pub async fn embedder_of(&self, model: &RegisteredModel) -> Result<Arc<dyn Embedder>> {
         let embedder = self.embedders.embedder(model).await?;
-        Ok(embedder.ok_or_else(|| htm_core::Error::EmbedderOther { model: model.label.clone() })?)
+        embedder.ok_or_else(|| without_embedder(&model.label))
     }
 
     /// The embedder of the configuration.
     ///
     /// # Errors
     /// Settings that cannot work.
-    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, RuntimeError> {
-        Ok(providers::embedder(&self.config, &self.paths)?)
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
+        providers::embedder(&self.config, &self.paths)
     }
 
     /// The tag extractor of the configuration.
     ///
     /// # Errors
     /// Settings that cannot work.
-    pub fn tagger(&self) -> Result<Arc<dyn TagExtractor>, RuntimeError> {
-        Ok(providers::tagger(&self.config, &self.paths)?)
+    pub fn tagger(&self) -> Result<Arc<dyn TagExtractor>> {
+        providers::tagger(&self.config, &self.paths)
     }
 
     /// The re-ranker of the configuration, which the session's handles have as well; none when none is configured.
     ///
     /// # Errors
     /// Settings that cannot work.
-    pub fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, RuntimeError> {
-        Ok(self.refiners.reranker()?)
+    pub fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>> {
+        self.refiners.reranker()
     }
 
     /// What says a query in other words, as the session's handles have it; none when none is configured.
     ///
     /// # Errors
     /// Settings that cannot work.
-    pub fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>, RuntimeError> {
-        Ok(self.refiners.expander()?)
+    pub fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>> {
+        self.refiners.expander()
     }
 
     /// Ends it: [flushes](Htm::flush) its handles, closes the pool and lets go of the private PostgreSQL. A server that
@@ -231,7 +231,7 @@ impl DatabaseServer {
     ///
     /// # Errors
     /// What keeps it from starting.
-    pub async fn open(config: &Config) -> Result<Self, RuntimeError> {
+    pub async fn open(config: &Config) -> Result<Self> {
         let server = start_server(config, &Paths::from_env()?).await?;
         let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
         Ok(Self { url, server })
@@ -252,39 +252,37 @@ impl DatabaseServer {
 ///
 /// # Errors
 /// As [`Session::open`], and what [`htm_migration::up`] says.
-pub async fn migrate(config: &Config) -> Result<(), RuntimeError> {
-    on_database(config, async |options| Ok(htm_migration::up(&options).await?)).await
+pub async fn migrate(config: &Config) -> Result<()> {
+    on_database(config, async |options| htm_migration::up(&options).await.map_err(of_migration)).await
 }
 
 /// Lets a role of the database of the configuration do what applications and workers do ([`htm_migration::grant`]).
 ///
 /// # Errors
 /// As [`migrate`], and `role_missing`.
-pub async fn grant(config: &Config, role: &str) -> Result<(), RuntimeError> {
-    on_database(config, async |options| Ok(htm_migration::grant(&options, role).await?)).await
+pub async fn grant(config: &Config, role: &str) -> Result<()> {
+    on_database(config, async |options| htm_migration::grant(&options, role).await.map_err(of_migration))
+        .await
 }
 
 /// Drops HTM's and apalis' schemas from the database of the configuration. The caller has asked.
 ///
 /// # Errors
 /// As [`migrate`].
-pub async fn drop_schemas(config: &Config) -> Result<(), RuntimeError> {
-    on_database(config, async |options| Ok(htm_migration::down(&options).await?)).await
+pub async fn drop_schemas(config: &Config) -> Result<()> {
+    on_database(config, async |options| htm_migration::down(&options).await.map_err(of_migration)).await
 }
 
 /// The schema version of the database of the configuration; 0 when it has none.
 ///
 /// # Errors
 /// As [`migrate`].
-pub async fn schema_version(config: &Config) -> Result<u32, RuntimeError> {
+pub async fn schema_version(config: &Config) -> Result<u32> {
     let timeout = Duration::from_millis(config.database.connect_timeout_ms);
     on_database(config, async |options| version(&options, timeout).await).await
 }
 
-async fn on_database<T>(
-    config: &Config,
-    work: impl AsyncFnOnce(PgConnectOptions) -> Result<T, RuntimeError>,
-) -> Result<T, RuntimeError> {
+async fn on_database<T>(config: &Config, work: impl AsyncFnOnce(PgConnectOptions) -> Result<T>) -> Result<T> {
     let server = DatabaseServer::open(config).await?;
     let result = match connect_options(config, &server.url) {
         Ok(options) => work(options).await,
@@ -302,7 +300,7 @@ async fn release(server: Option<ServerUse>) {
     }
 }
 
-async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse>, RuntimeError> {
+async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse>> {
     if !config.database.url.is_empty() {
         return Ok(None);
     }
@@ -310,7 +308,7 @@ async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse
 }
 
 /// The schema version, by a connection of its own.
-async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32, RuntimeError> {
+async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32> {
     let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
     let mut connection = connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??;
     let version = htm_migration::version(&mut connection).await?;
@@ -320,11 +318,7 @@ async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32, R
 
 /// Whether a newer schema says that this program may work on it: a fleet is upgraded database first, and what is not
 /// upgraded yet goes on, and may be started again.
-async fn serves_older(
-    options: &PgConnectOptions,
-    found: u32,
-    timeout: Duration,
-) -> Result<bool, RuntimeError> {
+async fn serves_older(options: &PgConnectOptions, found: u32, timeout: Duration) -> Result<bool> {
     if found < htm_migration::LATEST {
         return Ok(false);
     }
@@ -345,7 +339,7 @@ async fn serves_older(
 }
 
 /// Settings that every connection of the pool has.
-fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions, RuntimeError> {
+fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions> {
     let options = htm_core::connect_options(url)?;
     let timeout = config.database.statement_timeout_ms.to_string();
     // No statement of ours runs for so long that compiling its plan would pay, whatever the planner expects.

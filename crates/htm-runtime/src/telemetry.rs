@@ -3,9 +3,10 @@
 use std::env;
 use std::io::{self, IsTerminal as _};
 
-use htm_core::fault::Fault;
+use htm_core::{Error, Result};
 use tracing_subscriber::EnvFilter;
 
+use crate::codes;
 use crate::config::{Level, LogFormat};
 
 /// What the process is; decides what `log.format = "auto"` means.
@@ -23,12 +24,16 @@ pub enum Role {
 /// never more. Colours appear on a terminal only, and not when `NO_COLOR` is set.
 ///
 /// # Errors
-/// [`TelemetryError::BadFilter`] when `RUST_LOG` cannot be read; [`TelemetryError::AlreadyStarted`] at a second
+/// `telemetry_bad_filter` when `RUST_LOG` cannot be read; `telemetry_already_started` at a second
 /// call in one process.
-pub fn init(level: Level, format: LogFormat, role: Role) -> Result<(), TelemetryError> {
+pub fn init(level: Level, format: LogFormat, role: Role) -> Result<()> {
     let filter = match env::var("RUST_LOG") {
-        Ok(directives) if !directives.trim().is_empty() => EnvFilter::try_new(&directives)
-            .map_err(|source| TelemetryError::BadFilter { directives, source })?,
+        Ok(directives) if !directives.trim().is_empty() => {
+            EnvFilter::try_new(&directives).map_err(|source| {
+                let message = format!("RUST_LOG={directives:?} is no filter");
+                Error::new(codes::TELEMETRY_BAD_FILTER, message).with_source(source)
+            })?
+        }
         _ => EnvFilter::new(directives(level, role)),
     };
     let terminal = io::stderr().is_terminal();
@@ -43,51 +48,8 @@ pub fn init(level: Level, format: LogFormat, role: Role) -> Result<(), Telemetry
         let colours = terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         builder.with_ansi(colours).with_target(false).try_init()
     };
-    started.map_err(|_| TelemetryError::AlreadyStarted)
-}
-
-/// Why logging did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum TelemetryError {
-    /// `RUST_LOG` cannot be read.
-    #[error("RUST_LOG={directives:?} is no filter")]
-    BadFilter {
-        /// What it holds.
-        directives: String,
-        /// Why not.
-        source: tracing_subscriber::filter::ParseError,
-    },
-    /// The process logs already.
-    #[error("logging is on already in this process")]
-    AlreadyStarted,
-}
-
-impl TelemetryError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::BadFilter { .. } => "telemetry_bad_filter",
-            Self::AlreadyStarted => "telemetry_already_started",
-        }
-    }
-
-    /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::BadFilter { .. } => {
-                "set RUST_LOG to a level or to directives, as `info` or `htm_core=debug,sqlx=warn`"
-            }
-            Self::AlreadyStarted => "start logging once, at the process's start",
-        }
-    }
-
-    /// Who has to act.
-    pub fn fault(&self) -> Fault {
-        match self {
-            Self::BadFilter { .. } => Fault::User,
-            Self::AlreadyStarted => Fault::Bug,
-        }
-    }
+    let message = "logging is on already in this process";
+    started.map_err(|_| Error::new(codes::TELEMETRY_ALREADY_STARTED, message))
 }
 
 fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {

@@ -12,8 +12,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use htm_runtime::codes;
 use htm_runtime::paths::Paths;
-use htm_runtime::private_pg::{PrivatePg, PrivatePgError, Released};
+use htm_runtime::private_pg::{PrivatePg, Released};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sqlx::{Connection as _, PgConnection};
@@ -35,7 +36,7 @@ fn server() -> Option<(PrivatePg, TempDir)> {
 fn located(paths: &Paths) -> Option<PrivatePg> {
     match PrivatePg::locate(paths) {
         Ok(pg) => Some(pg),
-        Err(error @ PrivatePgError::NoBinaries { .. }) => {
+        Err(error) if error.is(codes::PRIVATE_PG_NO_BINARIES) => {
             println!("skipped: {error}; {}", error.hint());
             None
         }

@@ -2,6 +2,7 @@
 //! of a memory and no key, and asks for no password. Clients that are slow or many cost it a bounded number of
 //! connections, each for a bounded time.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use htm_runtime::RuntimeError;
+use htm_core::{Error, Result};
+use htm_runtime::codes;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -44,8 +46,14 @@ impl Port {
     ///
     /// # Errors
     /// `address_in_use`, or `address_unusable`.
-    pub async fn take(address: SocketAddr) -> Result<Self, RuntimeError> {
-        let unusable = |source| RuntimeError::Listen { address, source };
+    pub async fn take(address: SocketAddr) -> Result<Self> {
+        let unusable = |error: io::Error| {
+            let code = match error.kind() {
+                io::ErrorKind::AddrInUse => codes::ADDRESS_IN_USE,
+                _ => codes::ADDRESS_UNUSABLE,
+            };
+            Error::new(code, format!("{address} cannot be listened on")).with_source(error)
+        };
         let listener = TcpListener::bind(address).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
         tracing::info!(%address, "serving /livez, /readyz and /metrics");

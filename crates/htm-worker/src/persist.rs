@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use htm_core::Error;
+use htm_core::error::codes;
 use htm_core::fault::Fault;
 use htm_core::store::queues;
 use htm_runtime::chain;
@@ -57,7 +58,7 @@ where
                     );
                 }
                 // A database that is away does not hear of it, and is claimed from by nobody.
-                if !matches!(error, Error::DatabaseUnreachable(_)) {
+                if !error.is(codes::DATABASE_UNREACHABLE) {
                     match deadline.of(queues::hold(pool, queue, &reason, HOLD)).await {
                         Ok(()) => held = true,
                         Err(error) => {
@@ -100,8 +101,9 @@ where
 
 /// Whether the database would refuse any result: it is away, has no room, or does not let this program write.
 fn is_the_databases_own(error: &Error) -> bool {
-    use Error::{DatabaseDenied, DatabaseExhausted, DatabaseUnreachable};
-    matches!(error, DatabaseUnreachable(_) | DatabaseExhausted(_) | DatabaseDenied(_))
+    [codes::DATABASE_UNREACHABLE, codes::DATABASE_EXHAUSTED, codes::DATABASE_DENIED]
+        .iter()
+        .any(|code| error.is(code))
 }
 
 async fn wait(failures: u32) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::NaiveDate;
+use htm_core::error::codes;
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
 use htm_core::provider::ProviderError;
@@ -335,7 +336,7 @@ fn again(fault: Fault, attempt: i32, backoff: Backoff) -> Verdict {
 
 /// Whether the database answered, with a refusal: it cannot have been away.
 fn was_answered(error: &htm_core::Error) -> bool {
-    matches!(error, htm_core::Error::Database(_)) || error.fault() != Fault::Transient
+    error.is(codes::DATABASE_ERROR) || error.fault() != Fault::Transient
 }
 
 /// The payloads that can be acted on, and what becomes of the others: one that is newer is left to newer workers,

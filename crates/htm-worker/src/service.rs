@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use htm_core::Stage;
 use htm_core::store::governor::{self, Breaker};
+use htm_core::{Error, ErrorKind, Result, Stage};
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};
-use htm_runtime::{RuntimeError, Session, chain, shutdown};
+use htm_runtime::{Session, chain, codes, commands, shutdown};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -55,13 +55,13 @@ pub async fn serve<H: Handler>(
     program: &str,
     stage: Stage,
     args: ProcessArgs,
-    handler: impl AsyncFnOnce(&Session) -> Result<H, RuntimeError>,
+    handler: impl AsyncFnOnce(&Session) -> Result<H>,
 ) -> ExitCode {
     match try_serve(program, stage, args, handler).await {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error[{}]: {}", error.code(), chain(&error));
-            eprintln!("  help: {}", error.hint());
+            eprintln!("  help: {}", commands::hint(&error));
             ExitCode::from(error.fault().exit_code())
         }
     }
@@ -75,15 +75,15 @@ pub async fn serve<H: Handler>(
 pub async fn start<H>(
     session: &Session,
     stage: Stage,
-    handler: impl Future<Output = Result<H, RuntimeError>>,
-) -> Result<H, RuntimeError> {
+    handler: impl Future<Output = Result<H>>,
+) -> Result<H> {
     let error = match handler.await {
         Ok(handler) => return Ok(handler),
         Err(error) => error,
     };
-    let model = match &error {
-        RuntimeError::Htm(htm_core::Error::Provider(error)) => error.provider.clone(),
-        RuntimeError::Provider(_) => {
+    let model = match error.value("model") {
+        Some(model) if error.kind() == ErrorKind::Provider => model.to_owned(),
+        _ if error.code().starts_with("provider_settings_") => {
             let htm = session.htm();
             match stage {
                 Stage::Embed => htm.settings().embedding_model.to_string(),
@@ -110,15 +110,15 @@ pub async fn work<H: Handler>(
     args: &ServiceArgs,
     monitor: Option<Arc<Monitor>>,
     stop: CancellationToken,
-) -> Result<Report, RuntimeError> {
+) -> Result<Report> {
     let options = Options { monitor, ..options(program, handler.stage(), session.config(), args) };
     run(session.pool().clone(), handler, options, stop).await.map_err(ended)
 }
 
-fn ended(error: WorkerError) -> RuntimeError {
+fn ended(error: WorkerError) -> Error {
     match error {
-        WorkerError::Htm(error) => error.into(),
-        error => RuntimeError::Worker(error.into()),
+        WorkerError::Htm(error) => error,
+        error => Error::new(codes::WORKER_ENDED, "the worker ended by itself").with_source(error),
     }
 }
 
@@ -134,13 +134,15 @@ async fn try_serve<H: Handler>(
     program: &str,
     stage: Stage,
     args: ProcessArgs,
-    handler: impl AsyncFnOnce(&Session) -> Result<H, RuntimeError>,
-) -> Result<Report, RuntimeError> {
+    handler: impl AsyncFnOnce(&Session) -> Result<H>,
+) -> Result<Report> {
     let ProcessArgs { service: args, listen } = args;
     let overrides: BTreeMap<String, String> = args.overrides.iter().cloned().collect();
     let loaded = Config::load(&overrides)?;
     telemetry::init(loaded.config.log.level, loaded.config.log.format, Role::Worker)?;
-    let stop = shutdown::on_signal().map_err(|error| htm_core::Error::Corrupt { what: error.to_string() })?;
+    let stop = shutdown::on_signal().map_err(|error| {
+        Error::new(codes::SIGNALS_UNAVAILABLE, "the process cannot listen to signals").with_source(error)
+    })?;
     // Before anything that takes long: a port that is taken is said at once.
     let port = match listen.or_else(|| loaded.config.worker.address()) {
         Some(address) => Some(Port::take(address).await?),

@@ -170,8 +170,8 @@ mod tests {
         assert_eq!(vitals.ready(), Ok(()));
         let silent = of(&vitals, |signs| signs.ready(now + LEASE + TURN));
         assert_eq!(silent, Err("the database has answered no heartbeat for 31 s".into()));
-        vitals.heartbeat(&Err(htm_core::Error::Contended));
-        assert!(vitals.ready().unwrap_err().starts_with("contended: "));
+        vitals.heartbeat(&Err(sqlx::Error::PoolTimedOut.into()));
+        assert!(vitals.ready().unwrap_err().starts_with("database_unreachable: "));
         vitals.heartbeat(&Ok(()));
         assert_eq!(vitals.ready(), Ok(()));
         stop.cancel();

@@ -31,7 +31,8 @@ async fn a_passive_member_follows_and_does_not_write() {
         bob.touch(node).await.unwrap_err(),
     ] {
         assert_eq!(error.code(), "group_member_passive");
-        assert!(error.hint().contains("htm groups promote crew bob"), "{}", error.hint());
+        let hint = htm_runtime::commands::hint(&error);
+        assert!(hint.contains("htm groups promote crew bob"), "{hint}");
     }
     assert_eq!(bob.shutdown(AfterShutdown::Clear).await.unwrap_err().code(), "group_member_passive");
     assert_eq!(db.count("select count(*) from htm.nodes").await, before);

@@ -67,8 +67,8 @@ async fn a_merge_into_what_is_not_there_says_how_to_rename() {
     let error = ontology.merge(&["pg", "psql"], "database:postgresql").await.unwrap_err();
     assert_eq!(error.code(), "tag_unknown");
     assert!(error.to_string().contains("no tag `database:postgresql` to merge into"), "{error}");
-    let hint = error.hint();
-    assert!(hint.contains("`htm tags rename pg database:postgresql --yes`"), "{hint}");
-    assert!(hint.contains("`htm tags merge psql database:postgresql --yes`"), "{hint}");
+    let hint = htm_runtime::commands::hint(&error);
+    assert!(hint.contains("`htm tags rename pg database:postgresql --namespace default --yes`"), "{hint}");
+    assert!(hint.contains("`htm tags merge psql database:postgresql --namespace default --yes`"), "{hint}");
     assert_eq!(names(&db).await, ["pg", "psql"]);
 }

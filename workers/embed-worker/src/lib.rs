@@ -5,11 +5,11 @@ mod arguments;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use htm_core::Stage;
 use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::store::embeddings::{self, ModelState, RegisteredModel};
+use htm_core::store::embeddings::{self, ModelState, RegisteredModel, retired};
 use htm_core::store::jobs::{self, Embedded, Lease};
-use htm_runtime::{RuntimeError, Session};
+use htm_core::{Result, Stage};
+use htm_runtime::Session;
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
@@ -26,7 +26,7 @@ impl EmbedHandler {
     ///
     /// # Errors
     /// `model_retired`, the provider's error when it does not answer, or a database error.
-    pub async fn register(pool: &PgPool, embedder: Arc<dyn Embedder>) -> htm_core::Result<Self> {
+    pub async fn register(pool: &PgPool, embedder: Arc<dyn Embedder>) -> Result<Self> {
         let dimensions = embedder.dimensions().await?;
         let model = embeddings::register_model(pool, embedder.model(), dimensions).await?;
         Self::new(embedder, model)
@@ -36,10 +36,10 @@ impl EmbedHandler {
     ///
     /// # Errors
     /// `model_retired`: nothing is written to it any more.
-    pub fn new(embedder: Arc<dyn Embedder>, model: RegisteredModel) -> htm_core::Result<Self> {
+    pub fn new(embedder: Arc<dyn Embedder>, model: RegisteredModel) -> Result<Self> {
         match model.is_in_use() {
             true => Ok(Self { embedder, model }),
-            false => Err(htm_core::Error::ModelRetired { label: model.label }),
+            false => Err(retired(&model.label)),
         }
     }
 }
@@ -50,7 +50,7 @@ impl EmbedHandler {
 /// # Errors
 /// `queue_unknown`, `model_retired`, settings of the provider that cannot work, a provider that does not answer, or a
 /// database error.
-pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHandler, RuntimeError> {
+pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHandler> {
     if let Some(queue) = queue {
         let models = embeddings::models(session.pool()).await?;
         return handler_of(session, embeddings::by_queue(&models, queue)?).await;
@@ -75,16 +75,16 @@ pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHand
 ///
 /// # Errors
 /// As [`handler`]; `embedder_other` when nobody here knows the model's provider.
-pub async fn handler_of(session: &Session, model: &RegisteredModel) -> Result<EmbedHandler, RuntimeError> {
+pub async fn handler_of(session: &Session, model: &RegisteredModel) -> Result<EmbedHandler> {
     if !model.is_in_use() {
-        return Err(htm_core::Error::ModelRetired { label: model.label.clone() }.into());
+        return Err(retired(&model.label));
     }
     let embedder = session.embedder_of(model).await?;
-    let dimensions = embedder.dimensions().await.map_err(htm_core::Error::from)?;
+    let dimensions = embedder.dimensions().await?;
     if dimensions != model.dimensions {
-        return Err(htm_core::Error::from(unfit(model, dimensions)).into());
+        return Err(unfit(model, dimensions).into());
     }
-    Ok(EmbedHandler::new(embedder, model.clone())?)
+    EmbedHandler::new(embedder, model.clone())
 }
 
 #[async_trait]

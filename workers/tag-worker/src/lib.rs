@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::Stage;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
 use htm_core::store::governor::Breaker;
 use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::store::tags;
 use htm_core::tag::{KnownTags, TagRules};
-use htm_runtime::{RuntimeError, Session};
+use htm_core::{Result, Stage};
+use htm_runtime::Session;
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
@@ -83,7 +83,7 @@ impl TagHandler {
 ///
 /// # Errors
 /// Settings of the provider that cannot work.
-pub async fn handler(session: &Session) -> Result<TagHandler, RuntimeError> {
+pub async fn handler(session: &Session) -> Result<TagHandler> {
     let handler =
         TagHandler::new(session.pool().clone(), session.tagger()?).rules(session.config().tag.rules());
     if handler.extractor.origin() != TagOrigin::Llm {

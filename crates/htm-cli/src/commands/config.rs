@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use htm_runtime::config::{Config, Decision, Loaded, Places, ProjectFile};
 
 pub(crate) use self::explain::{default, explain};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, plain, table};
 
@@ -26,12 +27,10 @@ pub(crate) fn trust(revoke: bool, output: &Output) -> Result<ExitCode, CliError>
     let decision = if revoke { Decision::Revoke } else { Decision::Trust };
     let files = Config::trust(&Places::from_process(), decision)?;
     if files.is_empty() {
-        return Err(CliError::Usage {
-            code: "config_no_project",
-            what: "neither this directory nor one above it has an htm.toml or htm.local.toml".into(),
-            hint: "go to the project's directory; the user's own file and the environment need no trust"
-                .into(),
-        });
+        return Err(CliError::new(
+            codes::CONFIG_NO_PROJECT,
+            "neither this directory nor one above it has an htm.toml or htm.local.toml",
+        ));
     }
     output.value(&files, || files.iter().map(describe).collect::<Vec<_>>().join("\n"));
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,7 @@ use htm_runtime::config::Config;
 
 use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
@@ -121,11 +122,11 @@ async fn change(
     if there.is_empty() {
         let (_, name) = names(config, &args.whose);
         let nodes: Vec<String> = not_there.iter().map(ToString::to_string).collect();
-        return Err(CliError::Usage {
-            code: "not_in_mind",
-            what: format!("{} has none of these in mind: {}", one_line(name, 40), nodes.join(", ")),
-            hint: format!("see what it has: `htm memory show --robot {name}`"),
-        });
+        return Err(CliError::new(
+            codes::NOT_IN_MIND,
+            format!("{} has none of these in mind: {}", one_line(name, 40), nodes.join(", ")),
+        )
+        .with_hint(format!("see what it has: `htm memory show --robot {name}`")));
     }
     output.value(&serde_json::json!({ done: there, "not_in_mind": not_there }), || {
         let line = |node: &NodeId, what: &str| format!("node {node}: {what}");
@@ -298,7 +299,7 @@ async fn or_told<T>(
     };
     let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
     Err(match notes.into_iter().next() {
-        Some(hint) => CliError::Usage { code: error.code(), what: error.to_string(), hint },
+        Some(hint) => CliError::from(error).with_hint(hint),
         None => error.into(),
     })
 }
@@ -324,11 +325,9 @@ fn names<'a>(config: &'a Config, whose: &'a WhoseArgs) -> (&'a str, &'a str) {
 pub(crate) fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Result<usize, CliError> {
     text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
         let (from, to) = range.into_inner();
-        CliError::Usage {
-            code: if what == "limit" { "limit_out_of_range" } else { "budget_out_of_range" },
-            what: format!("{what} {text} is outside {from} to {to}"),
-            hint: format!("give a {what} from {from} to {to}"),
-        }
+        let code = if what == "limit" { codes::LIMIT_OUT_OF_RANGE } else { codes::BUDGET_OUT_OF_RANGE };
+        CliError::new(code, format!("{what} {text} is outside {from} to {to}"))
+            .with_hint(format!("give a {what} from {from} to {to}"))
     })
 }
 

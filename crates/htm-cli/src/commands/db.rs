@@ -9,6 +9,7 @@ use htm_runtime::private_pg::{PrivatePg, Released};
 use sqlx::{Connection, PgConnection};
 
 use crate::args::DbCommand;
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, table};
 
@@ -35,11 +36,11 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             });
         }
         DbCommand::Reset { yes: false } => {
-            return Err(CliError::Usage {
-                code: "not_confirmed",
-                what: "resetting deletes every memory, and that was not confirmed".into(),
-                hint: "say so: `htm db reset --yes`".into(),
-            });
+            return Err(CliError::new(
+                codes::NOT_CONFIRMED,
+                "resetting deletes every memory, and that was not confirmed",
+            )
+            .with_hint("say so: `htm db reset --yes`"));
         }
         DbCommand::Reset { yes: true } => {
             htm_runtime::drop_schemas(config).await?;
@@ -64,13 +65,7 @@ async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
     if force {
         return Ok(server.down().await?);
     }
-    let in_use = |who: String| {
-        CliError::Usage {
-        code: "database_in_use",
-        what: format!("{who} the private PostgreSQL"),
-        hint: "end them first (`htm up`, workers, your own programs), or stop it all the same: `htm db down --force`".into(),
-    }
-    };
+    let in_use = |who: String| CliError::new(codes::DATABASE_IN_USE, format!("{who} the private PostgreSQL"));
     // Programs that have its URL hold no lock of ours. One that does not answer is stopped.
     if server.status().await?.running
         && let Ok(mut connection) = PgConnection::connect(&server.url()).await
@@ -140,11 +135,10 @@ fn url(config: &Config) -> Result<String, CliError> {
 /// The private server, which is only there when no other database is configured.
 fn private(config: &Config, verb: &str) -> Result<PrivatePg, CliError> {
     if !config.database.url.is_empty() {
-        return Err(CliError::Usage {
-            code: "database_not_private",
-            what: format!("database.url is set: that server is not this program's to {verb}"),
-            hint: "use that server's own tools, or unset database.url (HTM_DATABASE__URL)".into(),
-        });
+        return Err(CliError::new(
+            codes::DATABASE_NOT_PRIVATE,
+            format!("database.url is set: that server is not this program's to {verb}"),
+        ));
     }
     Ok(PrivatePg::locate(&Paths::from_env()?)?)
 }

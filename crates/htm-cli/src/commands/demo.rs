@@ -16,6 +16,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::DemoArgs;
+use crate::codes;
 use crate::commands::import;
 use crate::commands::recall::describe;
 use crate::error::CliError;
@@ -96,7 +97,7 @@ async fn on_database(
     output.heading("2. The workers");
     let mut workers = Workers::start(config, overrides, output)?;
     let result = stop.run_until_cancelled(show(&session, &mut workers, output)).await.unwrap_or_else(|| {
-        Err(CliError::Child { what: "the demo was stopped".into(), hint: "run `htm demo` again".into() })
+        Err(CliError::new(codes::PROCESS_FAILED, "the demo was stopped").with_hint("run `htm demo` again"))
     });
     workers.stop(output).await;
     session.close().await;

@@ -7,9 +7,10 @@ use htm_core::fault::Fault;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
 use htm_core::store::server;
+use htm_core::{Error, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
-use htm_runtime::{RuntimeError, Session};
+use htm_runtime::{Session, commands};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -52,7 +53,7 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
     Ok(if failed { ExitCode::from(Fault::Permanent.exit_code()) } else { ExitCode::SUCCESS })
 }
 
-async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
+async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     let htm = session.htm();
     let versions = server::versions(session.pool()).await?;
     findings.push(ok(format!(
@@ -82,9 +83,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
                     findings.push(ok(format!("{model}: {facts}")));
                 }
             }
-            Err(error) => {
-                findings.push(from_error("the embedding provider", &htm_core::Error::from(error).into()))
-            }
+            Err(error) => findings.push(from_error("the embedding provider", &error.into())),
         },
         Err(error) => findings.push(from_error("the embedding provider", &error)),
     }
@@ -122,7 +121,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<(), Runt
 }
 
 /// Whether recall asks the model that is configured; another answers as well, as long as its queries can be embedded here.
-async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
+async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     let models = session.htm().models()?.list().await?;
     let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return Ok(()) };
     let configured = session.htm().settings().embedding_model.clone();
@@ -161,7 +160,7 @@ async fn look_at_refiners(session: &Session, findings: &mut Vec<Finding>) {
     match session.reranker() {
         Ok(Some(reranker)) => match reranker.rerank("ping", &["pong".to_owned()]).await {
             Ok(_) => findings.push(ok(format!("{} re-ranks", reranker.model()))),
-            Err(error) => findings.push(from_error("the re-ranker", &htm_core::Error::from(error).into())),
+            Err(error) => findings.push(from_error("the re-ranker", &error.into())),
         },
         Ok(None) => {}
         Err(error) => findings.push(from_error("the re-ranker", &error)),
@@ -171,7 +170,7 @@ async fn look_at_refiners(session: &Session, findings: &mut Vec<Finding>) {
     }
 }
 
-async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<(), RuntimeError> {
+async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     let htm = session.htm();
     let configured = htm.settings().embedding_model.to_string();
     for queue in htm.jobs()?.queues().await? {
@@ -248,11 +247,11 @@ fn warning(what: impl Into<String>, help: impl Into<String>) -> Finding {
     Finding { state: State::Warning, what: what.into(), help: Some(help.into()) }
 }
 
-fn from_error(where_: &str, error: &RuntimeError) -> Finding {
+fn from_error(where_: &str, error: &Error) -> Finding {
     Finding {
         state: State::Error,
         what: format!("{where_}: {error} [{}]", error.code()),
-        help: Some(error.hint()),
+        help: Some(commands::hint(error)),
     }
 }
 

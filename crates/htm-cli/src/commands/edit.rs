@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Change, Edit, Edited, Error, Htm, NodeId, TagRules};
+use htm_core::{Change, Edit, Edited, Htm, NodeId, TagRules};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
 use crate::args::{EditArgs, parse_tags};
+use crate::codes;
 use crate::commands::node::key_not_found;
 use crate::commands::remember::text_or_input;
 use crate::error::CliError;
@@ -96,11 +97,12 @@ pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, CliError> {
         Ok(Value::Bool(_)) => "a boolean",
         Ok(Value::Null) => "null",
     };
-    Err(Error::MetadataNotObject { found }.into())
+    let message = format!("metadata must be a JSON object, not {found}");
+    Err(CliError::new(codes::METADATA_NOT_OBJECT, message))
 }
 
 pub(crate) fn usage(what: &str, hint: &str) -> CliError {
-    CliError::Usage { code: "usage", what: what.into(), hint: hint.into() }
+    CliError::new(codes::USAGE, what).with_hint(hint)
 }
 
 fn describe(edited: &Edited) -> String {

@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Confirmation, Error, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge,
-    Purged, Removed, Scope, TimeExpression,
+    Caller, Confirmation, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge, Purged,
+    Removed, Scope, TimeExpression,
 };
 use htm_runtime::config::Config;
 
 use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
+use crate::codes;
 use crate::commands::edit::usage;
 use crate::commands::node::with_htm;
 use crate::error::CliError;
@@ -21,15 +22,12 @@ pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -
             forget_node(config, node, args, output).await
         }
         (Some(_), _) => forget_planned(config, args, output).await,
-        (None, Some(_)) if args.yes && args.plan.is_none() => Err(CliError::Usage {
-            code: "plan_missing",
-            what: "nobody has seen what would be forgotten; nothing is forgotten".into(),
-            hint: "run it with `--dry-run` instead of `--yes`, look, then say so: `--plan PLAN --yes`, with the plan's \
-                   number"
-                .into(),
-        }),
+        (None, Some(_)) if args.yes && args.plan.is_none() => Err(CliError::new(
+            codes::PLAN_MISSING,
+            "nobody has seen what would be forgotten; nothing is forgotten",
+        )),
         (None, Some(_)) => forget_planned(config, args, output).await,
-        (None, None) => Err(Error::ContentEmpty.into()),
+        (None, None) => Err(CliError::new(codes::CONTENT_EMPTY, "the text is empty")),
     }
 }
 
@@ -173,16 +171,17 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
             output.value(&answer, || describe_plan(&plan));
             Ok(ExitCode::SUCCESS)
         }
-        Done::Shown(plan) => Err(Error::NotConfirmed {
-            what: format!("forgetting {}", count(plan.matches.len(), "node")),
-            hint: format!("look at them with `--dry-run`, then say so: `--plan {} --yes`", plan.digest()),
+        Done::Shown(plan) => {
+            let what = format!("forgetting {} was not confirmed", count(plan.matches.len(), "node"));
+            Err(CliError::new(codes::NOT_CONFIRMED, what).with_hint(format!(
+                "look at them with `--dry-run`, then say so: `--plan {} --yes`",
+                plan.digest()
+            )))
         }
-        .into()),
-        Done::PlanChanged => Err(CliError::Usage {
-            code: "plan_changed",
-            what: "what would be forgotten is not what was shown; nothing is forgotten".into(),
-            hint: "look at it again with `--dry-run`".into(),
-        }),
+        Done::PlanChanged => Err(CliError::new(
+            codes::PLAN_CHANGED,
+            "what would be forgotten is not what was shown; nothing is forgotten",
+        )),
         Done::Forgotten(plan, forgotten) => {
             output.value(&forgotten, || {
                 let left = match forgotten.left.len() {

@@ -10,6 +10,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
+use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
@@ -20,11 +21,11 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     if let GroupsCommand::Shutdown(ShutdownArgs { yes: false, group, .. }) = &command {
-        return Err(CliError::Usage {
-            code: "not_confirmed",
-            what: format!("shutting down group {} was not confirmed", group.group),
-            hint: format!("say so: `htm groups shutdown {} --yes`", group.group),
-        });
+        return Err(CliError::new(
+            codes::NOT_CONFIRMED,
+            format!("shutting down group {} was not confirmed", group.group),
+        )
+        .with_hint(format!("say so: `htm groups shutdown {} --yes`", group.group)));
     }
     let session = Session::open(config).await?;
     let result = dispatch(&session, command, output).await;

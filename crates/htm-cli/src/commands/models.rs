@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel};
 use htm_core::provider::ModelName;
+use htm_core::store::embeddings::without_embedder;
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
-use htm_runtime::{RuntimeError, Session, providers, shutdown};
+use htm_runtime::{Session, providers, shutdown};
 use serde::Serialize;
 
 use crate::args::{ActivateArgs, AddArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
+use crate::codes;
 use crate::commands::backfill;
 use crate::error::CliError;
 use crate::output::{Output, count, table};
@@ -23,11 +25,11 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     if let ModelsCommand::Retire(RetireArgs { drop: true, yes: false, label }) = &command {
-        return Err(CliError::Usage {
-            code: "not_confirmed",
-            what: format!("dropping the vectors of {label} was not confirmed"),
-            hint: format!("say so: `htm models retire {label} --drop --yes`"),
-        });
+        return Err(CliError::new(
+            codes::NOT_CONFIRMED,
+            format!("dropping the vectors of {label} was not confirmed"),
+        )
+        .with_hint(format!("say so: `htm models retire {label} --drop --yes`")));
     }
     let session = Session::open(config).await?;
     let result = match command {
@@ -129,17 +131,16 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
 }
 
 fn parse_name(text: &str) -> Result<ModelName, CliError> {
-    let usage = |code, what: String| CliError::Usage {
-        code,
-        what,
-        hint: format!("write it as PROVIDER/NAME; providers are {}", Provider::WORDS.join(", ")),
+    let usage = |code, what: String| {
+        CliError::new(code, what)
+            .with_hint(format!("write it as PROVIDER/NAME; providers are {}", Provider::WORDS.join(", ")))
     };
     match text.split_once('/') {
         Some((provider, _)) if Provider::from_word(provider).is_none() => {
-            Err(usage("provider_unknown", format!("`{provider}` is not a provider")))
+            Err(usage(codes::PROVIDER_UNKNOWN, format!("`{provider}` is not a provider")))
         }
         Some((provider, name)) if !name.trim().is_empty() => Ok(ModelName::new(provider, name.trim())),
-        _ => Err(usage("model_name_invalid", format!("`{text}` does not name a model"))),
+        _ => Err(usage(codes::MODEL_NAME_INVALID, format!("`{text}` does not name a model"))),
     }
 }
 
@@ -150,15 +151,13 @@ async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -
     let is_configured = providers::model_names(config).0 == *name;
     let asked = asked.or((is_configured && configured > 0).then_some(configured));
     let embedder = providers::embedder_named(config, paths, name, asked)
-        .ok_or_else(|| htm_core::Error::EmbedderOther { model: name.to_string() })?
-        .map_err(RuntimeError::from)?;
+        .ok_or_else(|| without_embedder(&name.to_string()))??;
     let dimensions = embedder.dimensions().await.map_err(htm_core::Error::from)?;
     match asked {
-        Some(asked) if asked != dimensions => Err(CliError::Usage {
-            code: "dimensions_mismatch",
-            what: format!("{name} has {dimensions} dimensions, not {asked}"),
-            hint: "leave out --dimensions".into(),
-        }),
+        Some(asked) if asked != dimensions => Err(CliError::new(
+            codes::DIMENSIONS_MISMATCH,
+            format!("{name} has {dimensions} dimensions, not {asked}"),
+        )),
         _ => Ok(dimensions),
     }
 }

@@ -9,6 +9,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{GetArgs, StatusArgs};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, plain, table};
 
@@ -53,11 +54,7 @@ struct Found {
 }
 
 pub(crate) fn key_not_found(key: Option<String>) -> CliError {
-    CliError::Usage {
-        code: "key_not_found",
-        what: format!("no node has the key `{}`", key.unwrap_or_default()),
-        hint: "name its namespace with --namespace, or look for it: `htm recall QUERY`".into(),
-    }
+    CliError::new(codes::KEY_NOT_FOUND, format!("no node has the key `{}`", key.unwrap_or_default()))
 }
 
 pub(crate) async fn with_htm<T>(

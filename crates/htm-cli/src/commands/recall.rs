@@ -19,6 +19,7 @@ use super::edit::parse_object;
 use super::mind::{self, InMind};
 use super::notes::{self, Filters};
 use crate::args::{RecallArgs, parse_tags};
+use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line, Lines};
 use crate::output::{Output, count, one_line, table};
@@ -138,20 +139,16 @@ pub(crate) fn tag_filters(
 pub(crate) fn limit(config: &Config, text: Option<&str>) -> Result<usize, CliError> {
     let Some(text) = text else { return Ok(config.recall.limit as usize) };
     text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
-        CliError::Usage {
-            code: "limit_out_of_range",
-            what: format!("limit {text} is outside 1 to 10,000"),
-            hint: "give a limit from 1 to 10000".into(),
-        }
+        CliError::new(codes::LIMIT_OUT_OF_RANGE, format!("limit {text} is outside 1 to 10,000"))
+            .with_hint("give a limit from 1 to 10000")
     })
 }
 
 /// A similarity of the command line; its range is the library's to judge.
 fn similarity(text: &str) -> Result<f64, CliError> {
-    text.parse().map_err(|_| CliError::Usage {
-        code: "min_similarity_out_of_range",
-        what: format!("similarity {text} is not a number"),
-        hint: "give a number from 0 to 1, as 0.7".into(),
+    text.parse().map_err(|_| {
+        CliError::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, format!("similarity {text} is not a number"))
+            .with_hint("give a number from 0 to 1, as 0.7")
     })
 }
 
@@ -325,11 +322,11 @@ impl Iterator for Queries {
                 Err(what) => break (self.lines.number(), what),
             }
         };
-        Some(Err(CliError::Usage {
-            code: "line_invalid",
-            what: format!("line {number} of {file} is not a query: {what}"),
-            hint: "write {\"id\", \"ns\", \"text\"} on each line".into(),
-        }))
+        Some(Err(CliError::new(
+            codes::LINE_INVALID,
+            format!("line {number} of {file} is not a query: {what}"),
+        )
+        .with_hint("write {\"id\", \"ns\", \"text\"} on each line")))
     }
 }
 

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use htm_core::{
-    Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Stage, TagRules, TimeExpression, TimeSettings,
+    Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Stage, TagRules, TimeExpression, TimeSettings,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{RememberArgs, parse_tags};
+use crate::codes;
 use crate::commands::edit::{parse_object, usage};
 use crate::commands::mind::InMind;
 use crate::error::CliError;
@@ -129,7 +130,8 @@ pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
     let cannot = || CliError::io("standard input cannot be read as UTF-8");
     std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot())?;
     if bytes.len() > MAX_CONTENT_BYTES {
-        return Err(Error::ContentTooLarge { bytes: bytes.len(), limit: MAX_CONTENT_BYTES }.into());
+        let message = format!("the text has more than the {MAX_CONTENT_BYTES} bytes that a node may hold");
+        return Err(CliError::new(codes::CONTENT_TOO_LARGE, message));
     }
     String::from_utf8(bytes).map_err(|error| cannot()(std::io::Error::other(error)))
 }

@@ -8,6 +8,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
+use crate::codes;
 use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
 use crate::error::CliError;
@@ -19,17 +20,17 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     if let RobotsCommand::Merge(MergeArgs { yes: false, dry_run: false, from, into, .. }) = &command {
-        return Err(CliError::Usage {
-            code: "not_confirmed",
-            what: format!(
+        return Err(CliError::new(
+            codes::NOT_CONFIRMED,
+            format!(
                 "merging {} into {into} was not confirmed: only {into} would be left",
                 count(from.len(), "robot")
             ),
-            hint: format!(
-                "see what would go with --dry-run, then say so: `htm robots merge {} {into} --yes`",
-                from.join(" ")
-            ),
-        });
+        )
+        .with_hint(format!(
+            "see what would go with --dry-run, then say so: `htm robots merge {} {into} --yes`",
+            from.join(" ")
+        )));
     }
     let session = Session::open(config).await?;
     let result = dispatch(&session.htm(), command, output).await;

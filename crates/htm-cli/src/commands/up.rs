@@ -9,7 +9,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use htm_core::Stage;
 use htm_core::models::RegisteredModel;
 use htm_runtime::config::Config;
-use htm_runtime::{RuntimeError, Session, shutdown};
+use htm_runtime::{Session, commands, shutdown};
 use htm_worker::Handler;
 use htm_worker::service::{ServiceArgs, start, work};
 use tokio_util::sync::CancellationToken;
@@ -30,7 +30,7 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
         output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
         // When one worker ends by an error, the others are stopped too; draining, each ends by itself.
-        let end_of = async |result: Result<(), RuntimeError>| {
+        let end_of = async |result: htm_core::Result<()>| {
             if result.is_err() {
                 stop.cancel();
             }
@@ -56,7 +56,7 @@ async fn embed(
     configured: EmbedHandler,
     args: &ServiceArgs,
     stop: &CancellationToken,
-) -> Result<(), RuntimeError> {
+) -> htm_core::Result<()> {
     let serve = async |handler: EmbedHandler| {
         work("embed-worker", session, handler, args, None, stop.child_token()).await
     };
@@ -76,7 +76,8 @@ async fn embed(
             match embed_worker::handler_of(session, &model).await {
                 Ok(handler) => workers.push(serve(handler)),
                 Err(error) => tracing::warn!(
-                    model = model.label, queue = model.queue, code = error.code(), %error, hint = error.hint(),
+                    model = model.label, queue = model.queue, code = error.code(), %error,
+                    hint = commands::hint(&error),
                     "no worker for this model: start an embed-worker where it can be served, or retire it"
                 ),
             }

@@ -9,8 +9,9 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::Stage;
+use crate::model::models::{not_ready, retired, unknown};
 use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::embeddings::{self, ModelState};
 use crate::store::{jobs, lifecycle};
@@ -138,29 +139,28 @@ impl Htm {
             None => self.admit_all()?,
         }
         if request.prompt_version.is_some() && request.stage == Stage::Embed {
-            return Err(Error::VersionUnfit { stage: request.stage });
+            let message = format!("stage `{}` has no prompt that could have a version", request.stage);
+            return Err(Error::new(codes::VERSION_UNFIT, message));
         }
         let (queue, model) = match request.stage {
             Stage::Tag => {
                 let model = self.settings().tag_model.to_string();
                 match &request.model {
                     Some(label) if *label != model => {
-                        return Err(Error::ModelUnknown { label: label.clone(), known: model });
+                        return Err(unknown(label, &model));
                     }
                     _ => (Stage::Tag.queue().to_owned(), model),
                 }
             }
             Stage::Embed => {
                 let models = embeddings::models(self.pool()).await?;
-                let model =
-                    match &request.model {
-                        Some(label) => embeddings::by_label(&models, label)?,
-                        None => models.iter().find(|model| model.state == ModelState::Active).ok_or_else(
-                            || Error::ModelNotReady { model: self.settings().embedding_model.to_string() },
-                        )?,
-                    };
+                let active = || models.iter().find(|model| model.state == ModelState::Active);
+                let model = match &request.model {
+                    Some(label) => embeddings::by_label(&models, label)?,
+                    None => active().ok_or_else(|| not_ready(&self.settings().embedding_model))?,
+                };
                 if !model.is_in_use() {
-                    return Err(Error::ModelRetired { label: model.label.clone() });
+                    return Err(retired(&model.label));
                 }
                 (model.queue.clone(), model.label.clone())
             }

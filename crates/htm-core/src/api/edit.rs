@@ -5,13 +5,14 @@ use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
     validate_importance, validate_metadata, validate_name, validate_text,
 };
-use crate::model::tags::TagPath;
+use crate::model::nodes::not_found;
+use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
 use crate::store::{jobs, nodes, statistics, tags};
 
@@ -151,7 +152,7 @@ impl Edit {
         self.source.set().map_or(Ok(()), |source| validate_text("source", source, MAX_SOURCE_BYTES))?;
         self.kind.set().map_or(Ok(()), |kind| validate_text("type", kind, MAX_NAME_BYTES))?;
         if self.add_tags.len() > MAX_TAGS {
-            return Err(Error::TooManyTags { count: self.add_tags.len(), limit: MAX_TAGS });
+            return Err(too_many_tags(self.add_tags.len(), MAX_TAGS));
         }
         validate_metadata(&self.metadata)
     }
@@ -187,10 +188,14 @@ impl Htm {
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
-        let before = store::lock_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
+        let before = store::lock_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;
         refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
-            return Err(Error::RevisionConflict { node, expected, current: before.revision });
+            let current = before.revision;
+            let message = format!("node {node} is at revision {current}, not {expected}");
+            return Err(Error::new(codes::REVISION_CONFLICT, message)
+                .with_kind(ErrorKind::RevisionConflict { current })
+                .with_value("node", node));
         }
         let author = edit.caller.robot(self.settings());
         let (mut after, mut changed) = apply(&before, edit);
@@ -244,7 +249,7 @@ impl Htm {
             return Ok(Vec::new());
         }
         let tags = self.tag_rules().stored(&edit.add_tags)?;
-        let namespace = store::namespace(connection, node).await?.ok_or(Error::NodeNotFound { node })?;
+        let namespace = store::namespace(connection, node).await?.ok_or_else(|| not_found(node))?;
         let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
         let names = tags::register_in_tx(connection, &paths, self.tag_rules()).await?;
         tags.iter().map(|tag| Ok(names.of(&namespace, tag.as_str())?.to_owned())).collect()

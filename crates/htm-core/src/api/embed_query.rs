@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
+use crate::model::models::{not_ready, without_embedder};
 use crate::model::recall::RecallQuery;
 use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
@@ -40,7 +41,10 @@ impl Htm {
     /// The model that recall asks, with its embedder: the one that is named, else the active one, else the newest on
     /// standby, which is complete and kept up to date as well.
     async fn asked_model(&self, label: Option<&str>) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
-        let embedders = self.embedders().ok_or(Error::EmbedderMissing)?;
+        let embedders = self.embedders().ok_or_else(|| {
+            let message = "strategy `vector` needs an embedding provider, and none is configured";
+            Error::new(codes::EMBEDDER_MISSING, message)
+        })?;
         let models = self.recent_models().await?;
         let candidates: Vec<&RegisteredModel> = match label.or(self.settings().recall_model.as_deref()) {
             Some(label) => vec![embeddings::by_label(&models, label)?],
@@ -61,8 +65,8 @@ impl Htm {
         }
         Err(match (first_failure, candidates.first()) {
             (Some(failure), _) => failure,
-            (None, Some(model)) => Error::EmbedderOther { model: model.label.clone() },
-            (None, None) => Error::ModelNotReady { model: self.settings().embedding_model.to_string() },
+            (None, Some(model)) => without_embedder(&model.label),
+            (None, None) => not_ready(&self.settings().embedding_model),
         })
     }
 

@@ -3,11 +3,12 @@
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::forget::{ForgetPlan, Forgotten, ForgottenNode, Match, Restored};
 use crate::model::id::NodeId;
-use crate::model::memory::refuse_nul;
-use crate::model::nodes::Node;
+use crate::model::memory::{content_empty, refuse_nul};
+use crate::model::nodes::{Node, not_found};
+use crate::model::recall::limit_out_of_range;
 use crate::store::forget as store;
 use crate::store::nodes;
 
@@ -24,12 +25,12 @@ impl Htm {
         caller: &Caller,
         confirmation: Confirmation,
     ) -> Result<Forgotten> {
-        confirmation
-            .require(|| (format!("forgetting node {node}"), format!("say so: `htm forget {node} --yes`")))?;
+        let unconfirmed = |error: Error| error.with_value("node", node);
+        confirmation.require(|| format!("forgetting node {node}")).map_err(unconfirmed)?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
-        let found = locked.first().ok_or(Error::NodeNotFound { node })?;
+        let found = locked.first().ok_or_else(|| not_found(node))?;
         self.refuse_forgetting(caller, found)?;
         let removed = store::forget_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
@@ -45,7 +46,7 @@ impl Htm {
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         tx.rollback().await?;
-        self.refuse_forgetting(caller, locked.first().ok_or(Error::NodeNotFound { node })?)?;
+        self.refuse_forgetting(caller, locked.first().ok_or_else(|| not_found(node))?)?;
         let found = nodes::get(self.pool(), node).await?;
         let excerpt = found.content.chars().take(100).collect();
         let Node { revision, robot, created_at, .. } = found;
@@ -65,7 +66,7 @@ impl Htm {
         caller: &Caller,
     ) -> Result<ForgetPlan> {
         if text.trim().is_empty() {
-            return Err(Error::ContentEmpty);
+            return Err(content_empty());
         }
         refuse_nul("text", text)?;
         let namespace = self.namespace_or_own(namespace)?;
@@ -83,12 +84,7 @@ impl Htm {
         caller: &Caller,
         confirmation: Confirmation,
     ) -> Result<Forgotten> {
-        confirmation.require(|| {
-            (
-                format!("forgetting the nodes of the plan ({})", plan.matches.len()),
-                "look at them, then say so: `--yes`".into(),
-            )
-        })?;
+        confirmation.require(|| format!("forgetting the nodes of the plan ({})", plan.matches.len()))?;
         let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
         self.admit_nodes(&ids).await?;
         let mut tx = self.pool().begin().await?;
@@ -109,7 +105,10 @@ impl Htm {
         let asks = caller.owner(self.settings());
         refuse_others(asks, node.id, node.owner())?;
         match (&node.other, asks) {
-            (Some(other), Some(_)) => Err(Error::RememberedByOthers { node: node.id, other: other.clone() }),
+            (Some(other), Some(_)) => {
+                let message = format!("robot `{other}` remembered node {} too", node.id);
+                Err(Error::new(codes::REMEMBERED_BY_OTHERS, message))
+            }
             _ => Ok(()),
         }
     }
@@ -120,7 +119,7 @@ impl Htm {
     /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.
     pub async fn forgotten(&self, namespace: Option<&str>, limit: usize) -> Result<Vec<ForgottenNode>> {
         if !(1..=10_000).contains(&limit) {
-            return Err(Error::LimitOutOfRange { value: limit as u64 });
+            return Err(limit_out_of_range(limit));
         }
         match namespace {
             Some(namespace) => drop(self.admit(namespace)?),
@@ -137,9 +136,10 @@ impl Htm {
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
-        let found = store::lock_forgotten_in_tx(&mut tx, node).await?.ok_or(Error::NodeNotFound { node })?;
+        let found = store::lock_forgotten_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;
         if !found.is_forgotten {
-            return Err(Error::NotForgotten { node });
+            return Err(Error::new(codes::NOT_FORGOTTEN, format!("node {node} is not forgotten"))
+                .with_value("node", node));
         }
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
         if let Err(error) = store::restore_in_tx(&mut tx, node).await {

@@ -20,14 +20,17 @@ use uuid::Uuid;
 
 pub use self::member::{GroupMember, GroupRecalled};
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
+use crate::model::groups::errors;
+pub use crate::model::groups::errors::replaced;
 use crate::model::groups::mirror::Mirror;
 pub use crate::model::groups::{
-    AfterShutdown, GroupError, GroupEvent, GroupInfo, GroupMemberInfo, GroupRole, JoinOptions,
-    TransferReceipt, TransferTarget, Transferred,
+    AfterShutdown, GroupEvent, GroupInfo, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
+    TransferTarget, Transferred,
 };
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::nodes::not_found;
 use crate::model::robots::unknown as unknown_robot;
 use crate::model::scope::Scope;
 use crate::store::group_memory::{self, Changes};
@@ -96,7 +99,11 @@ impl Group {
     pub async fn join(&self, robot: &str, options: JoinOptions) -> Result<GroupMember> {
         let namespace = self.checked_namespace()?;
         validate_name("robot", robot, MAX_NAME_BYTES)?;
-        let out_of_range = |what, value, allowed| Err(GroupError::OutOfRange { what, value, allowed }.into());
+        let out_of_range = |what: &str, value: u64, allowed: &str| {
+            let message = format!("{what} {value} is outside {allowed}");
+            let error = Error::new(codes::GROUP_SETTING_OUT_OF_RANGE, message);
+            Err(error.with_hint(format!("give a value of {allowed}")))
+        };
         let lease_ms = u64::try_from(options.lease.as_millis()).unwrap_or(u64::MAX);
         if !(100..=86_400_000).contains(&lease_ms) {
             return out_of_range("lease in milliseconds", lease_ms, "100 to 86400000");
@@ -127,7 +134,7 @@ impl Group {
         groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
         let member = self.member_in_tx(&mut tx, group, robot).await?;
         if !member.alive {
-            return Err(GroupError::MemberLost { robot: robot.into(), group: self.name.clone() }.into());
+            return Err(errors::lost(&self.name, robot));
         }
         groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Active).await?;
         groups::demote_lost_in_tx(&mut tx, group).await?;
@@ -149,7 +156,7 @@ impl Group {
             groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Passive).await?;
             groups::hand_over_in_tx(&mut tx, group, Some(member.robot_id)).await?;
             if !groups::has_active_in_tx(&mut tx, group).await? {
-                return Err(GroupError::LastActive { robot: robot.into(), group: self.name.clone() }.into());
+                return Err(errors::last_active(&self.name, robot));
             }
         }
         tx.commit().await?;
@@ -200,7 +207,7 @@ impl Group {
             self.check_writer_in_tx(&mut tx, group, fence).await?;
         }
         let members = groups::close_in_tx(&mut tx, group).await?;
-        let members = members.ok_or_else(|| GroupError::Closed { group: self.name.clone() })?;
+        let members = members.ok_or_else(|| errors::closed(&self.name))?;
         if after == AfterShutdown::Clear {
             let held = self.held_in_tx(&mut tx, group).await?;
             let removed = held.memory().iter().map(|entry| entry.node).collect();
@@ -224,7 +231,8 @@ impl Group {
         let target = match to {
             TransferTarget::Robot(_) => None,
             TransferTarget::Group(name) if *name == self.name => {
-                return Err(GroupError::TransferToItself { group: name.clone() }.into());
+                let message = format!("group `{name}` cannot be transferred to itself");
+                return Err(Error::new(codes::GROUP_TRANSFER_TO_ITSELF, message));
             }
             TransferTarget::Group(name) => Some(Self { name: name.clone(), ..self.clone() }),
         };
@@ -247,7 +255,7 @@ impl Group {
             }
         };
         if let Some(node) = nodes.iter().find(|node| !held.memory().contains(**node)) {
-            return Err(Error::NodeNotFound { node: *node });
+            return Err(not_found(*node));
         }
         let mut receipt = TransferReceipt { transferred: nodes.clone(), evicted: Vec::new() };
         match (to, &target, target_id) {
@@ -284,13 +292,10 @@ impl Group {
         group: GroupId,
         fence: Fence<'_>,
     ) -> Result<()> {
-        let (robot, name) = (fence.robot.to_owned(), self.name.clone());
         match groups::member_in_tx(connection, group, fence.robot_id).await? {
-            Some(member) if member.session != fence.session => {
-                Err(GroupError::Replaced { robot, group: name }.into())
-            }
-            None => Err(GroupError::Replaced { robot, group: name }.into()),
-            Some(member) if !member.is_active() => Err(GroupError::Passive { robot, group: name }.into()),
+            Some(member) if member.session != fence.session => Err(errors::replaced(&self.name, fence.robot)),
+            None => Err(errors::replaced(&self.name, fence.robot)),
+            Some(member) if !member.is_active() => Err(errors::passive(&self.name, fence.robot)),
             Some(_) => Ok(()),
         }
     }
@@ -319,7 +324,7 @@ impl Group {
         let synced = group_memory::sync(connection, group, None, i64::MAX, encoding).await?;
         let synced = synced.ok_or_else(|| self.unknown())?;
         if synced.closed {
-            return Err(GroupError::Closed { group: self.name.clone() }.into());
+            return Err(errors::closed(&self.name));
         }
         Ok(synced.max_tokens)
     }
@@ -335,7 +340,7 @@ impl Group {
             Some(robot) => groups::member_in_tx(connection, group, robot).await?,
             None => None,
         };
-        Ok(member.ok_or_else(|| GroupError::NotMember { robot: robot.into(), group: self.name.clone() })?)
+        member.ok_or_else(|| errors::member_unknown(&self.name, robot))
     }
 
     async fn id(&self) -> Result<GroupId> {
@@ -350,6 +355,6 @@ impl Group {
 
     fn unknown(&self) -> Error {
         let namespace = self.namespace.as_deref().unwrap_or(&self.htm.settings().namespace);
-        GroupError::Unknown { group: self.name.clone(), namespace: namespace.into() }.into()
+        errors::unknown(namespace, &self.name)
     }
 }

@@ -170,7 +170,7 @@ impl Mind {
     pub(crate) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
-            Err(Error::Database(error)) if error.constraint() == Some("working_memory_robot_fk") => {
+            Err(error) if is_robot_gone(&error) => {
                 // It was merged into another, or is gone: then its name goes on, with a row of its own.
                 let (id, name) = match robots::now_called(&self.pool, self.id()).await? {
                     Some(now) => now,
@@ -326,4 +326,9 @@ impl Drop for Keeper {
         self.0.closing.store(true, Ordering::Release);
         self.0.closed.notify_one();
     }
+}
+
+/// Whether the robot's row was removed: the database refused one that refers to it.
+fn is_robot_gone(error: &Error) -> bool {
+    error.database().and_then(|it| it.constraint()) == Some("working_memory_robot_fk")
 }

@@ -2,7 +2,7 @@
 
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::memory::validate_time;
 use crate::model::purge::{Purge, Purged};
 use crate::store::purge::{self as store, Doomed};
@@ -25,10 +25,8 @@ impl Htm {
     /// transactions stay.
     pub async fn purge(&self, purge: &Purge, confirmation: Confirmation) -> Result<Purged> {
         let doomed = self.doomed(purge).await?;
-        confirmation.require(|| {
-            let what = format!("purging what was forgotten before {}", purge.before.to_rfc3339());
-            (what, "look at it with `--dry-run`, then say so: `--yes`".into())
-        })?;
+        confirmation
+            .require(|| format!("purging what was forgotten before {}", purge.before.to_rfc3339()))?;
         let mut purged = Purged::default();
         loop {
             let step = store::nodes_step(self.pool(), &doomed).await?;
@@ -50,7 +48,8 @@ impl Htm {
         let namespace = purge.scope.namespace(self)?;
         let now = store::now(self.pool()).await?;
         if purge.before > now {
-            return Err(Error::TimeInFuture { value: purge.before, now });
+            let message = format!("{} is in the future: the database's clock says {now}", purge.before);
+            return Err(Error::new(codes::TIME_IN_FUTURE, message));
         }
         Ok(Doomed { before: purge.before, namespace, owner: purge.caller.owner(self.settings()) })
     }

@@ -9,9 +9,9 @@ use std::time::Instant;
 use search::Search;
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::recall::{
-    Degraded, Hit, MatchedBy, RecallError, RecallQuery, Recalled, Scores, Strategy, TagFilter, auto, facets,
+    Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, TagFilter, auto, facets,
 };
 use crate::model::timeframe::Applied;
 use crate::model::timeline::TimelineQuery;
@@ -84,7 +84,9 @@ impl Htm {
         let words =
             Words::parse(phrase.as_ref().map_or(query.text.as_str(), |taken| &taken.query)).and(required);
         if words.plain.trim().is_empty() && words.filters() {
-            return Err(RecallError::OnlyNegations { query: query.text.chars().take(80).collect() }.into());
+            let text: String = query.text.chars().take(80).collect();
+            let message = format!("the query `{text}` names only words that hits must not contain");
+            return Err(Error::new(codes::QUERY_ONLY_NEGATIONS, message));
         }
         let chosen = (query.strategy == Strategy::Auto).then(|| auto::choose(&words));
         let strategy = chosen.as_ref().map_or(query.strategy, |chosen| chosen.strategy);
@@ -94,12 +96,14 @@ impl Htm {
             false => None,
             true => match self.embed_query(&words.plain, query.models.first().map(String::as_str)).await {
                 Ok(embedding) => Some(embedding),
-                Err(error @ Error::EmbedderMissing) if query.strategy == Strategy::Vector => {
+                Err(error) if error.is(codes::EMBEDDER_MISSING) && query.strategy == Strategy::Vector => {
                     return Err(error);
                 }
-                Err(error @ Error::ModelUnknown { .. }) if !query.models.is_empty() => return Err(error),
+                Err(error) if error.is(codes::MODEL_UNKNOWN) && !query.models.is_empty() => {
+                    return Err(error);
+                }
                 // A database that fails here fails the text's leg as well.
-                Err(error @ (Error::Database(_) | Error::DatabaseUnreachable(_))) => return Err(error),
+                Err(error) if error.kind() == ErrorKind::Database => return Err(error),
                 Err(error) => {
                     tracing::info!(code = error.code(), %error, "recall without vectors");
                     let reason = format!("{error}; {}", error.hint());

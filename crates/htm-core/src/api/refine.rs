@@ -16,11 +16,11 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
-use crate::model::refine::{RefineError, fuse};
+use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
 use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
 use crate::store::candidates;
@@ -35,10 +35,12 @@ impl Htm {
     /// The recall of a valid query that is refined.
     pub(crate) async fn recall_refined(&self, query: &RecallQuery) -> Result<Recalled> {
         if query.cross_encode && self.reranker().is_none() {
-            return Err(RefineError::RerankerMissing.into());
+            let message = "re-ranking needs a re-ranker, and none is configured";
+            return Err(Error::new(codes::RERANKER_MISSING, message));
         }
         if query.expand && self.expander().is_none() {
-            return Err(RefineError::ExpanderMissing.into());
+            let message = "expanding the query needs a language model, and none is configured";
+            return Err(Error::new(codes::EXPANDER_MISSING, message));
         }
         // What is only a candidate was not recalled.
         let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };

@@ -8,9 +8,10 @@ use sqlx::{Connection, PgConnection, PgTransaction};
 
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::{NodeId, RobotId};
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, language_unknown};
+use crate::model::nodes::key_taken;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::jobs;
@@ -103,9 +104,7 @@ impl Htm {
         // The statement that writes them all would be refused whole.
         let unknown = self.unknown_languages(memories).await?;
         let prepare = |memory| match self.prepare(memory) {
-            Ok(node) if unknown.contains(node.language) => {
-                Err(Error::LanguageUnknown { value: node.language.into() })
-            }
+            Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
             result => result,
         };
         let (mut results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
@@ -235,7 +234,11 @@ impl Htm {
                 }
             }
         }
-        Ok(results.into_iter().map(|result| result.unwrap_or(Err(Error::NotWritten { cause }))).collect())
+        let not_written = || {
+            let message = format!("the database failed before this memory was written ({cause})");
+            Err(Error::new(codes::NOT_WRITTEN, message))
+        };
+        Ok(results.into_iter().map(|result| result.unwrap_or_else(not_written)).collect())
     }
 
     /// One statement, committed by itself, for a node without tags of a robot that is known; else a transaction.
@@ -278,7 +281,8 @@ impl Htm {
                 results => break results?,
             }
         };
-        let contended = |result: &Result<Receipt>| matches!(result, Err(Error::Contended));
+        let contended =
+            |result: &Result<Receipt>| result.as_ref().is_err_and(|error| error.is(codes::CONTENDED));
         let (places, again): (Vec<usize>, Vec<NewNode<'_>>) = nodes
             .iter()
             .enumerate()
@@ -331,7 +335,7 @@ impl Htm {
             .insert(&mut tx, nodes, None)
             .await?
             .into_iter()
-            .map(|id| id.map(written).ok_or(Error::Contended))
+            .map(|id| id.map(written).ok_or_else(Error::contended))
             .collect();
         resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
         resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
@@ -392,14 +396,13 @@ fn written(node: NodeId) -> Receipt {
 
 /// Whether the database ended this, of two that waited for one another.
 fn met_another(error: &Error) -> bool {
-    let Error::Database(error) = error else { return false };
-    error.sqlstate() == Some("40P01")
+    error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
 /// Whether the robot's row was removed between the look at it and the write.
 fn is_robot_gone(error: &Error) -> bool {
-    let Error::Database(error) = error else { return false };
-    matches!(error.constraint(), Some("nodes_robot_fk" | "repeats_robot_fk"))
+    let constraint = error.database().and_then(|it| it.constraint());
+    matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
 }
 
 /// Says of the items with a key that were not inserted who has the key.
@@ -423,7 +426,7 @@ async fn resolve_keys_in_tx(
         let Some((node, hash)) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
         results[place] = match *hash == nodes[place].content_hash {
             true => Ok(Receipt { node: *node, outcome: Outcome::Existing }),
-            false => Err(Error::KeyTaken { key: key.into(), namespace: namespace.into(), node: *node }),
+            false => Err(key_taken(key, namespace, *node)),
         };
     }
     Ok(())

@@ -9,9 +9,10 @@ use chrono::{DateTime, Utc};
 use crate::api::htm::Htm;
 use crate::api::mind::{Keeper, Mind};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
+use crate::model::nodes::not_found;
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::model::remember::{Outcome, Receipt};
 use crate::model::tokens::TokenEncoding;
@@ -300,7 +301,7 @@ impl Robot {
         let live = store::live_nodes(self.htm.pool(), &known).await?;
         let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
         if let Some(missing) = nodes.iter().find(|node| !live.contains_key(node)) {
-            return Err(Error::NodeNotFound { node: *missing });
+            return Err(not_found(*missing));
         }
         let entries = nodes.iter().filter_map(|node| live.remove(node));
         let entries = entries.map(|node| entry_of(node, None, DateTime::UNIX_EPOCH, self.encoding()));

@@ -3,11 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::api::htm::Htm;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::model::memory::{MAX_NAME_BYTES, validate_metadata, validate_name};
-use crate::model::robots::{
-    MAX_BUDGET, MergeReceipt, RobotError, RobotInfo, RobotStatistics, name, taken, unknown,
-};
+use crate::model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics, name, taken, unknown};
 use crate::model::scope::Scope;
 use crate::store::robots;
 
@@ -115,7 +113,8 @@ impl Htm {
     ) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
         if let Some(tokens) = max_tokens.filter(|tokens| !(1..=MAX_BUDGET).contains(tokens)) {
-            return Err(RobotError::BudgetOutOfRange { tokens }.into());
+            let message = format!("a working memory of {tokens} tokens is outside 1 to 1,000,000,000");
+            return Err(Error::new(codes::BUDGET_OUT_OF_RANGE, message));
         }
         let robot =
             robots::set_budget(self.pool(), namespace, name, max_tokens.map(|tokens| tokens as i64)).await?;
@@ -166,10 +165,11 @@ fn to_merge<'a>(from: &[&'a str], into: &str) -> Result<Vec<&'a str>> {
     from.sort_unstable();
     from.dedup();
     if from.is_empty() {
-        return Err(RobotError::NothingToMerge.into());
+        return Err(Error::new(codes::NOTHING_TO_MERGE, "no robot to merge was named"));
     }
     if from.contains(&into) {
-        return Err(RobotError::MergedIntoItself { name: into.into() }.into());
+        let message = format!("robot `{into}` cannot be merged into itself");
+        return Err(Error::new(codes::MERGE_INTO_ITSELF, message));
     }
     Ok(from)
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::status::{NodeStatus, StageState};
@@ -31,15 +31,15 @@ impl Htm {
             match status.stage(stage) {
                 StageState::Done { .. } => return Ok(status),
                 StageState::Dead { error, .. } => {
-                    return Err(Error::StageDead { node, stage: stage.as_str(), reason: error.clone() });
+                    let message = format!("node {node} will not pass stage `{stage}`: {error}");
+                    return Err(Error::new(codes::STAGE_DEAD, message).with_value("node", node));
                 }
                 state if started.elapsed() >= timeout => {
-                    return Err(Error::WaitTimeout {
-                        node,
-                        stage: stage.as_str(),
-                        waited_ms: started.elapsed().as_millis() as u64,
-                        state: state.name().into(),
-                    });
+                    let (waited_ms, state) = (started.elapsed().as_millis(), state.name());
+                    let message = format!(
+                        "node {node} is not through stage `{stage}` after {waited_ms} ms: it is {state}"
+                    );
+                    return Err(Error::new(codes::WAIT_TIMEOUT, message).with_kind(ErrorKind::WaitTimeout));
                 }
                 _ => {}
             }

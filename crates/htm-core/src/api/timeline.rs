@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::memory::{validate_metadata, validate_text};
 use crate::model::nodes::Node;
@@ -120,7 +120,10 @@ impl Htm {
     /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, or a database error.
     pub async fn neighbours(&self, node: NodeId, before: usize, after: usize) -> Result<Neighbours> {
         if let Some(value) = [before, after].into_iter().find(|count| *count > MAX_NEIGHBOURS) {
-            return Err(Error::NeighboursOutOfRange { value: value as u64 });
+            let message = format!("{value} neighbours are more than the 1,000 that one call gives on a side");
+            return Err(
+                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 1000")
+            );
         }
         let found = self.get(node).await?;
         let (before, after) = timeline::neighbours(self.pool(), node, before, after).await?;

@@ -1,9 +1,10 @@
 //! The wall: a handle restricted to some namespaces.
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::nodes::not_found;
 use crate::model::wall::Wall;
 use crate::store::nodes;
 
@@ -77,13 +78,14 @@ impl Htm {
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
         match nodes::outside(self.pool(), nodes, seen).await? {
-            Some(node) => Err(Error::NodeNotFound { node }),
+            Some(node) => Err(not_found(node)),
             None => Ok(()),
         }
     }
 
     fn forbidden(&self, namespace: &str) -> Error {
         let seen = self.namespaces().unwrap_or_default().join(", ");
-        Error::NamespaceForbidden { namespace: namespace.into(), seen }
+        let message = format!("namespace `{namespace}` is outside of what this handle sees: {seen}");
+        Error::new(codes::NAMESPACE_FORBIDDEN, message)
     }
 }

@@ -1,6 +1,6 @@
 //! The caller of a change, and its confirmation.
 
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
 
@@ -53,13 +53,13 @@ pub(crate) struct Owner<'a> {
 /// Refuses a robot that is not the one that remembered the node.
 pub(crate) fn refuse_others(asks: Option<Owner<'_>>, node: NodeId, owner: Owner<'_>) -> Result<()> {
     match asks {
-        Some(asks) if asks != owner => Err(Error::NotOwner {
-            node,
-            owner: owner.robot.into(),
-            namespace: owner.namespace.into(),
-            robot: asks.robot.into(),
-            robot_namespace: asks.namespace.into(),
-        }),
+        Some(asks) if asks != owner => Err(Error::new(
+            codes::NOT_OWNER,
+            format!(
+                "node {node} was remembered by robot `{}` of namespace `{}`, not by `{}` of `{}`",
+                owner.robot, owner.namespace, asks.robot, asks.namespace
+            ),
+        )),
         _ => Ok(()),
     }
 }
@@ -74,14 +74,11 @@ pub enum Confirmation {
 }
 
 impl Confirmation {
-    /// Refuses what nobody has confirmed; `what` and `hint` as in [`Error::NotConfirmed`].
-    pub(crate) fn require(self, what: impl Fn() -> (String, String)) -> Result<()> {
+    /// Refuses what nobody has confirmed, as `forgetting node 7`.
+    pub(crate) fn require(self, what: impl Fn() -> String) -> Result<()> {
         match self {
             Self::Confirmed => Ok(()),
-            Self::Missing => {
-                let (what, hint) = what();
-                Err(Error::NotConfirmed { what, hint })
-            }
+            Self::Missing => Err(Error::new(codes::NOT_CONFIRMED, format!("{} was not confirmed", what()))),
         }
     }
 }

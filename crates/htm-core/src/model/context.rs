@@ -11,7 +11,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 
 use self::joined::Joined;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::Entry;
@@ -68,10 +68,10 @@ impl FromStr for ContextStrategy {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|strategy| strategy.as_str() == name)
-            .ok_or_else(|| Error::ContextStrategyUnknown { value: name.into() })
+        Self::ALL.into_iter().find(|strategy| strategy.as_str() == name).ok_or_else(|| {
+            let message = format!("`{name}` is not a strategy for a context");
+            Error::new(codes::CONTEXT_STRATEGY_UNKNOWN, message)
+        })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Groups of robots, their members, and a member's copy of the shared working memory.
 
+pub(crate) mod errors;
 pub(crate) mod mirror;
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-pub use crate::model::error::GroupError;
 use crate::model::id::{GroupId, NodeId};
 
 /// The role of a group's member.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
 
 /// The version of the payloads that this program writes, and the newest that it reads.
@@ -164,6 +165,18 @@ pub enum PayloadError {
     /// Not a payload.
     #[error("the payload cannot be read: {0}")]
     Undecodable(String),
+}
+
+pub(crate) fn not_found(job: &str) -> Error {
+    Error::new(codes::JOB_NOT_FOUND, format!("there is no job {job}"))
+}
+
+pub(crate) fn queue_unknown(queue: &str, known: &[String]) -> Error {
+    let error = Error::new(codes::QUEUE_UNKNOWN, format!("there is no queue `{queue}`"));
+    match known {
+        [] => error,
+        known => error.with_hint(format!("use one of: {}", known.join(", "))),
+    }
 }
 
 #[cfg(test)]

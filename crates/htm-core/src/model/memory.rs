@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::model::error::{Error, Result};
-use crate::model::tags::TagPath;
+use crate::model::error::{Error, Result, codes};
+use crate::model::tags::{TagPath, too_many_tags};
 
 /// The most bytes of a node's text.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
@@ -156,7 +156,7 @@ impl Memory {
         validate_content(&self.content)?;
         validate_importance(self.importance)?;
         if self.tags.len() > MAX_TAGS {
-            return Err(Error::TooManyTags { count: self.tags.len(), limit: MAX_TAGS });
+            return Err(too_many_tags(self.tags.len(), MAX_TAGS));
         }
         if let Some(at) = self.at {
             validate_time(at)?;
@@ -191,19 +191,46 @@ pub(crate) fn content_hash(content: &str) -> [u8; 32] {
 
 pub(crate) fn validate_content(content: &str) -> Result<()> {
     if content.len() > MAX_CONTENT_BYTES {
-        return Err(Error::ContentTooLarge { bytes: content.len(), limit: MAX_CONTENT_BYTES });
+        let bytes = content.len();
+        let message =
+            format!("the text has {bytes} bytes, more than the {MAX_CONTENT_BYTES} that a node may hold");
+        return Err(Error::new(codes::CONTENT_TOO_LARGE, message));
     }
     refuse_nul("content", content)?;
-    if content.trim().is_empty() { Err(Error::ContentEmpty) } else { Ok(()) }
+    if content.trim().is_empty() { Err(content_empty()) } else { Ok(()) }
+}
+
+pub(crate) fn content_empty() -> Error {
+    Error::new(codes::CONTENT_EMPTY, "the text is empty")
+}
+
+/// PostgreSQL has no text search configuration of this name.
+pub(crate) fn language_unknown(name: &str) -> Error {
+    let message = format!("`{name}` is not a text search configuration of this PostgreSQL");
+    Error::new(codes::LANGUAGE_UNKNOWN, message)
 }
 
 pub(crate) fn validate_importance(value: f32) -> Result<()> {
-    if (1.0..=10.0).contains(&value) { Ok(()) } else { Err(Error::ImportanceOutOfRange { value }) }
+    match (1.0..=10.0).contains(&value) {
+        true => Ok(()),
+        false => {
+            Err(Error::new(codes::IMPORTANCE_OUT_OF_RANGE, format!("importance {value} is outside 1 to 10")))
+        }
+    }
 }
 
 /// Namespaces and robots are names of 1 to 128 bytes, keys of 1 to 512, without control characters.
 pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Result<()> {
-    let broken = |rule| Err(Error::NameInvalid { field, value: name.chars().take(80).collect(), rule });
+    let broken = |rule| {
+        let code = match field {
+            "robot" => codes::ROBOT_INVALID,
+            "group" => codes::GROUP_INVALID,
+            "key" => codes::KEY_INVALID,
+            _ => codes::NAMESPACE_INVALID,
+        };
+        let value: String = name.chars().take(80).collect();
+        Err(Error::new(code, format!("{field} `{value}` is not valid: {rule}")))
+    };
     if name.trim().is_empty() {
         return broken("it is empty");
     }
@@ -224,9 +251,19 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
 /// Any text that PostgreSQL can hold, up to `limit` bytes.
 pub(crate) fn validate_text(field: &'static str, text: &str, limit: usize) -> Result<()> {
     if text.len() > limit {
-        return Err(Error::FieldTooLong { field, bytes: text.len(), limit });
+        return Err(too_long(field, text.len(), limit));
     }
     refuse_nul(field, text)
+}
+
+fn too_long(field: &str, bytes: usize, limit: usize) -> Error {
+    let message = format!("{field} has {bytes} bytes, more than the {limit} that it may have");
+    let error = Error::new(codes::FIELD_TOO_LONG, message);
+    match field {
+        "query" => error.with_hint("ask for what matters in it: a few sentences find more"),
+        "metadata" => error.with_hint("keep large values elsewhere, and their place in the metadata"),
+        _ => error,
+    }
 }
 
 pub(crate) fn validate_session(session: Option<&str>) -> Result<()> {
@@ -236,22 +273,30 @@ pub(crate) fn validate_session(session: Option<&str>) -> Result<()> {
 /// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
 pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     use chrono::Datelike;
-    if at.year() < -4_711 { Err(Error::TimeOutOfRange { value: at }) } else { Ok(()) }
+    if at.year() >= -4_711 {
+        return Ok(());
+    }
+    let message = format!("{at} is before 4713 BC, the first year that PostgreSQL stores");
+    Err(Error::new(codes::TIME_OUT_OF_RANGE, message))
 }
 
 pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
     match text.bytes().position(|byte| byte == 0) {
-        Some(position) => Err(Error::NulByte { field, position }),
+        Some(at) => Err(Error::new(codes::NUL_BYTE, format!("{field} has a NUL byte at byte {at}"))),
         None => Ok(()),
     }
 }
 
 /// Rejects invalid `jsonb` and metadata beyond the limits.
 pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
+    fn too_deep() -> Error {
+        let message = format!("the metadata has more than {MAX_METADATA_DEPTH} levels of lists and objects");
+        Error::new(codes::METADATA_TOO_DEEP, message)
+    }
     fn walk_object(object: &Map<String, Value>, levels: usize) -> Result<()> {
         // Before the sizes: they are counted by going down as well, and the stack is not endless.
         let Some(levels) = levels.checked_sub(1) else {
-            return Err(Error::MetadataTooDeep { limit: MAX_METADATA_DEPTH });
+            return Err(too_deep());
         };
         object
             .iter()
@@ -262,7 +307,7 @@ pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
             Value::String(text) => refuse_nul("metadata", text),
             Value::Array(values) => match levels.checked_sub(1) {
                 Some(levels) => values.iter().try_for_each(|value| walk(value, levels)),
-                None => Err(Error::MetadataTooDeep { limit: MAX_METADATA_DEPTH }),
+                None => Err(too_deep()),
             },
             Value::Object(object) => walk_object(object, levels),
             _ => Ok(()),
@@ -273,12 +318,10 @@ pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
     }
     walk_object(object, MAX_METADATA_DEPTH)?;
     let mut written = Counter(0);
-    serde_json::to_writer(&mut written, object)
-        .map_err(|error| Error::Corrupt { what: error.to_string() })?;
+    // Never refused: the counter takes everything, and the names of JSON's objects are texts.
+    let _ = serde_json::to_writer(&mut written, object);
     match written.0 {
-        bytes if bytes > MAX_METADATA_BYTES => {
-            Err(Error::FieldTooLong { field: "metadata", bytes, limit: MAX_METADATA_BYTES })
-        }
+        bytes if bytes > MAX_METADATA_BYTES => Err(too_long("metadata", bytes, MAX_METADATA_BYTES)),
         _ => Ok(()),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::model::error::{Error, codes};
+
 /// A model by provider and name, as in `local/all-MiniLM-L6-v2`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct ModelName {
@@ -22,4 +24,36 @@ impl fmt::Display for ModelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.provider, self.name)
     }
+}
+
+/// No model of this label is registered; `known` are.
+pub(crate) fn unknown(label: &str, known: &str) -> Error {
+    let error = Error::new(codes::MODEL_UNKNOWN, format!("there is no embedding model `{label}`"));
+    match known.is_empty() {
+        true => error,
+        false => error
+            .with_hint(format!("use one of: {known}; `Models::add` registers another"))
+            .with_value("known", known),
+    }
+}
+
+/// Nothing is embedded with the configured model yet.
+pub(crate) fn not_ready(model: &ModelName) -> Error {
+    Error::new(codes::MODEL_NOT_READY, format!("nothing is embedded with {model} yet"))
+}
+
+/// Nothing is written to the model, and it is not asked.
+pub fn retired(label: &str) -> Error {
+    Error::new(codes::MODEL_RETIRED, format!("embedding model {label} is retired")).with_value("label", label)
+}
+
+/// The program has no embedder for the model.
+pub fn without_embedder(label: &str) -> Error {
+    let message = format!("this program has no embedder for model {label}");
+    Error::new(codes::EMBEDDER_OTHER, message)
+        .with_hint(format!(
+            "recall asks the active model: give the program the embedder of {label}, or activate a model that it has: \
+             `Models::activate`"
+        ))
+        .with_value("label", label)
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::model::error::{Error, ErrorKind, codes};
 use crate::model::id::NodeId;
 use crate::model::tags::TagPath;
 
@@ -65,4 +66,29 @@ pub struct Revision {
     pub author: String,
     /// When it was written.
     pub written_at: DateTime<Utc>,
+}
+
+/// There is no such node, or it was forgotten.
+pub(crate) fn not_found(node: NodeId) -> Error {
+    Error::new(codes::NODE_NOT_FOUND, format!("there is no node {node}"))
+        .with_kind(ErrorKind::NodeNotFound { node })
+        .with_value("node", node)
+}
+
+/// The key names the node `holder`.
+pub(crate) fn key_taken(key: &str, namespace: &str, holder: NodeId) -> Error {
+    let message = format!("key `{key}` in namespace `{namespace}` is taken by node {holder}");
+    Error::new(codes::KEY_TAKEN, message)
+        .with_kind(ErrorKind::KeyTaken { node: holder })
+        .with_hint(format!("use another key, or read node {holder}: `Htm::get`"))
+        .with_value("node", holder)
+}
+
+/// The content of `node` would stand twice, where it may stand once.
+pub(crate) fn content_taken(node: NodeId, holder: NodeId) -> Error {
+    let message = format!("node {holder} has this content already, so node {node} cannot have it");
+    Error::new(codes::CONTENT_TAKEN, message)
+        .with_kind(ErrorKind::ContentTaken { node: holder })
+        .with_hint(format!("use node {holder}, or forget one of the two: `Htm::get`, `Htm::forget`"))
+        .with_value("node", holder)
 }

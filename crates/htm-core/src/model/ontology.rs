@@ -1,6 +1,7 @@
 //! The ontology of a namespace: its tags and names, and what a change makes of them.
 
 pub(crate) mod change;
+pub(crate) mod errors;
 pub(crate) mod exchange;
 mod look;
 pub(crate) mod names;
@@ -13,5 +14,3 @@ pub use look::{
     TaggedNode, UnmatchedTag,
 };
 pub use suggest::{Orphan, Suggestion};
-
-pub use crate::model::error::TagError;

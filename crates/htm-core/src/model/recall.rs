@@ -10,9 +10,7 @@ mod snippet;
 pub(crate) use answer::facets;
 pub use answer::{Chosen, Correction, Degraded, Facet, Hit, Leg, MatchedBy, Recalled, Scores, VectorSearch};
 pub use explain::{Explanation, ScorePart};
-pub(crate) use query::validate_scope;
 pub use query::{MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter};
+pub(crate) use query::{limit_out_of_range, validate_scope};
 pub use settings::{Fusion, RecallSettings};
 pub use snippet::Snippet;
-
-pub use crate::model::error::RecallError;

@@ -5,7 +5,7 @@ pub(crate) mod fuse;
 
 use std::time::Duration;
 
-pub use crate::model::error::RefineError;
+use crate::model::error::{Error, Result, codes};
 
 /// The settings of refinement, from the configuration.
 #[derive(Clone, Debug)]
@@ -31,10 +31,12 @@ impl Default for RefineSettings {
     }
 }
 
-pub(crate) fn validate_diversity(diversity: Option<f64>) -> Result<(), RefineError> {
+pub(crate) fn validate_diversity(diversity: Option<f64>) -> Result<()> {
     match diversity {
         // NaN is not contained either.
-        Some(value) if !(0.0..=1.0).contains(&value) => Err(RefineError::DiversityOutOfRange { value }),
+        Some(value) if !(0.0..=1.0).contains(&value) => {
+            Err(Error::new(codes::DIVERSITY_OUT_OF_RANGE, format!("diversity {value} is outside 0 to 1")))
+        }
         _ => Ok(()),
     }
 }
@@ -45,8 +47,8 @@ mod tests {
 
     #[test]
     fn diversity_is_a_share() {
-        assert_eq!(validate_diversity(Some(0.0)), Ok(()));
-        assert_eq!(validate_diversity(None), Ok(()));
+        validate_diversity(Some(0.0)).unwrap();
+        validate_diversity(None).unwrap();
         for value in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             let error = validate_diversity(Some(value)).unwrap_err();
             assert_eq!((error.code(), error.hint().is_empty()), ("diversity_out_of_range", false));

@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-pub use crate::model::error::RelevanceError;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 
 /// The weights of the signals. Their sum is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +85,10 @@ impl RelevanceWeights {
         let sum: f64 = weights.iter().sum();
         match weights.iter().all(|weight| *weight >= 0.0) && (sum - 1.0).abs() < 1e-6 {
             true => Ok(()),
-            false => Err(RelevanceError::Sum { sum }.into()),
+            false => {
+                let message = format!("the weights of relevance are {sum} together, or one is below 0");
+                Err(Error::new(codes::RELEVANCE_WEIGHTS_INVALID, message))
+            }
         }
     }
 }
@@ -99,8 +101,10 @@ impl FromStr for RelevanceWeights {
         if text.trim() == "relevance" {
             return Ok(Self::default());
         }
-        let unknown =
-            |what: &str| RelevanceError::Words { value: text.chars().take(100).collect(), what: what.into() };
+        let unknown = |what: &str| {
+            let value: String = text.chars().take(100).collect();
+            Error::new(codes::RERANK_INVALID, format!("`{value}` names no weights: {what}"))
+        };
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         let mut weights = Self::NONE;
         let mut named = Vec::new();
@@ -119,10 +123,10 @@ impl FromStr for RelevanceWeights {
                 "recency" => &mut weights.recency,
                 "access" => &mut weights.access,
                 "tags" => &mut weights.tags,
-                _ => return Err(unknown(&format!("`{name}` is none of {}", NAMES.join(", "))).into()),
+                _ => return Err(unknown(&format!("`{name}` is none of {}", NAMES.join(", ")))),
             };
             if named.contains(&name) {
-                return Err(unknown(&format!("`{name}` comes twice")).into());
+                return Err(unknown(&format!("`{name}` comes twice")));
             }
             named.push(name);
             *place = weight;

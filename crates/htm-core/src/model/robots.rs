@@ -6,8 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::model::error::Error;
-pub use crate::model::error::RobotError;
+use crate::model::error::{Error, codes};
 use crate::model::id::RobotId;
 
 /// A registered robot.
@@ -81,9 +80,11 @@ pub struct MergeReceipt {
 }
 
 pub(crate) fn unknown(namespace: &str, name: &str) -> Error {
-    RobotError::Unknown { name: name.chars().take(128).collect(), namespace: namespace.into() }.into()
+    let name: String = name.chars().take(128).collect();
+    Error::new(codes::ROBOT_UNKNOWN, format!("namespace `{namespace}` has no robot `{name}`"))
 }
 
 pub(crate) fn taken(namespace: &str, name: &str) -> Error {
-    RobotError::Taken { name: name.into(), namespace: namespace.into() }.into()
+    let message = format!("namespace `{namespace}` has a robot `{name}` already");
+    Error::new(codes::ROBOT_TAKEN, message).with_value("name", name).with_value("namespace", namespace)
 }

@@ -1,6 +1,7 @@
 //! Tags: hierarchical names such as `database:postgresql:indexes`.
 
 pub(crate) mod former;
+mod invalid;
 mod known;
 mod limits;
 mod plural;
@@ -12,13 +13,14 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use former::{FormerNames, Leftover, SplitTag};
+pub(crate) use invalid::too_many_tags;
+pub use invalid::{InvalidTag, TagRule};
 pub use known::{KnownTag, KnownTags};
 pub use limits::TagLimits;
 pub use rules::TagRules;
 pub use tree::TagTree;
 
 use crate::model::error::Error;
-pub use crate::model::error::{InvalidTag, TagRule};
 
 /// The most levels of a tag.
 pub const MAX_DEPTH: usize = 5;
@@ -139,7 +141,7 @@ fn is_allowed(c: char) -> bool {
 
 /// A tag as the database holds it; the table's CHECK is the same rule as the type's.
 pub(crate) fn read_tag(path: String) -> Result<TagPath, Error> {
-    path.try_into().map_err(|error: InvalidTag| Error::Corrupt { what: error.to_string() })
+    path.try_into().map_err(|error: InvalidTag| Error::corrupt(error))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub use self::applied::{TimeFilter, TimePhrase};
 pub use self::expression::TimeExpression;
 pub(crate) use self::named::{NamedMonth, named_months};
 pub use self::zone::{TimeSettings, WeekStart, Zone};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 
 /// From an instant (inclusive) until another one (exclusive), either side open when it is none. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -40,7 +40,10 @@ impl TimeRange {
             crate::model::memory::validate_time(time)?;
         }
         match (from, until) {
-            (Some(from), Some(until)) if until <= from => Err(Error::TimeframeReversed { from, until }),
+            (Some(from), Some(until)) if until <= from => Err(Error::new(
+                codes::TIMEFRAME_REVERSED,
+                format!("the timeframe ends ({until}) before it starts ({from})"),
+            )),
             _ => Ok(Self { from, until }),
         }
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::nodes::Node;
 use crate::model::recall::{Correction, Degraded, RecallQuery, Strategy, TagFilter};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
@@ -153,7 +153,7 @@ impl FromStr for Grouping {
         match name {
             "session" => Ok(Grouping::Session),
             "day" => Ok(Grouping::Day),
-            _ => Err(Error::GroupingUnknown { value: name.into() }),
+            _ => Err(Error::new(codes::GROUPING_UNKNOWN, format!("a timeline is not grouped by `{name}`"))),
         }
     }
 }

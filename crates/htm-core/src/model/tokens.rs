@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 
 /// tiktoken's regular expressions overflow their stack, and it panics, at a run of some hundred thousand letters or
 /// spaces. Longer texts are counted in pieces of at most this many bytes, cut at boundaries. Only a piece without any
@@ -98,7 +98,7 @@ impl FromStr for TokenEncoding {
         [Self::O200kBase, Self::Cl100kBase, Self::Estimate]
             .into_iter()
             .find(|encoding| encoding.as_str() == name)
-            .ok_or_else(|| Error::EncodingUnknown { value: name.into() })
+            .ok_or_else(|| Error::new(codes::ENCODING_UNKNOWN, format!("`{name}` is not a token encoding")))
     }
 }
 

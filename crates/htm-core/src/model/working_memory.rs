@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 
 /// A set of nodes that never exceeds its token budget.
@@ -92,6 +92,15 @@ pub struct WorkingMemoryStats {
     pub utilisation: f64,
 }
 
+/// The node alone has more tokens than the budget.
+pub(crate) fn oversized(node: NodeId, tokens: usize, max_tokens: usize) -> Error {
+    let message =
+        format!("node {node} has {tokens} tokens, more than the {max_tokens} that the working memory holds");
+    Error::new(codes::NODE_OVERSIZED, message)
+        .with_value("tokens", tokens)
+        .with_value("max_tokens", max_tokens)
+}
+
 impl WorkingMemory {
     /// An empty working memory with a budget of `max_tokens`.
     pub fn new(max_tokens: usize) -> Self {
@@ -107,11 +116,7 @@ impl WorkingMemory {
     /// `node_oversized` if the node alone exceeds the budget. Nothing changes then.
     pub fn add(&mut self, entry: Entry) -> Result<Vec<Entry>> {
         if entry.tokens > self.max_tokens {
-            return Err(Error::NodeOversized {
-                node: entry.node,
-                tokens: entry.tokens,
-                max_tokens: self.max_tokens,
-            });
+            return Err(oversized(entry.node, entry.tokens, self.max_tokens));
         }
         let entry = match self.remove(entry.node) {
             None => entry,

@@ -90,7 +90,7 @@ pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> R
             return Ok((run, true));
         }
     }
-    Err(Error::Contended)
+    Err(Error::contended())
 }
 
 /// Enqueues the next chunk and moves the cursor, in one transaction: what interrupts it loses and doubles nothing. A

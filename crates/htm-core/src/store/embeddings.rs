@@ -5,6 +5,9 @@ use std::time::Duration;
 use sqlx::{PgExecutor, PgPool};
 
 use crate::model::error::{Error, Result};
+use crate::model::jobs::queue_unknown;
+use crate::model::models::unknown;
+pub use crate::model::models::{retired, without_embedder};
 use crate::provider::ModelName;
 
 /// For how long a process may not know yet that another model became the active one.
@@ -82,9 +85,7 @@ pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) 
         .fetch_one(pool)
         .await?;
     let found = models(pool).await?.into_iter().find(|model| model.id == id);
-    found.ok_or_else(|| Error::Corrupt {
-        what: format!("embedding model {id} is not there after it was made"),
-    })
+    found.ok_or_else(|| Error::corrupt(format!("embedding model {id} is not there after it was made")))
 }
 
 /// The models, the active one first, then the newest first.
@@ -111,7 +112,7 @@ pub async fn models(executor: impl PgExecutor<'_>) -> Result<Vec<RegisteredModel
                     "active" => ModelState::Active,
                     "standby" => ModelState::Standby,
                     "retired" => ModelState::Retired,
-                    other => return Err(Error::Corrupt { what: format!("a model in state `{other}`") }),
+                    other => return Err(Error::corrupt(format!("a model in state `{other}`"))),
                 },
             })
         })
@@ -133,9 +134,10 @@ pub(crate) async fn stores(executor: impl PgExecutor<'_>) -> Result<Vec<String>>
 /// # Errors
 /// `model_unknown`, with the labels that there are.
 pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a RegisteredModel> {
-    models.iter().find(|model| model.label == label).ok_or_else(|| Error::ModelUnknown {
-        label: label.into(),
-        known: models.iter().map(|model| model.label.as_str()).collect::<Vec<_>>().join(", "),
+    let found = models.iter().find(|model| model.label == label);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = models.iter().map(|model| model.label.as_str()).collect();
+        unknown(label, &known.join(", "))
     })
 }
 
@@ -144,8 +146,10 @@ pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a Re
 /// # Errors
 /// `queue_unknown`, with the queues that there are.
 pub fn by_queue<'a>(models: &'a [RegisteredModel], queue: &str) -> Result<&'a RegisteredModel> {
-    models.iter().find(|model| model.queue == queue).ok_or_else(|| Error::QueueUnknown {
-        queue: queue.into(),
-        known: models.iter().map(|model| format!("{} ({})", model.queue, model.label)).collect(),
+    let found = models.iter().find(|model| model.queue == queue);
+    found.ok_or_else(|| {
+        let known: Vec<String> =
+            models.iter().map(|model| format!("{} ({})", model.queue, model.label)).collect();
+        queue_unknown(queue, &known)
     })
 }

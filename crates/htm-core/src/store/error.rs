@@ -1,67 +1,43 @@
 //! What the database says, as errors of the library.
 
+use std::sync::Arc;
+
 use sqlx::postgres::PgDatabaseError;
 
-use crate::model::error::{DatabaseError, Error};
-
-/// Of what has this code, memory that a query wants may be there in a moment. The hint names the setting in every language.
-fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
-    let hint = error.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::hint);
-    hint.is_some_and(|hint| hint.contains("max_locks_per_transaction"))
-}
+use crate::model::error::{DatabaseError, Error, ErrorKind, codes};
+use crate::model::fault::Fault;
+use crate::model::memory::language_unknown;
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as E;
         match &error {
             E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::BeginFailed => {
-                Self::DatabaseUnreachable(error.into())
+                unreachable(error)
             }
             E::Database(database) => match database.code().as_deref() {
                 // Connection exceptions and shutdowns: https://www.postgresql.org/docs/current/errcodes-appendix.html
                 Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
-                    Self::DatabaseUnreachable(error.into())
+                    unreachable(error)
                 }
                 // The lock table is of a fixed size: the same transaction meets the same end.
-                Some("53200") if lacks_locks(database.as_ref()) => Self::DatabaseLocks(error.into()),
-                Some(code) if code.starts_with("53") || code.starts_with("58") => {
-                    Self::DatabaseExhausted(error.into())
-                }
+                Some("53200") if lacks_locks(database.as_ref()) => locks(error),
+                Some(code) if code.starts_with("53") || code.starts_with("58") => exhausted(error),
                 // A wrong password, a missing database, missing privileges.
-                Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => {
-                    Self::DatabaseDenied(error.into())
-                }
+                Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => denied(error),
                 // What the cast of a name to regconfig says, with the name in quotes.
                 Some("42704") if database.message().contains("text search configuration") => {
-                    let value = database.message().split('"').nth(1).unwrap_or_default();
-                    Self::LanguageUnknown { value: value.into() }
+                    language_unknown(database.message().split('"').nth(1).unwrap_or_default())
                 }
-                _ => Self::Database(error.into()),
+                // A conflict, a deadlock, a lock or a statement that took too long: they pass.
+                Some("40001" | "40P01" | "55P03" | "57014") => {
+                    refused().caused_by(error).with_fault(Fault::Transient)
+                }
+                _ => refused().caused_by(error),
             },
-            E::Configuration(_) => Self::DatabaseDenied(error.into()),
-            _ => Self::Database(error.into()),
+            E::Configuration(_) => denied(error),
+            _ => refused().caused_by(error),
         }
-    }
-}
-
-impl From<sqlx::Error> for DatabaseError {
-    fn from(error: sqlx::Error) -> Self {
-        let database = error.as_database_error();
-        Self {
-            sqlstate: database.and_then(|it| it.code()).map(Into::into),
-            constraint: database.and_then(|it| it.constraint()).map(Into::into),
-            is_unproven: is_unproven(&error),
-            driver: Box::new(error),
-        }
-    }
-}
-
-/// A certificate that is refused comes as data that cannot be read.
-fn is_unproven(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Tls(_) => true,
-        sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::InvalidData,
-        _ => false,
     }
 }
 
@@ -71,11 +47,81 @@ impl From<sea_orm::DbErr> for Error {
         match error {
             DbErr::Conn(RuntimeErr::SqlxError(error))
             | DbErr::Exec(RuntimeErr::SqlxError(error))
-            | DbErr::Query(RuntimeErr::SqlxError(error)) => match std::sync::Arc::try_unwrap(error) {
+            | DbErr::Query(RuntimeErr::SqlxError(error)) => match Arc::try_unwrap(error) {
                 Ok(error) => error.into(),
-                Err(shared) => Self::Corrupt { what: shared.to_string() },
+                Err(shared) => refused().with_source(shared),
             },
-            other => Self::Corrupt { what: other.to_string() },
+            other => refused().with_source(other),
         }
+    }
+}
+
+fn unreachable(error: sqlx::Error) -> Error {
+    let is_unproven = is_unproven(&error);
+    let failed = Error::new(codes::DATABASE_UNREACHABLE, "the database cannot be reached").caused_by(error);
+    match is_unproven {
+        false => failed,
+        true => failed.with_value("proof", "missing").with_hint(
+            "the server has to prove who it is: name the authority that signed its certificate in database.url \
+             (?sslrootcert=/path/ca.pem), or, in a network that you trust, encrypt without proof (?sslmode=require) \
+             or not at all (?sslmode=disable)",
+        ),
+    }
+}
+
+fn exhausted(error: sqlx::Error) -> Error {
+    let message = "the database has run out of room or cannot read or write its files";
+    Error::new(codes::DATABASE_EXHAUSTED, message).caused_by(error)
+}
+
+fn locks(error: sqlx::Error) -> Error {
+    let message = "the database has no room for all the locks that this takes";
+    Error::new(codes::DATABASE_LOCKS, message).caused_by(error)
+}
+
+fn denied(error: sqlx::Error) -> Error {
+    let failed = Error::new(codes::DATABASE_DENIED, "the database refuses this program").caused_by(error);
+    match failed.database().and_then(DatabaseError::sqlstate) {
+        // insufficient_privilege
+        Some("42501") => failed.with_hint(
+            "the role in database.url may not do this: grant it the privilege, or use the role that owns the schema",
+        ),
+        _ => failed,
+    }
+}
+
+fn refused() -> Error {
+    Error::new(codes::DATABASE_ERROR, "the database refused a statement").with_kind(ErrorKind::Database)
+}
+
+impl Error {
+    fn caused_by(self, error: sqlx::Error) -> Self {
+        self.with_kind(ErrorKind::Database).with_source(DatabaseError::from(error))
+    }
+}
+
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> Self {
+        let database = error.as_database_error();
+        Self {
+            sqlstate: database.and_then(|it| it.code()).map(Into::into),
+            constraint: database.and_then(|it| it.constraint()).map(Into::into),
+            driver: Box::new(error),
+        }
+    }
+}
+
+/// Of what has this code, memory that a query wants may be there in a moment. The hint names the setting in every language.
+fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
+    let hint = error.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::hint);
+    hint.is_some_and(|hint| hint.contains("max_locks_per_transaction"))
+}
+
+/// Whether the server could not prove who it is. A certificate that is refused comes as data that cannot be read.
+fn is_unproven(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Tls(_) => true,
+        sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::InvalidData,
+        _ => false,
     }
 }

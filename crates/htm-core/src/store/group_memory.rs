@@ -5,10 +5,11 @@ use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::groups::read_role;
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::groups::GroupRole;
 use crate::model::groups::mirror::{Change, Delta, Held, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
+use crate::model::nodes::not_found;
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::Entry;
 
@@ -106,7 +107,7 @@ pub(crate) async fn entries_in_tx(
 ) -> Result<Vec<Entry>> {
     let entries = live_entries_in_tx(connection, namespace, nodes).await?;
     match nodes.iter().find(|node| entries.iter().all(|entry| entry.node != **node)) {
-        Some(missing) => Err(Error::NodeNotFound { node: *missing }),
+        Some(missing) => Err(not_found(*missing)),
         None => Ok(entries),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) async fn ensure_in_tx(
     .bind(max_tokens)
     .execute(&mut *connection)
     .await?;
-    find(connection, namespace, name).await?.ok_or(Error::Contended)
+    find(connection, namespace, name).await?.ok_or_else(Error::contended)
 }
 
 /// A group's id.
@@ -88,8 +88,7 @@ pub(crate) async fn lock_in_tx(
 
 /// Whether the database ended a transaction whose process did nothing while it had a lock.
 pub(crate) fn lost_lock(error: &Error) -> bool {
-    let Error::Database(error) = error else { return false };
-    error.sqlstate() == Some("25P03")
+    error.database().is_some_and(|it| it.sqlstate() == Some("25P03"))
 }
 
 /// Makes a robot a member of a locked group. Whoever it finds active and lost when it becomes active by itself is passive
@@ -369,5 +368,5 @@ pub(crate) fn read_role(role: &str) -> Result<GroupRole> {
     GroupRole::ALL
         .into_iter()
         .find(|known| known.as_str() == role)
-        .ok_or_else(|| Error::Corrupt { what: format!("`{role}` is not a role in a group") })
+        .ok_or_else(|| Error::corrupt(format!("`{role}` is not a role in a group")))
 }

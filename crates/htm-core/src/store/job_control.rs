@@ -5,8 +5,8 @@ use sqlx::{PgConnection, PgPool};
 use super::job_list::{Selection, bind, chosen};
 use super::jobs;
 use crate::model::caller::Confirmation;
-use crate::model::error::{Error, Result};
-use crate::model::jobs::JobState;
+use crate::model::error::{Error, Result, codes};
+use crate::model::jobs::{JobState, not_found};
 
 /// What a retry did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
@@ -27,7 +27,7 @@ pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
     if let Selection::Filter(filter) = &mut selection {
         let state = *filter.state.get_or_insert(JobState::Dead);
         if matches!(state, JobState::Running | JobState::Done) {
-            return Err(Error::StateUnfit { state, verb: "retried" });
+            return Err(state_unfit(state, "retried"));
         }
     }
     let retried = in_transaction(pool, async |tx| {
@@ -54,7 +54,7 @@ pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirma
     if let Selection::Filter(filter) = selection
         && let Some(state @ (JobState::Done | JobState::Dead)) = filter.state
     {
-        return Err(Error::StateUnfit { state, verb: "cancelled" });
+        return Err(state_unfit(state, "cancelled"));
     }
     in_transaction(pool, async |tx| {
         refuse(tx, selection, "cancelled", &[("Done", JobState::Done), ("Killed", JobState::Dead)]).await?;
@@ -63,7 +63,8 @@ pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirma
             bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), selection).fetch_all(tx).await?;
         let count = cancelled.len() as u64;
         if count > 1 && confirmation == Confirmation::Missing {
-            return Err(Error::CancelNotConfirmed { count });
+            let message = format!("cancelling {count} jobs was not confirmed");
+            return Err(Error::new(codes::NOT_CONFIRMED, message).with_value("jobs", count));
         }
         Ok(count)
     })
@@ -101,12 +102,34 @@ async fn refuse(
     .fetch_all(connection)
     .await?;
     if let Some(missing) = ids.iter().find(|id| !found.iter().any(|(found, _)| found == *id)) {
-        return Err(Error::JobNotFound { job: missing.clone() });
+        return Err(not_found(missing));
     }
     for (id, status) in found {
         if let Some((_, state)) = unfit.iter().find(|(unfit, _)| *unfit == status) {
-            return Err(Error::JobUnfit { job: id, state: *state, verb });
+            return Err(job_unfit(&id, *state, verb));
         }
     }
     Ok(())
+}
+
+/// Jobs of this state cannot be chosen for this.
+fn state_unfit(state: JobState, verb: &str) -> Error {
+    let hint = match verb {
+        "retried" => "use one of: dead, parked, waiting, due",
+        _ => "use one of: due, waiting, parked, running",
+    };
+    Error::new(codes::JOB_STATE_UNFIT, format!("jobs that are {state} cannot be {verb}")).with_hint(hint)
+}
+
+/// This cannot be done to a job in its state.
+fn job_unfit(job: &str, state: JobState, verb: &str) -> Error {
+    let hint = match state {
+        JobState::Running => "wait for its end, or cancel it first: `Jobs::cancel`",
+        JobState::Dead => "to do it again: `Jobs::retry`",
+        _ => "nothing is left to do",
+    };
+    Error::new(codes::JOB_STATE_UNFIT, format!("job {job} is {state}: it cannot be {verb}"))
+        .with_hint(hint)
+        .with_value("job", job)
+        .with_value("state", state)
 }

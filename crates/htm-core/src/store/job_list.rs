@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
 use sqlx::PgPool;
 
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::jobs::{JobState, Payload};
+use crate::model::jobs::{JobState, Payload, not_found};
 
 /// Which jobs: those that pass every filter that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub async fn show(pool: &PgPool, ids: &[String]) -> Result<Vec<Job>> {
     let query = sqlx::query_as(sqlx::AssertSqlSafe(sql));
     let found: Vec<Job> = bind(query, &selection).bind(i64::MAX).fetch_all(pool).await?;
     let find = |id: &String| found.iter().find(|job| job.id == *id).cloned();
-    ids.iter().map(|id| find(id).ok_or_else(|| Error::JobNotFound { job: id.clone() })).collect()
+    ids.iter().map(|id| find(id).ok_or_else(|| not_found(id))).collect()
 }
 
 /// A statement over chosen jobs, with the condition put in.

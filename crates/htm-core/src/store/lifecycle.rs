@@ -19,8 +19,9 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use super::backfill::{self, Subject};
 use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
 use super::{jobs, priorities};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::Stage;
+use crate::model::models::retired;
 use crate::provider::ModelName;
 
 /// How long an activation or a retirement waits for transactions that began before it.
@@ -135,7 +136,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
         let models = embeddings::models(&mut *connection).await?;
         let target = embeddings::by_label(&models, label)?.clone();
         if !target.is_in_use() {
-            return Err(Error::ModelRetired { label: target.label });
+            return Err(retired(&target.label));
         }
         let active = models.into_iter().find(|model| model.state == ModelState::Active);
         let lost = match &active {
@@ -153,7 +154,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     tx.rollback().await?;
     build_index(pool, &target).await?;
     if !writers_end(pool, WRITERS_PATIENCE).await? && !forced {
-        return Err(Error::WriterOpen { waited_ms: WRITERS_PATIENCE.as_millis() as u64 });
+        return Err(writer_open());
     }
     let enqueued = enqueue_missing(pool, &target, max_attempts).await?;
     let mut tx = pool.begin_with(PATIENT).await?;
@@ -179,14 +180,15 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     lock_in_tx(&mut tx).await?;
     let model = embeddings::by_label(&embeddings::models(&mut *tx).await?, label)?.clone();
     if model.state == ModelState::Active {
-        return Err(Error::ModelActive { label: model.label });
+        let message = format!("embedding model {} is the active one", model.label);
+        return Err(Error::new(codes::MODEL_ACTIVE, message));
     }
     set_state_in_tx(&mut tx, &model, "retired").await?;
     backfill::give_up_in_tx(&mut tx, &model.queue).await?;
     tx.commit().await?;
     // Those who read the models before that commit may still write a job.
     if !writers_end(pool, WRITERS_PATIENCE).await? {
-        return Err(Error::WriterOpen { waited_ms: WRITERS_PATIENCE.as_millis() as u64 });
+        return Err(writer_open());
     }
     let mut tx = pool.begin_with(PATIENT).await?;
     let removed = sqlx::query(
@@ -267,13 +269,23 @@ async fn incomplete(
     missing: i64,
 ) -> Result<Error> {
     let ModelOverview { open, dead, .. } = overview(pool, target).await?;
-    Ok(Error::ModelIncomplete {
-        label: target.label.clone(),
-        active: active.label.clone(),
-        missing,
-        open,
-        dead,
-    })
+    let (label, active) = (&target.label, &active.label);
+    let message =
+        format!("{label} lacks the embeddings of {missing} nodes that recall finds by vector with {active}");
+    Ok(Error::new(codes::MODEL_INCOMPLETE, message)
+        .with_hint(format!(
+            "open jobs in its queue: {open}, dead letters: {dead}. Wait, and retry the dead: `Jobs::retry`; or go \
+             without those nodes: `Models::activate` with `forced`"
+        ))
+        .with_value("label", label)
+        .with_value("open", open)
+        .with_value("dead", dead))
+}
+
+fn writer_open() -> Error {
+    let waited_ms = WRITERS_PATIENCE.as_millis();
+    let message = format!("a transaction that remembered something is still open after {waited_ms} ms");
+    Error::new(codes::WRITER_OPEN, message)
 }
 
 /// Nodes that are looked at in one transaction: locks and snapshots are held for a few hundred milliseconds.

@@ -11,7 +11,7 @@ use super::entity;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
-use crate::model::nodes::{Node, Revision};
+use crate::model::nodes::{Node, Revision, content_taken, key_taken, not_found};
 pub(crate) use crate::model::tags::read_tag;
 
 /// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
@@ -194,7 +194,7 @@ pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>
     let robots: Vec<KeptBy> =
         sqlx::query_as(include_str!("sql/keepers.sql")).bind(node).bind(seen).fetch_all(pool).await?;
     if robots.is_empty() {
-        return Err(Error::NodeNotFound { node });
+        return Err(not_found(node));
     }
     let groups = sqlx::query_scalar(
         "select g.name from htm.group_memory m join htm.robot_groups g on g.id = m.group_id
@@ -216,7 +216,7 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         .find_also_related(entity::robot::Entity)
         .one(&db)
         .await?
-        .ok_or(Error::NodeNotFound { node: id })?;
+        .ok_or_else(|| not_found(id))?;
     let tags = row.find_related(entity::tag::Entity).order_by_asc(entity::tag::Column::Path).all(&db).await?;
     let (repeats, last_repeat): (i64, Option<DateTime<Utc>>) = sqlx::query_as(
         "select coalesce(sum(count), 0)::bigint, max(last_at) from htm.repeats where node_id = $1",
@@ -264,7 +264,7 @@ pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revisio
     .bind(node)
     .fetch_all(pool)
     .await?;
-    if texts.is_empty() { Err(Error::NodeNotFound { node }) } else { Ok(texts) }
+    if texts.is_empty() { Err(not_found(node)) } else { Ok(texts) }
 }
 
 /// The id of the live node that has a key.
@@ -312,13 +312,11 @@ pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: sql
     };
     let holder: Result<Option<NodeId>, sqlx::Error> = holder.fetch_optional(pool).await;
     match holder {
-        Ok(Some(existing)) if by_key => Error::KeyTaken {
-            key: place.key.clone().unwrap_or_default(),
-            namespace: place.namespace.clone(),
-            node: existing,
-        },
-        Ok(Some(existing)) => Error::ContentTaken { node, existing },
-        Ok(None) => Error::Contended,
+        Ok(Some(holder)) if by_key => {
+            key_taken(place.key.as_deref().unwrap_or_default(), &place.namespace, holder)
+        }
+        Ok(Some(holder)) => content_taken(node, holder),
+        Ok(None) => Error::contended(),
         Err(error) => error.into(),
     }
 }

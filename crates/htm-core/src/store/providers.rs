@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::jobs;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 
 /// A model of a provider, as an operator sees it. One that has no limit and never failed has no row.
@@ -131,8 +131,14 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
     .await?;
     if updated.rows_affected() == 0 {
         tx.rollback().await?;
-        let known = list(pool).await?.into_iter().map(|provider| provider.model).collect();
-        return Err(Error::ProviderUnknown { model: model.into(), known });
+        let known: Vec<String> = list(pool).await?.into_iter().map(|provider| provider.model).collect();
+        let error = Error::new(codes::PROVIDER_UNKNOWN, format!("nothing is recorded of a model `{model}`"));
+        return Err(match known.is_empty() {
+            true => error,
+            false => error
+                .with_hint(format!("use one of: {}", known.join(", ")))
+                .with_value("known", known.join(", ")),
+        });
     }
     // A model that embeds has a queue of its own; any other tags.
     let hastened = sqlx::query(

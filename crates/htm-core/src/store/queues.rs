@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::{jobs, priorities};
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
+use crate::model::jobs::queue_unknown;
 
 /// A thousand years: PostgreSQL's times have a first one.
 const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
@@ -244,5 +245,5 @@ async fn ensure_known(pool: &PgPool, queue: &str) -> Result<()> {
     if known.iter().any(|name| name == queue) {
         return Ok(());
     }
-    Err(Error::QueueUnknown { queue: queue.into(), known })
+    Err(queue_unknown(queue, &known))
 }

@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::groups;
-use crate::model::error::{DatabaseError, Error, Result};
+use crate::model::error::{DatabaseError, Error, Result, codes};
 use crate::model::id::{GroupId, RobotId};
 use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 
@@ -41,7 +41,7 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
         }
         attempt.rollback().await?;
     }
-    Err(Error::Contended)
+    Err(Error::contended())
 }
 
 /// Writes how long ago robots were seen; those that are not registered, or locked at this moment, are left out.
@@ -228,9 +228,9 @@ pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &
         match try_merge(pool, namespace, from, into).await {
             // A deadlock with a forget or an edit, or `into` has just written what one of `from` had written: the second
             // time it is seen.
-            Err(Error::Database(error)) if attempt < MERGES && met_another(&error) => attempt += 1,
+            Err(error) if attempt < MERGES && met_another(&error) => attempt += 1,
             // One of `from` joined a group meanwhile.
-            Err(Error::Contended) if attempt < MERGES => attempt += 1,
+            Err(error) if attempt < MERGES && error.is(codes::CONTENDED) => attempt += 1,
             Ok((receipt, groups)) => {
                 for group in groups {
                     groups::notify(pool, group).await;
@@ -281,7 +281,7 @@ async fn try_merge(
         .execute(&mut *tx)
         .await?;
     if groups::of_robots(&mut *tx, &from_ids).await?.iter().any(|group| !joined.contains(group)) {
-        return Err(Error::Contended);
+        return Err(Error::contended());
     }
     nodes += move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
     let (repeats, working_memory, memberships): (i64, i64, i64) =
@@ -327,8 +327,10 @@ pub(crate) fn is_about(error: &sqlx::Error, constraint: &str) -> bool {
     error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
 }
 
-fn met_another(error: &DatabaseError) -> bool {
-    error.sqlstate() == Some("40P01") || error.constraint() == Some("nodes_duplicate_key")
+fn met_another(error: &Error) -> bool {
+    let met =
+        |it: &DatabaseError| it.sqlstate() == Some("40P01") || it.constraint() == Some("nodes_duplicate_key");
+    error.database().is_some_and(met)
 }
 
 #[derive(sqlx::FromRow)]

@@ -132,7 +132,7 @@ async fn enrichment(connection: &mut PgConnection, namespace: Option<&str>) -> R
         .fetch_all(connection)
         .await?;
     let read = |row: EnrichmentRow| {
-        let stage = row.stage.parse().map_err(|what| Error::Corrupt { what })?;
+        let stage = row.stage.parse().map_err(Error::corrupt)?;
         let EnrichmentRow { model, done, pending, parked, running, dead, .. } = row;
         Ok(Enrichment { stage, model, done, pending, parked, running, dead })
     };

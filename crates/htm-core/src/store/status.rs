@@ -6,6 +6,7 @@ use sqlx::PgPool;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
+use crate::model::nodes::not_found;
 use crate::model::status::{NodeStatus, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]
@@ -30,11 +31,11 @@ struct Row {
 /// The status of a live node.
 pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
     let rows: Vec<Row> = sqlx::query_as(include_str!("sql/status.sql")).bind(node).fetch_all(pool).await?;
-    let written_at = rows.first().ok_or(Error::NodeNotFound { node })?.updated_at;
+    let written_at = rows.first().ok_or_else(|| not_found(node))?.updated_at;
     let stages = rows
         .into_iter()
         .map(|row| {
-            let stage: Stage = row.stage.parse().map_err(|what| Error::Corrupt { what })?;
+            let stage: Stage = row.stage.parse().map_err(Error::corrupt)?;
             Ok(StageStatus { stage, stale: row.stale, state: state(row) })
         })
         .collect::<Result<_>>()?;

@@ -192,7 +192,7 @@ pub(crate) async fn settle_in_tx(
         .await;
     match deleted {
         // Something that does not hold the names has assigned one at this moment.
-        Err(error) if super::robots::is_about(&error, "node_tags_tag_fk") => Err(Error::Contended),
+        Err(error) if super::robots::is_about(&error, "node_tags_tag_fk") => Err(Error::contended()),
         deleted => Ok(deleted.map(|_| ())?),
     }
 }

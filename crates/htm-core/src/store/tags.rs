@@ -7,7 +7,7 @@ use sqlx::{Executor, PgConnection, PgPool, Postgres};
 use super::nodes::read_tag;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
-use crate::model::ontology::TagError;
+use crate::model::ontology::errors;
 use crate::model::tags::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
 
 /// At most so many locks a transaction, as far as it can be told before. The database's table of locks has a fixed size
@@ -44,18 +44,16 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The present name of one that was registered; [`TagError::NamespaceFull`] of one that was not.
+    /// The present name of one that was registered; `namespace_full` of one that was not.
     pub(crate) fn of(&self, namespace: &str, path: &str) -> Result<&str> {
         let tag = self.tags.get(&(namespace.to_owned(), path.to_owned())).and_then(Option::as_deref);
-        let full =
-            || TagError::NamespaceFull { namespace: namespace.into(), tag: path.into(), limit: self.limit };
-        Ok(tag.ok_or_else(full)?)
+        tag.ok_or_else(|| errors::namespace_full(namespace, path, self.limit))
     }
 }
 
 /// Registers tags by namespace and path, and those above them; a plural means its singular where only that is a name.
 /// Until the transaction's end none of them changes its name. Callers that bring the same new tag create it once. Who
-/// changes them is waited for five seconds ([`TagError::Held`]).
+/// changes them is waited for five seconds (`contended`).
 pub(crate) async fn register_in_tx(
     connection: &mut PgConnection,
     tags: &[(&str, &str)],
@@ -137,13 +135,9 @@ pub(crate) async fn as_in_use(
 /// An error of a statement that may have waited for names of a namespace.
 pub(crate) fn held(error: impl Into<Error>, namespace: &str) -> Error {
     let error = error.into();
-    let code = match &error {
-        Error::Database(error) => error.sqlstate(),
-        _ => None,
-    };
     // lock_not_available, deadlock_detected.
-    match code {
-        Some("55P03" | "40P01") => TagError::Held { namespace: namespace.into() }.into(),
+    match error.database().and_then(|it| it.sqlstate()) {
+        Some("55P03" | "40P01") => errors::held(namespace),
         _ => error,
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use htm_core::Result;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::family::Family;
 use super::files::{bad, read, unsupported};
-use crate::SettingsError;
 
 /// The longest vector that can be stored and indexed: pgvector's HNSW takes `halfvec` of at most 4,000.
 const MAX_DIMENSIONS: usize = 4000;
@@ -56,7 +56,7 @@ struct File {
 
 impl Config {
     /// Reads `config.json` of `dir`.
-    pub(super) fn load(dir: &Path) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path) -> Result<Self> {
         let path = dir.join("config.json");
         let value: Value = serde_json::from_slice(&read(&path)?).map_err(|error| bad(&path, error))?;
         let family = family(&path, &value)?;
@@ -108,7 +108,7 @@ impl Config {
 }
 
 /// The family by `model_type`, else by the first of `architectures`.
-fn family(path: &Path, config: &Value) -> Result<Family, SettingsError> {
+fn family(path: &Path, config: &Value) -> Result<Family> {
     let word = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(kind) = config.get("model_type").and_then(word) {
         return Family::of_model_type(&kind)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use htm_core::Result;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Reranker};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ use super::linear::{Finish, Linear};
 use super::model::BATCH_TOKENS;
 use super::weights::{Tensors, Weights};
 use super::windows::Marked;
-use crate::SettingsError;
+use crate::codes::bad_value;
 
 /// The cross-encoder of a directory, on its own threads.
 pub(super) struct LocalReranker {
@@ -27,7 +28,7 @@ pub(super) struct LocalReranker {
 
 impl LocalReranker {
     /// Reads the model of `dir`.
-    pub(super) fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path, threads: usize) -> Result<Self> {
         Ok(Self { model: Arc::new(CrossEncoder::load(dir, threads)?) })
     }
 }
@@ -84,7 +85,7 @@ struct Pair {
 }
 
 impl CrossEncoder {
-    fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
+    fn load(dir: &Path, threads: usize) -> Result<Self> {
         let config = Config::load(dir)?;
         let path = dir.join("config.json");
         if config.family != Family::Bert {
@@ -108,7 +109,7 @@ impl CrossEncoder {
             .num_threads(threads)
             .thread_name(|index| format!("htm-rerank-{index}"))
             .build()
-            .map_err(|error| SettingsError::Value { setting: "rerank.threads", reason: error.to_string() })?;
+            .map_err(|error| bad_value("rerank.threads", error))?;
         Ok(Self {
             name: ModelName::new("local", name),
             text,

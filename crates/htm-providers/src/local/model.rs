@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use htm_core::Result;
 use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -14,7 +15,7 @@ use super::encoder::Encoder;
 use super::sentence::{Modules, Sentence};
 use super::weights::Weights;
 use super::windows::{Prefix, Window, Windows, batches};
-use crate::SettingsError;
+use crate::codes::bad_value;
 use crate::pool::pool;
 
 /// The most tokens that a thread takes at once: enough that gemm's packing of the weights pays, few enough
@@ -36,7 +37,7 @@ pub(super) struct Model {
 
 impl Model {
     /// The model of `dir`, shared with everyone in this process who has it already.
-    pub(super) fn shared(dir: &Path, threads: usize) -> Result<Arc<Self>, SettingsError> {
+    pub(super) fn shared(dir: &Path, threads: usize) -> Result<Arc<Self>> {
         static LOADED: LazyLock<Loaded> = LazyLock::new(Mutex::default);
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (dir.to_owned(), threads);
@@ -108,7 +109,7 @@ impl Model {
         })
     }
 
-    fn load(dir: &Path, threads: usize) -> Result<Self, SettingsError> {
+    fn load(dir: &Path, threads: usize) -> Result<Self> {
         let modules = Modules::load(dir)?;
         let config = Config::load(&modules.encoder)?;
         let sentence = Sentence::load(dir, &modules, &config)?;
@@ -120,7 +121,7 @@ impl Model {
             .num_threads(threads)
             .thread_name(|index| format!("htm-local-{index}"))
             .build()
-            .map_err(|error| SettingsError::Value { setting: "local.threads", reason: error.to_string() })?;
+            .map_err(|error| bad_value("local.threads", error))?;
         let name = ModelName::new("local", name);
         Ok(Self { name, windows, sentence, encoder: Encoder { config, weights }, threads })
     }
@@ -136,7 +137,7 @@ impl Model {
 }
 
 /// What the files of `dir` say, without its weights.
-pub(super) fn read_facts(dir: &Path) -> Result<ModelFacts, SettingsError> {
+pub(super) fn read_facts(dir: &Path) -> Result<ModelFacts> {
     let modules = Modules::load(dir)?;
     let config = Config::load(&modules.encoder)?;
     Ok(facts(&config, &Sentence::load(dir, &modules, &config)?))

@@ -1,13 +1,14 @@
 //! The terms that local tags are chosen from.
 
-use crate::SettingsError;
+use htm_core::Result;
+
 use crate::templates;
 
 pub(super) use crate::templates::Term;
 
 /// The terms of `templates`, which are built-in names or paths. A term that is in two of them comes twice,
 /// with a description each: `finance` is another thing at home than in a company.
-pub(super) fn load(templates: &[String]) -> Result<Vec<Term>, SettingsError> {
+pub(super) fn load(templates: &[String]) -> Result<Vec<Term>> {
     let mut terms = Vec::new();
     for template in templates {
         terms.extend(templates::read(template)?);

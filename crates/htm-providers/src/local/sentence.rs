@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use htm_core::Result;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::config::Config;
-use super::files::{bad, read_json, unsupported};
+use super::files::{bad, missing, read_json, unsupported};
 use super::pooling::Pooling;
-use crate::SettingsError;
 
 /// How a directory's encoder is used for sentences.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(super) struct Modules {
 
 impl Modules {
     /// Reads `modules.json` of `dir`; without one, the encoder is there and its tokens' mean is taken.
-    pub(super) fn load(dir: &Path) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path) -> Result<Self> {
         #[derive(Deserialize)]
         struct Module {
             path: String,
@@ -68,7 +68,7 @@ impl Modules {
 
 impl Sentence {
     /// Reads what stands beside the encoder of `config` in `dir` and in its parts.
-    pub(super) fn load(dir: &Path, modules: &Modules, config: &Config) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path, modules: &Modules, config: &Config) -> Result<Self> {
         let pooling = match &modules.pooling {
             Some(part) => pooling(&part.join("config.json"), config.hidden_size)?,
             None => Pooling::Mean,
@@ -87,9 +87,9 @@ impl Sentence {
 }
 
 /// The pooling that a file asks for: a word, or in older files a flag a kind.
-fn pooling(path: &Path, width: usize) -> Result<Pooling, SettingsError> {
+fn pooling(path: &Path, width: usize) -> Result<Pooling> {
     let Some(file) = read_json::<Map<String, Value>>(path)? else {
-        return Err(SettingsError::MissingFile { path: path.to_owned() });
+        return Err(missing(path));
     };
     let said = file.get("embedding_dimension").or_else(|| file.get("word_embedding_dimension"));
     if let Some(said) = said.and_then(Value::as_u64)
@@ -117,7 +117,7 @@ fn pooling(path: &Path, width: usize) -> Result<Pooling, SettingsError> {
 
 /// The window, with the marks, and whether texts are lower-cased. The window is that of `sentence_bert_config.json`, else
 /// that of `tokenizer_config.json`, and never more than there are positions.
-fn reading(dir: &Path, config: &Config) -> Result<(usize, bool), SettingsError> {
+fn reading(dir: &Path, config: &Config) -> Result<(usize, bool)> {
     #[derive(Default, Deserialize)]
     struct SentenceBert {
         max_seq_length: Option<usize>,
@@ -147,7 +147,7 @@ fn reading(dir: &Path, config: &Config) -> Result<(usize, bool), SettingsError> 
 }
 
 /// What is put before a document and before a query; none where the file names nothing for it.
-fn prefixes(path: &Path) -> Result<[Option<String>; 2], SettingsError> {
+fn prefixes(path: &Path) -> Result<[Option<String>; 2]> {
     #[derive(Default, Deserialize)]
     struct File {
         #[serde(default)]

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use htm_core::Result;
 use htm_core::provider::{
     Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
 };
@@ -16,7 +17,7 @@ use super::model::Model;
 use super::nearness::{self, Naming, Nearness, Terms};
 use super::ontology::{self, Term};
 use super::phrases;
-use crate::SettingsError;
+use crate::codes::bad_value;
 use crate::hash::fnv1a;
 
 /// The most tags in use that are compared, the most used first: each costs two embeddings once.
@@ -38,10 +39,10 @@ pub(super) struct LocalTagger {
 }
 
 impl LocalTagger {
-    pub(super) fn new(settings: &LocalSettings) -> Result<Self, SettingsError> {
+    pub(super) fn new(settings: &LocalSettings) -> Result<Self> {
         if !(0.0..=1.0).contains(&settings.tag_threshold) {
             let reason = format!("is {}, not between 0 and 1", settings.tag_threshold);
-            return Err(SettingsError::Value { setting: "local.tag_threshold", reason });
+            return Err(bad_value("local.tag_threshold", reason));
         }
         let terms = ontology::load(&settings.templates)?;
         let (threshold, max_tags) = (settings.tag_threshold, settings.max_tags);

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use htm_core::Result;
 use safetensors::{Dtype, SafeTensors};
 
 use super::config::Config;
 use super::files::{bad, read};
 use super::linear::Linear;
-use crate::SettingsError;
 
 /// All weights, in f32.
 pub(super) struct Weights {
@@ -41,14 +41,14 @@ pub(super) struct Norm {
 
 impl Weights {
     /// Reads `model.safetensors` of `dir`.
-    pub(super) fn load(dir: &Path, config: &Config) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path, config: &Config) -> Result<Self> {
         let path = dir.join("model.safetensors");
         let bytes = read(&path)?;
         Self::of(&Tensors::new(&bytes, path, config)?, config)
     }
 
     /// Reads the encoder's weights.
-    pub(super) fn of(tensors: &Tensors<'_>, config: &Config) -> Result<Self, SettingsError> {
+    pub(super) fn of(tensors: &Tensors<'_>, config: &Config) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let rows = config.position_rows;
         let mut positions = tensors.get("embeddings.position_embeddings.weight", &[rows, width])?;
@@ -85,7 +85,7 @@ impl Weights {
             buckets => tensors.get("encoder.relative_attention_bias.weight", &[buckets, config.heads])?,
         };
         Ok(Self {
-            layers: layers.collect::<Result<_, SettingsError>>()?,
+            layers: layers.collect::<Result<_>>()?,
             words: tensors.get("embeddings.word_embeddings.weight", &[config.vocab_size, width])?,
             positions,
             second,
@@ -105,12 +105,12 @@ pub(super) struct Tensors<'a> {
 
 impl<'a> Tensors<'a> {
     /// Those in `bytes`, which are the file at `path`.
-    pub(super) fn new(bytes: &'a [u8], path: PathBuf, config: &Config) -> Result<Self, SettingsError> {
+    pub(super) fn new(bytes: &'a [u8], path: PathBuf, config: &Config) -> Result<Self> {
         let file = SafeTensors::deserialize(bytes).map_err(|error| bad(&path, error))?;
         Ok(Self { file, path, prefix: config.family.prefix() })
     }
 
-    fn get(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, SettingsError> {
+    fn get(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         // A file with more than the encoder keeps the names below `bert.`.
         let tensor = self
             .file
@@ -135,12 +135,12 @@ impl<'a> Tensors<'a> {
     }
 
     /// The layer of this name.
-    pub(super) fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear, SettingsError> {
+    pub(super) fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear> {
         let weight = self.get(&format!("{name}.weight"), &[outputs, inputs])?;
         Ok(Linear::new(&weight, self.get(&format!("{name}.bias"), &[outputs])?))
     }
 
-    fn norm(&self, name: &str, width: usize) -> Result<Norm, SettingsError> {
+    fn norm(&self, name: &str, width: usize) -> Result<Norm> {
         Ok(Norm {
             scale: self.get(&format!("{name}.weight"), &[width])?,
             shift: self.get(&format!("{name}.bias"), &[width])?,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use htm_core::Result;
 use tokenizers::Tokenizer;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::BertNormalizer;
@@ -10,7 +11,7 @@ use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use super::config::Config;
 use super::files::{bad, read};
 use super::sentence::Sentence;
-use crate::SettingsError;
+use crate::codes;
 
 /// A tokenizer and its marks.
 pub(super) struct Marked {
@@ -23,10 +24,10 @@ pub(super) struct Marked {
 
 impl Marked {
     /// Reads `tokenizer.json` of `dir`, else `vocab.txt`, the words of a BERT that lower-cases.
-    pub(super) fn load(dir: &Path, config: &Config) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path, config: &Config) -> Result<Self> {
         let vocabulary = dir.join("vocab.txt");
         let (path, mut tokenizer) = match read(&dir.join("tokenizer.json")) {
-            Err(SettingsError::MissingFile { .. }) if vocabulary.exists() => {
+            Err(error) if error.is(codes::MISSING_FILE) && vocabulary.exists() => {
                 let tokenizer = word_pieces(&vocabulary)?;
                 (vocabulary, tokenizer)
             }
@@ -57,7 +58,7 @@ impl Marked {
 }
 
 /// The two marks that the tokenizer itself puts around a text.
-fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2], SettingsError> {
+fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2]> {
     let encoding = tokenizer.encode_fast("a", true).map_err(|error| bad(path, error))?;
     let (ids, marks) = (encoding.get_ids(), encoding.get_special_tokens_mask());
     match (ids, marks) {
@@ -67,7 +68,7 @@ fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2], SettingsError>
 }
 
 /// BERT's tokenizer for a vocabulary with a piece a line.
-fn word_pieces(path: &Path) -> Result<Tokenizer, SettingsError> {
+fn word_pieces(path: &Path) -> Result<Tokenizer> {
     let model = WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".into()).build();
     let mut tokenizer = Tokenizer::new(model.map_err(|error| bad(path, error))?);
     let normalizer = BertNormalizer::new(true, true, None, true);
@@ -104,7 +105,7 @@ pub(super) struct Window {
 
 impl Windows {
     /// Reads the tokenizer of `dir`.
-    pub(super) fn load(dir: &Path, config: &Config, sentence: &Sentence) -> Result<Self, SettingsError> {
+    pub(super) fn load(dir: &Path, config: &Config, sentence: &Sentence) -> Result<Self> {
         let Marked { tokenizer, first, last } = Marked::load(dir, config)?;
         Ok(Self { tokenizer, room: sentence.window - 2, first, last, lower_case: sentence.lower_case })
     }

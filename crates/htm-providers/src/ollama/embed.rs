@@ -3,16 +3,18 @@
 use std::sync::OnceLock;
 
 use async_trait::async_trait;
+use htm_core::Result;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
 use ollama_rs::generation::embeddings::GenerateEmbeddingsResponse;
 use ollama_rs::generation::embeddings::request::{EmbeddingsInput, GenerateEmbeddingsRequest};
 
 use super::OllamaSettings;
+use crate::check;
+use crate::codes::bad_value;
 use crate::http::Http;
 use crate::prefix::Prefixes;
 use crate::requests::{Endpoint, Limits, embed};
 use crate::split::Window;
-use crate::{SettingsError, check};
 
 /// Ollama states none. These keep a request short enough for a slow machine to answer by its deadline.
 const LIMITS: Limits = Limits { inputs: 2048, tokens: 32_768 };
@@ -25,10 +27,9 @@ pub(super) struct OllamaEmbedder {
 }
 
 impl OllamaEmbedder {
-    pub(super) fn new(settings: OllamaSettings, http: Http) -> Result<Self, SettingsError> {
+    pub(super) fn new(settings: OllamaSettings, http: Http) -> Result<Self> {
         if settings.dimensions == Some(0) {
-            let reason = "must be a length that a vector can have".to_owned();
-            return Err(SettingsError::Value { setting: "dimensions", reason });
+            return Err(bad_value("dimensions", "must be a length that a vector can have"));
         }
         let window = Window::generous(settings.window.unwrap_or_else(|| window(&settings.model)));
         let prefixes = Prefixes::new(&settings.model, settings.document_prefix, settings.query_prefix);

@@ -4,16 +4,17 @@ use std::sync::OnceLock;
 
 use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, EncodingFormat};
 use async_trait::async_trait;
-use htm_core::TokenEncoding;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose};
+use htm_core::{Result, TokenEncoding};
 use serde::Deserialize;
 
 use super::OpenAiSettings;
+use crate::check;
+use crate::codes::bad_value;
 use crate::http::Http;
 use crate::prefix::Prefixes;
 use crate::requests::{Endpoint, Limits, embed};
 use crate::split::Window;
-use crate::{SettingsError, check};
 
 /// <https://platform.openai.com/docs/api-reference/embeddings/create>
 const LIMITS: Limits = Limits { inputs: 2048, tokens: 300_000 };
@@ -40,12 +41,10 @@ struct Item {
 }
 
 impl OpenAiEmbedder {
-    pub(super) fn new(settings: &OpenAiSettings, http: Http) -> Result<Self, SettingsError> {
+    pub(super) fn new(settings: &OpenAiSettings, http: Http) -> Result<Self> {
         let asked = settings.dimensions.map(u32::try_from).transpose().ok().filter(|asked| *asked != Some(0));
-        let asked = asked.ok_or_else(|| SettingsError::Value {
-            setting: "dimensions",
-            reason: "must be a length that a vector can have".to_owned(),
-        })?;
+        let asked =
+            asked.ok_or_else(|| bad_value("dimensions", "must be a length that a vector can have"))?;
         let prefixes =
             Prefixes::new(&settings.model, settings.document_prefix.clone(), settings.query_prefix.clone());
         Ok(Self {

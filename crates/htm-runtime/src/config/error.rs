@@ -1,130 +1,65 @@
-//! What is wrong with a configuration.
+//! What is wrong with a configuration, and where it is written.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
-use htm_core::fault::Fault;
+use htm_core::Error;
 
-/// What is wrong with a configuration, and where it is written.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// No key has this name.
-    #[error("there is no key `{key}` (in {source_name}){}", did_you_mean(.nearest))]
-    UnknownKey {
-        /// As it is written.
-        key: String,
-        /// The file, the variable, or the flag.
-        source_name: String,
-        /// The key with the most similar name.
-        nearest: Option<&'static str>,
-    },
-    /// Neither a key nor a section has this name.
-    #[error("no key and no section is called `{name}`{}", did_you_mean(.nearest))]
-    UnknownName {
-        /// As it was asked for.
-        name: String,
-        /// The key with the most similar name.
-        nearest: Option<&'static str>,
-    },
-    /// The value has the wrong type or is out of range.
-    #[error("`{key}` cannot be {value} (in {source_name}); allowed: {allowed}")]
-    BadValue {
-        /// The key.
-        key: String,
-        /// The value; `***` for a secret.
-        value: String,
-        /// The file, the variable, or the flag.
-        source_name: String,
-        /// What it may be.
-        allowed: String,
-    },
-    /// A file, or a value in the environment, is no TOML.
-    #[error("{source_name} cannot be read as configuration: {message}")]
-    Unreadable {
-        /// The file or the variable.
-        source_name: String,
-        /// Where in it, and why not.
-        message: String,
-    },
-    /// A project's file sets what only a trusted one may.
-    #[error("{} sets {}, and nobody said that it is trusted", path.display(), quoted(.keys))]
-    Untrusted {
-        /// The file.
-        path: PathBuf,
-        /// What it sets.
-        keys: Vec<String>,
-    },
-    /// A key would be sent to a URL that comes from a place that is trusted less.
-    #[error("`{key}` of {key_source} would be sent to `{url_key}` of {url_source}, which is trusted less")]
-    KeyElsewhere {
-        /// As `openai.api_key`.
-        key: &'static str,
-        /// The file, the variable, or the flag.
-        key_source: String,
-        /// As `openai.base_url`.
-        url_key: &'static str,
-        /// The project's file.
-        url_source: String,
-    },
-    /// The file system refused a file.
-    #[error("could not {action} {}", path.display())]
-    Io {
-        /// As `read`.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+use crate::codes;
+
+/// No key has this name.
+pub(super) fn unknown_key(key: &str, source_name: &str, nearest: Option<&str>) -> Error {
+    let message = format!("there is no key `{key}` (in {source_name}){}", did_you_mean(nearest));
+    Error::new(codes::CONFIG_UNKNOWN_KEY, message)
+        .with_hint(format!("rename or remove it in {source_name}; `htm config default` prints every key"))
 }
 
-impl ConfigError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownKey { .. } | Self::UnknownName { .. } => "config_unknown_key",
-            Self::BadValue { .. } => "config_bad_value",
-            Self::Unreadable { .. } => "config_unreadable",
-            Self::Untrusted { .. } => "config_untrusted",
-            Self::KeyElsewhere { .. } => "config_key_elsewhere",
-            Self::Io { .. } => "config_io",
-        }
-    }
-
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::UnknownKey { source_name, .. } => {
-                format!("rename or remove it in {source_name}; `htm config default` prints every key")
-            }
-            Self::UnknownName { .. } => "`htm config default` prints every key".into(),
-            Self::BadValue { key, source_name, .. } => {
-                format!("change `{key}` in {source_name}; what it does: `htm config explain {key}`")
-            }
-            Self::Unreadable { source_name, .. } => format!("mend {source_name}: it has to be TOML"),
-            Self::Untrusted { path, .. } => format!(
-                "it decides where memories and keys go, and which files are read: read {}, then run `htm config trust` \
-                 here, again after each change; or remove these keys from it",
-                path.display()
-            ),
-            Self::KeyElsewhere { key, url_key, url_source, .. } => format!(
-                "if it is to go there, set `{url_key}` where `{key}` is set; else unset `{key}` here, or remove \
-                 `{url_key}` from {url_source}"
-            ),
-            Self::Io { .. } => "check that it is there and who may read it".into(),
-        }
-    }
-
-    /// Who has to act.
-    pub fn fault(&self) -> Fault {
-        Fault::User
-    }
+/// Neither a key nor a section has this name.
+pub(super) fn unknown_name(name: &str, nearest: Option<&str>) -> Error {
+    let message = format!("no key and no section is called `{name}`{}", did_you_mean(nearest));
+    Error::new(codes::CONFIG_UNKNOWN_KEY, message)
 }
 
-fn quoted(keys: &[String]) -> String {
-    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+/// The value has the wrong type or is out of range; that of a secret is `***`.
+pub(super) fn bad_value(key: &str, value: &str, source_name: &str, allowed: &str) -> Error {
+    let message = format!("`{key}` cannot be {value} (in {source_name}); allowed: {allowed}");
+    Error::new(codes::CONFIG_BAD_VALUE, message)
+        .with_hint(format!("change `{key}` in {source_name}; what it does: `htm config explain {key}`"))
 }
 
-fn did_you_mean(nearest: &Option<&'static str>) -> String {
+/// A file, or a value in the environment, is no TOML.
+pub(super) fn unreadable(source_name: &str, message: &str) -> Error {
+    let message = format!("{source_name} cannot be read as configuration: {message}");
+    Error::new(codes::CONFIG_UNREADABLE, message).with_hint(format!("mend {source_name}: it has to be TOML"))
+}
+
+/// A project's file sets what only a trusted one may.
+pub(super) fn untrusted(path: &Path, keys: &[String]) -> Error {
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    let path = path.display();
+    let message = format!("{path} sets {}, and nobody said that it is trusted", keys.join(", "));
+    Error::new(codes::CONFIG_UNTRUSTED, message).with_hint(format!(
+        "it decides where memories and keys go, and which files are read: read {path}, then run `htm config trust` \
+         here, again after each change; or remove these keys from it"
+    ))
+}
+
+/// A key, as `openai.api_key`, would be sent to a URL that comes from a place that is trusted less.
+pub(super) fn key_elsewhere(key: &str, key_source: &str, url_key: &str, url_source: &str) -> Error {
+    let message = format!(
+        "`{key}` of {key_source} would be sent to `{url_key}` of {url_source}, which is trusted less"
+    );
+    Error::new(codes::CONFIG_KEY_ELSEWHERE, message).with_hint(format!(
+        "if it is to go there, set `{url_key}` where `{key}` is set; else unset `{key}` here, or remove `{url_key}` \
+         from {url_source}"
+    ))
+}
+
+/// The file system refused to `read` or `write` a file.
+pub(super) fn io(action: &str, path: &Path, source: io::Error) -> Error {
+    Error::new(codes::CONFIG_IO, format!("could not {action} {}", path.display())).with_source(source)
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
 }

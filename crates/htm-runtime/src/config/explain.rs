@@ -1,6 +1,8 @@
 //! What a key does, as `config/default.toml` says it.
 
-use super::error::ConfigError;
+use htm_core::Result;
+
+use super::error::unknown_name;
 use super::{DEFAULT_TOML, keys};
 
 /// What a key does.
@@ -18,11 +20,11 @@ pub struct Explained {
 ///
 /// # Errors
 /// `config_unknown_key`, with the key whose name is most like it.
-pub fn explain(name: &str) -> Result<Vec<Explained>, ConfigError> {
+pub fn explain(name: &str) -> Result<Vec<Explained>> {
     let mut all = all();
     all.retain(|it| it.key == name || it.key.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
     match all.is_empty() {
-        true => Err(ConfigError::UnknownName { name: name.into(), nearest: keys::nearest(name) }),
+        true => Err(unknown_name(name, keys::nearest(name))),
         false => Ok(all),
     }
 }

@@ -5,14 +5,14 @@ use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
+use htm_core::{Error, Result};
 
-use super::Source;
-use super::error::ConfigError;
 use super::model::{
     Deduplicate, Encoding, ExpansionProvider, Fusion, Level, LogFormat, Provider, RerankFormat,
     RerankProvider, Spelling, Strategy, WeekStart,
 };
 use super::secret::masked;
+use super::{Source, error};
 
 /// A key, as `recall.limit`.
 pub(super) struct Key {
@@ -166,9 +166,8 @@ pub(super) const SENT: [(&str, &str); 2] =
     [("openai.api_key", "openai.base_url"), ("rerank.api_key", "rerank.url")];
 
 /// Names the key with the most similar name, if one is similar.
-pub(super) fn unknown(name: &str, source: &Source) -> ConfigError {
-    let nearest = nearest(name);
-    ConfigError::UnknownKey { key: name.to_owned(), source_name: source_name(source, name), nearest }
+pub(super) fn unknown(name: &str, source: &Source) -> Error {
+    error::unknown_key(name, &source_name(source, name), nearest(name))
 }
 
 /// The key with the most similar name, if one is similar.
@@ -201,7 +200,7 @@ pub(super) fn source_name(source: &Source, name: &str) -> String {
 
 impl Key {
     /// Whether `value` is allowed.
-    pub(super) fn check(&self, value: &Value, source: &Source) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, value: &Value, source: &Source) -> Result<()> {
         let text = value.as_str();
         let allowed = match &self.rule {
             Rule::Text | Rule::Secret | Rule::Path => text.is_some(),
@@ -252,7 +251,7 @@ impl Key {
     }
 
     /// `text`, from the environment or the command line, as this key's type.
-    pub(super) fn parse(&self, text: &str, source: &Source) -> Result<Value, ConfigError> {
+    pub(super) fn parse(&self, text: &str, source: &Source) -> Result<Value> {
         let bad = || self.bad(format!("{text:?}"), source);
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
@@ -287,13 +286,8 @@ impl Key {
         }
     }
 
-    fn bad(&self, value: String, source: &Source) -> ConfigError {
-        ConfigError::BadValue {
-            key: self.name.to_owned(),
-            value,
-            source_name: source_name(source, self.name),
-            allowed: self.allowed(),
-        }
+    fn bad(&self, value: String, source: &Source) -> Error {
+        error::bad_value(self.name, &value, &source_name(source, self.name), &self.allowed())
     }
 
     fn allowed(&self) -> String {

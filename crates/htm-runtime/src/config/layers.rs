@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
+use htm_core::Result;
 
-use super::error::ConfigError;
-use super::keys;
 use super::trust::{self, Trust};
-use super::{DEFAULT_TOML, Source};
+use super::{DEFAULT_TOML, Source, error, keys};
 
 /// No configuration and no secret is nearly as long, in bytes.
 const FILE_MOST: u64 = 1024 * 1024;
@@ -74,10 +73,7 @@ impl Provider for Layer {
 }
 
 /// The layers that there are, weakest first.
-pub(super) fn collect(
-    places: &Places,
-    overrides: &BTreeMap<String, String>,
-) -> Result<Vec<Layer>, ConfigError> {
+pub(super) fn collect(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Vec<Layer>> {
     let default = parse(DEFAULT_TOML, Source::Default)?;
     let mut layers = vec![Layer { trust: Trust::Program, ..default }];
     if let Some(path) = &places.user
@@ -113,19 +109,19 @@ pub(super) fn project_files(places: &Places) -> Vec<PathBuf> {
 }
 
 /// A project's file, which may not set everything.
-fn project(places: &Places, path: PathBuf) -> Result<Option<Layer>, ConfigError> {
+fn project(places: &Places, path: PathBuf) -> Result<Option<Layer>> {
     let Some(text) = read(&path)? else { return Ok(None) };
     let layer = Layer { trust: Trust::Project, ..parse(&text, Source::File(path.clone()))? };
     let guarded = trust::guarded(&layer);
     if !guarded.is_empty() && !trust::is_trusted(places, &path, &text) {
-        let keys = guarded.into_iter().map(|(name, _)| name).collect();
-        return Err(ConfigError::Untrusted { path, keys });
+        let keys: Vec<String> = guarded.into_iter().map(|(name, _)| name).collect();
+        return Err(error::untrusted(&path, &keys));
     }
     Ok(Some(layer))
 }
 
 /// What systemd hands over (`LoadCredential=openai.api_key:/etc/…`): a file named as the key that it holds.
-fn credentials(places: &Places) -> Result<Vec<Layer>, ConfigError> {
+fn credentials(places: &Places) -> Result<Vec<Layer>> {
     let Some((_, dir)) = places.env.iter().find(|(name, _)| name == "CREDENTIALS_DIRECTORY") else {
         return Ok(Vec::new());
     };
@@ -141,7 +137,7 @@ fn credentials(places: &Places) -> Result<Vec<Layer>, ConfigError> {
 
 /// The layers of one place, and those of the secrets that they name files for. What stands there itself wins over what
 /// stands in a file.
-fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>, ConfigError> {
+fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>> {
     let find = |layers: &[Layer], name: &str| {
         layers.iter().find_map(|layer| {
             let (_, value) = layer.values.iter().find(|(key, _)| key == name)?;
@@ -154,11 +150,7 @@ fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>, ConfigError> {
             && find(&layers, name).is_none()
         {
             let path = PathBuf::from(path);
-            let text = read(&path)?.ok_or_else(|| ConfigError::Io {
-                action: "read",
-                path: path.clone(),
-                source: ErrorKind::NotFound.into(),
-            })?;
+            let text = read(&path)?.ok_or_else(|| error::io("read", &path, ErrorKind::NotFound.into()))?;
             layers.push(secret(name, &text, source, trust));
         }
     }
@@ -174,15 +166,15 @@ fn is_configuration(variable: &str) -> bool {
     variable.strip_prefix("HTM_").is_some_and(|name| name.contains("__"))
 }
 
-fn typed(name: &str, text: &str, source: Source) -> Result<Layer, ConfigError> {
+fn typed(name: &str, text: &str, source: Source) -> Result<Layer> {
     let key = keys::find(name).ok_or_else(|| keys::unknown(name, &source))?;
     let value = key.parse(text, &source)?;
     Ok(Layer { source, trust: Trust::User, values: vec![(name.to_owned(), value)] })
 }
 
 /// The text of a file; `None` when it is not there.
-pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
-    let refused = |source| ConfigError::Io { action: "read", path: path.to_path_buf(), source };
+pub(super) fn read(path: &Path) -> Result<Option<String>> {
+    let refused = |source| error::io("read", path, source);
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -195,9 +187,8 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     Ok(Some(text))
 }
 
-pub(super) fn parse(text: &str, source: Source) -> Result<Layer, ConfigError> {
-    let unreadable =
-        |message: String| ConfigError::Unreadable { source_name: keys::source_name(&source, ""), message };
+pub(super) fn parse(text: &str, source: Source) -> Result<Layer> {
+    let unreadable = |message: String| error::unreadable(&keys::source_name(&source, ""), &message);
     let table: toml::Table = toml::from_str(text).map_err(|error| {
         // Where, and what was expected there; never the line itself, which may hold a secret.
         let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
@@ -213,12 +204,9 @@ pub(super) fn parse(text: &str, source: Source) -> Result<Layer, ConfigError> {
                 values.extend(keys.into_iter().map(|(key, value)| (format!("{section}.{key}"), value)));
             }
             _ if keys::is_section(&section) => {
-                return Err(ConfigError::BadValue {
-                    source_name: keys::source_name(&source, &section),
-                    value: "a single value".into(),
-                    allowed: format!("a section, written [{section}]"),
-                    key: section,
-                });
+                let (place, allowed) =
+                    (keys::source_name(&source, &section), format!("a section, written [{section}]"));
+                return Err(error::bad_value(&section, "a single value", &place, &allowed));
             }
             _ => return Err(keys::unknown(&section, &source)),
         }

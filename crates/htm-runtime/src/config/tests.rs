@@ -19,12 +19,12 @@ fn places(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (Plac
     (Places { user: Some(dir.path().join("user.toml")), trusted, project: Some(deep), env }, dir)
 }
 
-fn with_env(name: &str, value: &str) -> Result<Loaded, ConfigError> {
+fn with_env(name: &str, value: &str) -> Result<Loaded> {
     let places = Places { env: vec![(name.into(), value.into())], ..Places::default() };
     Config::load_from(&places, &BTreeMap::new())
 }
 
-fn with_project(text: &str) -> ConfigError {
+fn with_project(text: &str) -> htm_core::Error {
     let (places, _dir) = places("", text, "", &[]);
     Config::load_from(&places, &BTreeMap::new()).unwrap_err()
 }
@@ -223,7 +223,7 @@ fn a_zone_is_known_without_the_systems_database() {
 }
 
 /// Loads what `places` has.
-fn load(places: &Places) -> Result<Config, ConfigError> {
+fn load(places: &Places) -> Result<Config> {
     Config::load_from(places, &BTreeMap::new()).map(|loaded| loaded.config)
 }
 

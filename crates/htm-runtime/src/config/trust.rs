@@ -11,11 +11,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use htm_core::Result;
 use sha2::{Digest as _, Sha256};
 
-use super::error::ConfigError;
 use super::layers::{self, Places};
-use super::{Source, keys};
+use super::{Source, error, keys};
 
 /// How far what a layer says is to be trusted; a larger one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +49,7 @@ pub enum Decision {
 }
 
 /// The files of the project, trusted or not from now on.
-pub(super) fn decide(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>, ConfigError> {
+pub(super) fn decide(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>> {
     let mut files = Vec::new();
     for path in layers::project_files(places) {
         let Some(text) = layers::read(&path)? else { continue };
@@ -59,7 +59,7 @@ pub(super) fn decide(places: &Places, decision: Decision) -> Result<Vec<ProjectF
                 Decision::Trust => set(&mark, &path),
                 Decision::Revoke => unset(&mark),
             };
-            done.map_err(|source| ConfigError::Io { action: "write", path: mark.clone(), source })?;
+            done.map_err(|source| error::io("write", &mark, source))?;
         }
         let trusted = is_trusted(places, &path, &text);
         files.push(ProjectFile { path, guarded, trusted });

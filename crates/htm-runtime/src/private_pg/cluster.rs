@@ -12,16 +12,18 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use htm_core::{Error, Result};
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use sha2::{Digest as _, Sha256};
 
-use super::error::{IoContext as _, PrivatePgError};
+use super::error::{IoContext as _, other_major, program, socket_dir_taken};
 use super::install::Installation;
 use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
 use super::settings::Settings;
+use crate::codes;
 use crate::paths::Paths;
 
 /// The database in the cluster.
@@ -79,7 +81,7 @@ impl Cluster {
     }
 
     /// Starts the server unless it runs; makes the cluster if there is none.
-    pub(super) fn ensure_running(&self) -> Result<(), PrivatePgError> {
+    pub(super) fn ensure_running(&self) -> Result<()> {
         let since = Instant::now();
         let mut said = false;
         loop {
@@ -90,14 +92,8 @@ impl Cluster {
                     continue;
                 }
                 ServerState::Busy => {
-                    return Err(PrivatePgError::Program {
-                        program: "postgres",
-                        output: format!(
-                            "not ready after {} s; {}",
-                            START_DEADLINE.as_secs(),
-                            self.log_since(0)
-                        ),
-                    });
+                    let (waited_s, log) = (START_DEADLINE.as_secs(), self.log_since(0));
+                    return Err(program("postgres", &format!("not ready after {waited_s} s; {log}")));
                 }
                 ServerState::Stopped => {}
             }
@@ -112,7 +108,7 @@ impl Cluster {
                     let orphans = log.contains("is still in use") || log.contains("already exists");
                     if !orphans || since.elapsed() > ORPHANS_DEADLINE {
                         let output = format!("{output}; server.log: {log}");
-                        return Err(PrivatePgError::Program { program: "pg_ctl start", output });
+                        return Err(program("pg_ctl start", &output));
                     }
                     if !said {
                         tracing::info!("waiting for the processes of a killed PostgreSQL to leave");
@@ -125,7 +121,7 @@ impl Cluster {
     }
 
     /// Stops the server if it runs, ending its connections.
-    pub(super) fn stop(&self) -> Result<(), PrivatePgError> {
+    pub(super) fn stop(&self) -> Result<()> {
         if self.state()? == ServerState::Stopped {
             return Ok(());
         }
@@ -135,12 +131,12 @@ impl Cluster {
             .arg(&self.data);
         output_of(&mut command).map_err(|output| {
             let output = format!("{output}; server.log: {}", self.log_since(0));
-            PrivatePgError::Program { program: "pg_ctl stop", output }
+            program("pg_ctl stop", &output)
         })
     }
 
     /// What the server does, by its pid file, its process and its socket.
-    pub(super) fn state(&self) -> Result<ServerState, PrivatePgError> {
+    pub(super) fn state(&self) -> Result<ServerState> {
         let Some((pid, status)) = self.pid_file()? else { return Ok(ServerState::Stopped) };
         // Who answers is alive, also when its process is another container's and has no number here. A socket in
         // somebody else's directory could be anybody's.
@@ -155,20 +151,22 @@ impl Cluster {
     }
 
     /// The cluster's directory, if it is there.
-    fn data(&self) -> Result<Option<OwnedDir>, PrivatePgError> {
+    fn data(&self) -> Result<Option<OwnedDir>> {
         OwnedDir::open(&self.data, &self.user)
     }
 
     /// The socket's directory, if it is there; an error when it is not the server's own.
-    fn own_socket_dir(&self) -> Result<Option<OwnedDir>, PrivatePgError> {
-        OwnedDir::open_private(&self.socket_dir, &self.user).map_err(|error| match error {
-            PrivatePgError::UnsafePath { path, .. } => PrivatePgError::SocketDirTaken { path },
-            error => error,
+    fn own_socket_dir(&self) -> Result<Option<OwnedDir>> {
+        OwnedDir::open_private(&self.socket_dir, &self.user).map_err(|error| {
+            match error.is(codes::PRIVATE_PG_UNSAFE_PATH) {
+                true => socket_dir_taken(&self.socket_dir),
+                false => error,
+            }
         })
     }
 
     /// The process id and the status word of `postmaster.pid`.
-    fn pid_file(&self) -> Result<Option<(i32, String)>, PrivatePgError> {
+    fn pid_file(&self) -> Result<Option<(i32, String)>> {
         let Some(data) = self.data()? else { return Ok(None) };
         let Some(text) = data.read("postmaster.pid")? else { return Ok(None) };
         let mut lines = text.lines();
@@ -193,17 +191,17 @@ impl Cluster {
         }
     }
 
-    fn ensure_initialised(&self) -> Result<(), PrivatePgError> {
+    fn ensure_initialised(&self) -> Result<()> {
         if let Some(cluster) = self.cluster_version()? {
             let installed = self.installation.major();
             if cluster != installed {
-                let installed = installed.to_owned();
-                return Err(PrivatePgError::OtherMajor { data_dir: self.data.clone(), cluster, installed });
+                return Err(other_major(&self.data, &cluster, installed));
             }
             return Ok(());
         }
         if fs::read_dir(&self.data).is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(PrivatePgError::NotACluster { data_dir: self.data.clone() });
+            let message = format!("{} is not empty and holds no PostgreSQL cluster", self.data.display());
+            return Err(Error::new(codes::PRIVATE_PG_NOT_A_CLUSTER, message));
         }
         // Made beside and renamed: a cluster is whole or not there.
         let new = self.data.with_extension("new");
@@ -214,12 +212,12 @@ impl Cluster {
         fs::rename(&new, &self.data).or_io("create", &self.data)
     }
 
-    fn cluster_version(&self) -> Result<Option<String>, PrivatePgError> {
+    fn cluster_version(&self) -> Result<Option<String>> {
         let Some(data) = self.data()? else { return Ok(None) };
         Ok(data.read("PG_VERSION")?.map(|version| version.trim().to_owned()))
     }
 
-    fn initdb(&self, new: &Path) -> Result<(), PrivatePgError> {
+    fn initdb(&self, new: &Path) -> Result<()> {
         tracing::info!(data_dir = %self.data.display(), "making a PostgreSQL cluster");
         let mut command = self.command("initdb");
         // The server's own rules for letters, not the machine's: `Ä` and `ä` are one letter in another case.
@@ -228,22 +226,22 @@ impl Cluster {
         command.args(["--auth-local=peer", "--auth-host=reject"]);
         command.args(["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]);
         command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
-        output_of(&mut command).map_err(|output| PrivatePgError::Program { program: "initdb", output })?;
+        output_of(&mut command).map_err(|output| program("initdb", &output))?;
 
-        let program = "postgres --single";
+        let failed = |output: &str| program("postgres --single", output);
         let mut command = self.command("postgres");
         command.args(["--single", "-D"]).arg(new).arg("postgres").stdin(Stdio::piped());
-        let said = say(&mut command, &format!("create database {DATABASE}\n"))
-            .map_err(|output| PrivatePgError::Program { program, output })?;
+        let said =
+            say(&mut command, &format!("create database {DATABASE}\n")).map_err(|output| failed(&output))?;
         // It ends with success whatever became of the statement.
         if said.contains("ERROR:") || said.contains("FATAL:") {
-            return Err(PrivatePgError::Program { program, output: said });
+            return Err(failed(&said));
         }
         Ok(())
     }
 
     /// The settings, the socket's directory, and a log of bearable size.
-    fn prepare_start(&self) -> Result<(), PrivatePgError> {
+    fn prepare_start(&self) -> Result<()> {
         create_private_dir(&self.socket_dir, &self.user)?;
         let socket_dir = self.own_socket_dir()?;
         self.user.check_reaches(&self.socket_dir)?;
@@ -297,7 +295,7 @@ impl Cluster {
 }
 
 /// Creates `dir`, which only `user` may enter.
-pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<(), PrivatePgError> {
+pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => {
             fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).or_io("create", dir)?;
@@ -309,7 +307,7 @@ pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<(), Pr
 }
 
 /// Removes `dir` and what is in it; it need not be there.
-pub(super) fn remove_dir(dir: &Path) -> Result<(), PrivatePgError> {
+pub(super) fn remove_dir(dir: &Path) -> Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_io("remove", dir),
         _ => Ok(()),

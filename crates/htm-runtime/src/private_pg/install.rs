@@ -4,9 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::error::PrivatePgError;
+use htm_core::{Error, Result};
+
 use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
+use crate::codes;
 use crate::paths::{self, Paths};
 
 /// What a system's own PostgreSQL must have to be taken; the migrations ask for the same.
@@ -23,7 +25,7 @@ pub(super) struct Installation {
 
 impl Installation {
     /// The first that serves: `HTM_POSTGRES_HOME`, what `./justw setup` installed, `pg_config` on the PATH.
-    pub(super) fn locate(paths: &Paths, user: &ServerUser) -> Result<Self, PrivatePgError> {
+    pub(super) fn locate(paths: &Paths, user: &ServerUser) -> Result<Self> {
         if let Some(named) = paths::named("HTM_POSTGRES_HOME") {
             return Self::at(&named.join("bin"), user);
         }
@@ -45,13 +47,18 @@ impl Installation {
             Ok(bin) => Self::at(&bin, user),
             Err(reason) => {
                 searched.push(reason);
-                Err(PrivatePgError::NoBinaries { searched })
+                let message =
+                    format!("no PostgreSQL with pgvector was found (looked at {})", searched.join(", "));
+                Err(Error::new(codes::PRIVATE_PG_NO_BINARIES, message))
             }
         }
     }
 
-    fn at(bin: &Path, user: &ServerUser) -> Result<Self, PrivatePgError> {
-        let bad = |reason: String| PrivatePgError::BadInstallation { dir: bin.to_path_buf(), reason };
+    fn at(bin: &Path, user: &ServerUser) -> Result<Self> {
+        let bad = |reason: String| {
+            let message = format!("the PostgreSQL in {} cannot be used: {reason}", bin.display());
+            Error::new(codes::PRIVATE_PG_BAD_INSTALLATION, message)
+        };
         let bin = bin.canonicalize().map_err(|error| bad(error.to_string()))?;
         for program in ["postgres", "initdb", "pg_ctl"] {
             if !bin.join(program).is_file() {

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::{IoContext as _, PrivatePgError};
+use htm_core::{Error, Result};
+
+use super::error::IoContext as _;
+use crate::codes;
 
 /// Longer than a start with crash recovery may take.
 const DEADLINE: Duration = Duration::from_secs(150);
@@ -20,39 +23,41 @@ pub(super) struct Held {
 
 impl Held {
     /// Alone, waiting for others.
-    pub(super) fn exclusive(path: &Path) -> Result<Self, PrivatePgError> {
+    pub(super) fn exclusive(path: &Path) -> Result<Self> {
         Self::wait(path, File::try_lock)
     }
 
     /// Together with others that share it.
-    pub(super) fn shared(path: &Path) -> Result<Self, PrivatePgError> {
+    pub(super) fn shared(path: &Path) -> Result<Self> {
         Self::wait(path, File::try_lock_shared)
     }
 
     /// Alone, or not at all.
-    pub(super) fn try_exclusive(path: &Path) -> Result<Option<Self>, PrivatePgError> {
+    pub(super) fn try_exclusive(path: &Path) -> Result<Option<Self>> {
         let held = Self { file: open(path)?, path: path.to_path_buf() };
         Ok(held.take(File::try_lock)?.then_some(held))
     }
 
     /// Turns a shared lock into an exclusive one if nobody else shares it; either way the shared one is gone.
-    pub(super) fn into_exclusive(self) -> Result<Option<Self>, PrivatePgError> {
+    pub(super) fn into_exclusive(self) -> Result<Option<Self>> {
         Ok(self.take(File::try_lock)?.then_some(self))
     }
 
-    fn wait(path: &Path, how: fn(&File) -> Result<(), TryLockError>) -> Result<Self, PrivatePgError> {
+    fn wait(path: &Path, how: fn(&File) -> Result<(), TryLockError>) -> Result<Self> {
         let held = Self { file: open(path)?, path: path.to_path_buf() };
         let since = Instant::now();
         while !held.take(how)? {
             if since.elapsed() > DEADLINE {
-                return Err(PrivatePgError::Busy { path: path.to_path_buf(), waited_s: DEADLINE.as_secs() });
+                let (path, waited_s) = (path.display(), DEADLINE.as_secs());
+                let message = format!("another process has held {path} for {waited_s} s");
+                return Err(Error::new(codes::PRIVATE_PG_BUSY, message));
             }
             thread::sleep(Duration::from_millis(10));
         }
         Ok(held)
     }
 
-    fn take(&self, how: fn(&File) -> Result<(), TryLockError>) -> Result<bool, PrivatePgError> {
+    fn take(&self, how: fn(&File) -> Result<(), TryLockError>) -> Result<bool> {
         match how(&self.file) {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
@@ -67,6 +72,6 @@ impl Drop for Held {
     }
 }
 
-fn open(path: &Path) -> Result<File, PrivatePgError> {
+fn open(path: &Path) -> Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).or_io("open", path)
 }

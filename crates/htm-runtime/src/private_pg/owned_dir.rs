@@ -7,12 +7,13 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use htm_core::Result;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, renameat};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::error::{IoContext as _, PrivatePgError};
+use super::error::{IoContext as _, unsafe_path};
 use super::server_user::ServerUser;
 
 /// No file that is read whole (`postmaster.pid`, `PG_VERSION`) is nearly as long, in bytes.
@@ -26,7 +27,7 @@ pub(super) struct OwnedDir {
 
 impl OwnedDir {
     /// `None` when nothing is there.
-    pub(super) fn open(path: &Path, user: &ServerUser) -> Result<Option<Self>, PrivatePgError> {
+    pub(super) fn open(path: &Path, user: &ServerUser) -> Result<Option<Self>> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let dir = match open(path, flags, Mode::empty()) {
             Ok(dir) => File::from(dir),
@@ -45,7 +46,7 @@ impl OwnedDir {
     }
 
     /// As [`open`](Self::open), for a directory that the server's user has to itself.
-    pub(super) fn open_private(path: &Path, user: &ServerUser) -> Result<Option<Self>, PrivatePgError> {
+    pub(super) fn open_private(path: &Path, user: &ServerUser) -> Result<Option<Self>> {
         let Some(dir) = Self::open(path, user)? else { return Ok(None) };
         let meta = dir.dir.metadata().or_io("look at", path)?;
         if meta.uid() != user.uid() || meta.mode() & 0o077 != 0 {
@@ -55,7 +56,7 @@ impl OwnedDir {
     }
 
     /// The text of the file `name`; `None` when there is none.
-    pub(super) fn read(&self, name: &str) -> Result<Option<String>, PrivatePgError> {
+    pub(super) fn read(&self, name: &str) -> Result<Option<String>> {
         let path = self.path.join(name);
         let Some(file) = self.file(name)? else { return Ok(None) };
         let mut text = String::new();
@@ -82,7 +83,7 @@ impl OwnedDir {
     }
 
     /// Removes `name` itself, never what it links to; it need not be there.
-    pub(super) fn remove(&self, name: &str) -> Result<(), PrivatePgError> {
+    pub(super) fn remove(&self, name: &str) -> Result<()> {
         match unlinkat(&self.dir, name, UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(error) => Err(io::Error::from(error)).or_io("remove", &self.path.join(name)),
@@ -90,13 +91,13 @@ impl OwnedDir {
     }
 
     /// Renames `from`, in the place of whatever `to` is.
-    pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), PrivatePgError> {
+    pub(super) fn rename(&self, from: &str, to: &str) -> Result<()> {
         renameat(&self.dir, from, &self.dir, to)
             .map_err(io::Error::from)
             .or_io("rename", &self.path.join(from))
     }
 
-    fn file(&self, name: &str) -> Result<Option<File>, PrivatePgError> {
+    fn file(&self, name: &str) -> Result<Option<File>> {
         let path = self.path.join(name);
         // A pipe would wait for a writer.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
@@ -116,10 +117,6 @@ impl OwnedDir {
         }
         Ok(Some(file))
     }
-}
-
-fn unsafe_path(path: &Path, reason: &str) -> PrivatePgError {
-    PrivatePgError::UnsafePath { path: path.to_path_buf(), reason: reason.to_owned() }
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use htm_core::{Error, Result};
 use nix::unistd::{User, geteuid};
 
-use super::error::{IoContext as _, PrivatePgError};
+use super::error::{IoContext as _, unreachable, unsafe_path};
+use crate::codes;
 
 /// The user of the server's processes and files.
 #[derive(Clone, Debug)]
@@ -22,16 +24,19 @@ pub(super) enum ServerUser {
 impl ServerUser {
     /// For root `postgres`; for others themselves. `nobody` would not do: other services run as `nobody` too, and
     /// they could read and change every memory.
-    pub(super) fn choose() -> Result<Self, PrivatePgError> {
+    pub(super) fn choose() -> Result<Self> {
         Self::chosen(geteuid().is_root(), |name| User::from_name(name).ok().flatten())
     }
 
-    fn chosen(is_root: bool, find: impl Fn(&str) -> Option<User>) -> Result<Self, PrivatePgError> {
+    fn chosen(is_root: bool, find: impl Fn(&str) -> Option<User>) -> Result<Self> {
         if !is_root {
             return Ok(Self::Same);
         }
         let user = find("postgres").filter(|user| !user.uid.is_root());
-        user.map(Self::Other).ok_or(PrivatePgError::NoServerUser)
+        user.map(Self::Other).ok_or_else(|| {
+            let message = "PostgreSQL does not run as root, and there is no user `postgres` to run it as";
+            Error::new(codes::PRIVATE_PG_NO_SERVER_USER, message)
+        })
     }
 
     /// Makes `command` run as this user, with none of root's groups.
@@ -43,7 +48,7 @@ impl ServerUser {
     }
 
     /// Gives `path` itself to this user.
-    pub(super) fn own(&self, path: &Path) -> Result<(), PrivatePgError> {
+    pub(super) fn own(&self, path: &Path) -> Result<()> {
         match self {
             Self::Same => Ok(()),
             Self::Other(user) => lchown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw()))
@@ -60,8 +65,10 @@ impl ServerUser {
     }
 
     /// The names of those who may connect: this process's user, and the server's own.
-    pub(super) fn names(&self) -> Result<Vec<String>, PrivatePgError> {
-        let own = User::from_uid(geteuid()).ok().flatten().ok_or(PrivatePgError::NoUserName);
+    pub(super) fn names(&self) -> Result<Vec<String>> {
+        let own = User::from_uid(geteuid()).ok().flatten().ok_or_else(|| {
+            Error::new(codes::PRIVATE_PG_NO_USER_NAME, "the user id of this process has no name")
+        });
         match self {
             Self::Same => Ok(vec![own?.name]),
             Self::Other(user) => Ok(vec![own?.name, user.name.clone()]),
@@ -70,7 +77,7 @@ impl ServerUser {
 
     /// Checks that nobody but root can put something else in the place of `path`, or of what is in it. As root,
     /// this process makes, changes and removes files there. For other users there is nothing to gain.
-    pub(super) fn check_is_roots(&self, path: &Path) -> Result<(), PrivatePgError> {
+    pub(super) fn check_is_roots(&self, path: &Path) -> Result<()> {
         const STICKY: u32 = 0o1000;
         let Self::Other(_) = self else { return Ok(()) };
         let Some(there) = path.ancestors().find(|dir| dir.exists()) else { return Ok(()) };
@@ -85,13 +92,13 @@ impl ServerUser {
             } else {
                 continue;
             };
-            return Err(PrivatePgError::UnsafePath { path: path.to_path_buf(), reason });
+            return Err(unsafe_path(path, &reason));
         }
         Ok(())
     }
 
     /// Checks that this user may enter the directory `path` and each one above it.
-    pub(super) fn check_reaches(&self, path: &Path) -> Result<(), PrivatePgError> {
+    pub(super) fn check_reaches(&self, path: &Path) -> Result<()> {
         let Self::Other(user) = self else { return Ok(()) };
         for dir in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
             let meta = fs::metadata(dir).or_io("look at", dir)?;
@@ -103,11 +110,7 @@ impl ServerUser {
                 0o001
             };
             if meta.mode() & enter == 0 {
-                return Err(PrivatePgError::Unreachable {
-                    path: path.to_path_buf(),
-                    closed: dir.to_path_buf(),
-                    user: user.name.clone(),
-                });
+                return Err(unreachable(path, dir, &user.name));
             }
         }
         Ok(())

@@ -8,8 +8,10 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::{ffi::OsString, io};
 
+use htm_core::Result;
+
 use super::cluster::PORT;
-use super::error::{IoContext as _, PrivatePgError};
+use super::error::IoContext as _;
 use super::server_user::ServerUser;
 
 const CONF: &str = "postgresql.conf";
@@ -27,7 +29,7 @@ pub(super) struct Settings<'a> {
 
 impl Settings<'_> {
     /// Writes the files.
-    pub(super) fn write(&self, user: &ServerUser) -> Result<(), PrivatePgError> {
+    pub(super) fn write(&self, user: &ServerUser) -> Result<()> {
         // The server's user reads them when it is another one.
         let (dir_mode, file_mode) = match user {
             ServerUser::Same => (0o700, 0o600),

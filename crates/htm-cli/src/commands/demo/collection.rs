@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use htm_core::Timeframe;
 use serde::Deserialize;
 
+use crate::codes;
 use crate::error::CliError;
 
 /// In the form that `htm import` reads.
@@ -22,7 +23,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn timeframe(&self) -> Result<Timeframe, htm_core::Error> {
+    pub(super) fn timeframe(&self) -> htm_core::Result<Timeframe> {
         Timeframe::new(self.from, self.to)
     }
 }
@@ -33,7 +34,7 @@ pub(super) fn questions() -> Result<Vec<Question>, CliError> {
         .lines()
         .map(|line| {
             serde_json::from_str(line).map_err(|error| {
-                htm_core::Error::Corrupt { what: format!("a question of the demo: {error}") }.into()
+                CliError::new(codes::DEMO_UNREADABLE, format!("a question of the demo: {error}"))
             })
         })
         .collect()

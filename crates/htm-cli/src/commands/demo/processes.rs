@@ -9,6 +9,7 @@ use htm_runtime::config::Config;
 use indicatif::ProgressBar;
 use tokio::process::{Child, Command};
 
+use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -43,10 +44,11 @@ impl Workers {
         for (program, child) in &mut self.running {
             if let Ok(Some(status)) = child.try_wait() {
                 if status.code().is_some() {
-                    return Err(CliError::Child {
-                        what: format!("{program} ended by itself ({status})"),
-                        hint: format!("run it by hand to see why: `{program} --drain`"),
-                    });
+                    return Err(CliError::new(
+                        codes::PROCESS_FAILED,
+                        format!("{program} ended by itself ({status})"),
+                    )
+                    .with_hint(format!("run it by hand to see why: `{program} --drain`")));
                 }
                 *child = spawn(program, &self.config, &self.overrides)?;
                 let id = child.id().unwrap_or_default();
@@ -113,10 +115,8 @@ fn sibling(program: &str) -> Result<PathBuf, CliError> {
     if path.is_file() {
         return Ok(path);
     }
-    Err(CliError::Child {
-        what: format!("{program} is not beside {}", own.display()),
-        hint: "build all programs: `cargo build --bins`, or use `./justw demo`".into(),
-    })
+    Err(CliError::new(codes::PROCESS_FAILED, format!("{program} is not beside {}", own.display()))
+        .with_hint("build all programs: `cargo build --bins`, or use `./justw demo`"))
 }
 
 fn terminate(id: u32) {

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use htm_core::groups;
 use htm_core::{
     ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery,
 };
-use htm_runtime::{Session, shutdown};
+use htm_runtime::{Session, commands, shutdown};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -40,8 +41,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
                     match event {
                         GroupEvent::Closed => return Ok(()),
                         GroupEvent::Replaced => {
-                            let (robot, group) = (robot.to_owned(), args.group.group);
-                            return Err(Error::from(htm_core::GroupError::Replaced { robot, group }).into());
+                            return Err(groups::replaced(&args.group.group, robot).into());
                         }
                         _ => {}
                     }
@@ -55,7 +55,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => say(output, match Command::read(&line) {
                     Ok(command) => obey(&member, command).await.unwrap_or_else(|error| {
-                        refusal(error.code(), &error.to_string(), &error.hint())
+                        refusal(error.code(), &error.to_string(), &commands::hint(&error))
                     }),
                     Err(what) => refusal("usage", &what, &format!("use one of: {COMMANDS}")),
                 }),

@@ -7,6 +7,7 @@ use htm_core::jobs::{Jobs, QueueStats};
 use htm_runtime::Session;
 
 use crate::args::PruneArgs;
+use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
@@ -51,11 +52,11 @@ pub(super) async fn prune(
     output: &Output,
 ) -> Result<(), CliError> {
     if args.dead && !args.yes {
-        return Err(CliError::Usage {
-            code: "not_confirmed",
-            what: "pruning deletes dead letters, and that was not confirmed".into(),
-            hint: "look at them with `htm jobs list --state dead`, then say so with `--yes`".into(),
-        });
+        return Err(CliError::new(
+            codes::NOT_CONFIRMED,
+            "pruning deletes dead letters, and that was not confirmed",
+        )
+        .with_hint("look at them with `htm jobs list --state dead`, then say so with `--yes`"));
     }
     let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
     let pruned =

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 
+use htm_core::fault::Fault;
+use htm_core::store::embeddings::retired;
 use htm_core::store::nodes;
 use htm_core::{Htm, NodeId, RecallQuery, Strategy};
 use htm_runtime::Session;
 use serde::Serialize;
 
 use crate::args::CompareArgs;
+use crate::codes;
 use crate::commands::recall::{BatchQuery, read_queries};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
@@ -24,7 +27,7 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
     let models = htm.models()?;
     for label in [&args.a, &args.b] {
         if !models.get(label).await?.is_in_use() {
-            return Err(htm_core::Error::ModelRetired { label: label.clone() }.into());
+            return Err(retired(label).into());
         }
     }
     let (queries, sampled) = queries(session, &args).await?;
@@ -107,10 +110,11 @@ async fn hits(htm: &Htm, label: &str, query: &RecallQuery) -> Result<HashSet<Nod
     let recalled = htm.recall(query).await?;
     match recalled.degraded.first() {
         None => Ok(recalled.hits.iter().map(|hit| hit.node.id).collect()),
-        Some(degraded) => Err(CliError::Usage {
+        Some(degraded) => Err(CliError {
             code: degraded.code,
-            what: format!("{label} cannot be asked: {}", degraded.reason),
+            message: format!("{label} cannot be asked: {}", degraded.reason),
             hint: "see whether its provider answers: `htm doctor`".into(),
+            fault: Fault::User,
         }),
     }
 }
@@ -129,11 +133,10 @@ async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuer
     let namespace = args.namespace.as_ref().unwrap_or(&session.config().memory.namespace);
     let contents = nodes::sample_contents(session.pool(), namespace, SAMPLE).await?;
     if contents.is_empty() {
-        return Err(CliError::Usage {
-            code: "queries_missing",
-            what: format!("namespace `{}` has no memory to make a query of", one_line(namespace, 80)),
-            hint: "give queries, or another --namespace".into(),
-        });
+        return Err(CliError::new(
+            codes::QUERIES_MISSING,
+            format!("namespace `{}` has no memory to make a query of", one_line(namespace, 80)),
+        ));
     }
     Ok((made_of(contents.iter().map(|content| first_sentence(content)).collect()), true))
 }

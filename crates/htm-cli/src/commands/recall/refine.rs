@@ -1,7 +1,7 @@
 //! What refines a recall: from the command line, and as a person reads it.
 
 use htm_core::{Hit, RecallQuery, Recalled};
-use htm_runtime::{RuntimeError, Session};
+use htm_runtime::Session;
 
 use crate::args::RefineArgs;
 use crate::output::one_line;
@@ -18,7 +18,7 @@ pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
 }
 
 /// Settings that cannot work are an error here, where somebody can mend them; an answer would only go without.
-pub(super) fn check(session: &Session, query: &RecallQuery) -> Result<(), RuntimeError> {
+pub(super) fn check(session: &Session, query: &RecallQuery) -> htm_core::Result<()> {
     if query.cross_encode {
         session.reranker()?;
     }

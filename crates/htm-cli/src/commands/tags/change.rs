@@ -5,6 +5,7 @@ use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
 
 use super::to_change;
 use crate::args::{Consent, SynonymsCommand, TagsCommand};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, plain};
 
@@ -47,14 +48,9 @@ pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     if consent.yes || consent.dry_run {
         return Ok(());
     }
-    Err(CliError::Usage {
-        code: "not_confirmed",
-        what: format!("{} was not confirmed", plain(&what)),
-        hint: format!(
-            "see what it would do (`htm tags {} --dry-run`), then say so with `--yes`",
-            plain(&again)
-        ),
-    })
+    Err(CliError::new(codes::NOT_CONFIRMED, format!("{} was not confirmed", plain(&what))).with_hint(
+        format!("see what it would do (`htm tags {} --dry-run`), then say so with `--yes`", plain(&again)),
+    ))
 }
 
 pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Result<(), CliError> {

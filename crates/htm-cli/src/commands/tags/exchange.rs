@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::change;
 use crate::args::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain};
 
@@ -43,10 +44,8 @@ pub(super) fn read(args: &ImportTagsArgs) -> Result<OntologyDocument, CliError> 
         ..=MAX_BYTES => parse(&bytes, by_name(&args.file)),
         _ => Err(format!("it has more than {} MB", MAX_BYTES >> 20)),
     };
-    document.map_err(|reason| CliError::Usage {
-        code: "ontology_invalid",
-        what: format!("{name} is no ontology: {}", one_line(&reason, 300)),
-        hint: "see what one looks like: `htm tags export`; nothing was imported".into(),
+    document.map_err(|reason| {
+        CliError::new(codes::ONTOLOGY_INVALID, format!("{name} is no ontology: {}", one_line(&reason, 300)))
     })
 }
 
@@ -121,10 +120,9 @@ fn print(document: &OntologyDocument, format: DocumentFormat) -> Result<String, 
             serde_saphyr::to_string_with_options(document, options).map_err(|error| error.to_string())
         }
     };
-    printed.map_err(|reason| CliError::Usage {
-        code: "ontology_invalid",
-        what: format!("the ontology cannot be written: {reason}"),
-        hint: "try the other format".into(),
+    printed.map_err(|reason| {
+        CliError::new(codes::ONTOLOGY_INVALID, format!("the ontology cannot be written: {reason}"))
+            .with_hint("try the other format")
     })
 }
 

@@ -4,6 +4,7 @@ use htm_core::ontology::{DocumentTag, OntologyDocument};
 use htm_providers::templates;
 use serde::Serialize;
 
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, one_line, table};
 
@@ -32,10 +33,8 @@ pub(super) fn list(output: &Output) -> Result<(), CliError> {
 
 /// The terms of a template, before anything is opened.
 pub(super) fn read(template: &str) -> Result<OntologyDocument, CliError> {
-    let terms = templates::read(template).map_err(|error| CliError::Usage {
-        code: "template_invalid",
-        what: one_line(&error.to_string(), 400),
-        hint: error.hint().into(),
+    let terms = templates::read(template).map_err(|error| {
+        CliError::new(codes::TEMPLATE_INVALID, one_line(&error.to_string(), 400)).with_hint(error.hint())
     })?;
     let tags = terms.into_iter().map(|term| DocumentTag::new(term.path, Some(term.description)));
     Ok(OntologyDocument::new(tags.collect()))

@@ -8,11 +8,12 @@ use sqlx::{PgConnection, PgTransaction};
 use tokio::sync::{Mutex, Notify, broadcast};
 use uuid::Uuid;
 
-use super::{Fence, GroupError, GroupRole};
+use super::{Fence, GroupRole};
 use crate::api::htm::Htm;
 use crate::api::remember::PendingReceipt;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::groups::GroupEvent;
+use crate::model::groups::errors;
 use crate::model::groups::mirror::{Applied, Mirror};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
@@ -181,7 +182,7 @@ impl Inner {
                 mirror.reset();
                 self.stirred.notify_one();
                 // It was stopped in the middle: nothing was written, and it may be tried again if it may write still.
-                Err(if groups::lost_lock(&error) { Error::Contended } else { error })
+                Err(if groups::lost_lock(&error) { Error::contended() } else { error })
             }
         }
     }
@@ -208,7 +209,7 @@ impl Inner {
             Op::Remember(mut memory) => {
                 // It may be called otherwise by now.
                 let (_, name) =
-                    robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or(Error::Contended)?;
+                    robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or_else(Error::contended)?;
                 memory.robot = Some(name);
                 let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
                 let node = pending.receipt().node;
@@ -336,23 +337,21 @@ impl Inner {
 
     /// A node that is too large for the group is not written at all.
     pub(super) fn unwritten(&self, error: Error) -> Error {
-        match error {
-            Error::NodeOversized { tokens, max_tokens, .. } => {
-                GroupError::Oversized { group: self.name.clone(), tokens, max_tokens }.into()
-            }
-            error => error,
+        match error.is(codes::NODE_OVERSIZED) {
+            true => errors::oversized(&self.name, error),
+            false => error,
         }
     }
 
     pub(super) fn passive(&self) -> Error {
-        GroupError::Passive { robot: self.robot.clone(), group: self.name.clone() }.into()
+        errors::passive(&self.name, &self.robot)
     }
 
     pub(super) fn replaced(&self) -> Error {
-        GroupError::Replaced { robot: self.robot.clone(), group: self.name.clone() }.into()
+        errors::replaced(&self.name, &self.robot)
     }
 
     pub(super) fn closed(&self) -> Error {
-        GroupError::Closed { group: self.name.clone() }.into()
+        errors::closed(&self.name)
     }
 }

@@ -10,13 +10,14 @@ use uuid::Uuid;
 
 use super::inner::{Inner, Op, State};
 use super::{
-    AfterShutdown, Group, GroupError, GroupEvent, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
+    AfterShutdown, Group, GroupEvent, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
     TransferTarget, Transferred, tasks,
 };
 use crate::api::htm::Htm;
 use crate::api::remember::PendingReceipt;
 use crate::model::context::{Context, ContextOptions, assemble};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::groups::errors;
 use crate::model::groups::mirror::Mirror;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
@@ -67,13 +68,13 @@ impl GroupMember {
         groups::lock_in_tx(&mut tx, &[group], options.lease).await?;
         // Groups before robots, as a write and a merge of robots do.
         robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
-        let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or(Error::Contended)?;
+        let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or_else(Error::contended)?;
         let role = groups::join_in_tx(&mut tx, group, robot_id, session, options.lease, options.role).await?;
         let encoding = htm.settings().token_encoding;
         let synced = group_memory::sync(&mut *tx, group, Some(robot_id), -1, encoding).await?;
         tx.commit().await?;
         let mut mirror = Mirror::new();
-        mirror.apply(synced.ok_or(Error::Contended)?.delta);
+        mirror.apply(synced.ok_or_else(Error::contended)?.delta);
         htm.saw_robot(namespace, robot);
         let inner = Arc::new(Inner {
             htm: htm.clone(),
@@ -123,14 +124,13 @@ impl GroupMember {
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let inner = &self.inner;
         if let Some(other) = memory.namespace.as_ref().filter(|other| **other != inner.namespace) {
-            let (group, namespace) = (inner.name.clone(), inner.namespace.clone());
-            return Err(GroupError::Elsewhere { group, namespace, other: other.clone() }.into());
+            return Err(errors::elsewhere(&inner.name, &inner.namespace, other));
         }
         let (namespace, robot) = (Some(inner.namespace.clone()), Some(inner.robot.clone()));
         let memory = Memory { namespace, robot, ..memory };
         memory.validate()?;
         let written = inner.write(Op::Remember(Box::new(memory))).await?;
-        written.pending.map(PendingReceipt::notify).ok_or(Error::Contended)
+        written.pending.map(PendingReceipt::notify).ok_or_else(Error::contended)
     }
 
     /// Adds a node; returns the evicted ones. A node that is there already counts as used.
@@ -160,13 +160,13 @@ impl GroupMember {
         let recalled = inner.htm.recall(&query).await?;
         let hits: Vec<NodeId> = recalled.hits.iter().rev().map(|hit| hit.node.id).collect();
         let taken_in = match inner.check_active() {
-            Err(Error::Group(GroupError::Passive { .. })) => None,
+            Err(error) if error.kind() == ErrorKind::NotActive => None,
             Err(error) => return Err(error),
             Ok(()) if hits.is_empty() => Some(Vec::new()),
             // It may have become passive since.
             Ok(()) => match inner.write(Op::Recalled(hits)).await {
                 Ok(written) => Some(written.removed),
-                Err(Error::Group(GroupError::Passive { .. })) => None,
+                Err(error) if error.kind() == ErrorKind::NotActive => None,
                 Err(error) => return Err(error),
             },
         };

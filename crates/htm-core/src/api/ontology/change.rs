@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::Ontology;
-use crate::model::error::TagError;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 use crate::model::ontology::change::check_description;
+use crate::model::ontology::errors;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, uppermost};
 use crate::model::ontology::{ChangeKind, Changed, Moved, Removal, Synonym, Term};
 use crate::model::tags::{Leftover, TagPath};
@@ -61,7 +61,12 @@ impl Ontology<'_> {
         if removal == Removal::Unused {
             let nodes = store::count_nodes(&mut open.tx, self.namespace, &gone).await?;
             if nodes > 0 {
-                return Err(TagError::InUse { tag: tag.to_string(), nodes }.into());
+                let nodes = match nodes {
+                    1 => "1 node".to_owned(),
+                    nodes => format!("{nodes} nodes"),
+                };
+                let message = format!("`{tag}`, or a tag below it, is on {nodes}");
+                return Err(Error::new(codes::TAG_IN_USE, message).with_value("tag", tag));
             }
         }
         self.finish(open, ChangeKind::Remove, json!({ "tag": tag }), &gone).await
@@ -92,7 +97,7 @@ impl Ontology<'_> {
     pub async fn merge(&self, from: &[&str], into: &str) -> Result<Changed> {
         let plan = |draft: &mut Draft| {
             let tags = from.iter().map(|tag| self.known(draft, tag)).collect::<Result<Vec<_>>>()?;
-            let into = self.known(draft, into).map_err(|error| into_unknown(error, &tags))?;
+            let into = self.known(draft, into).map_err(|error| errors::into_unknown(error, &tags))?;
             draft.merge(self.htm.tag_rules(), &tags, &into)?;
             Ok((tags, into))
         };
@@ -169,7 +174,10 @@ impl Ontology<'_> {
             };
             match synonyms.remove(&name) {
                 Some(tag) => Ok((name, tag)),
-                None => Err(TagError::SynonymUnknown { name, namespace: self.namespace.into() }.into()),
+                None => Err(Error::new(
+                    codes::SYNONYM_UNKNOWN,
+                    format!("no tag of namespace `{}` has the other name `{name}`", self.namespace),
+                )),
             }
         };
         let (open, (name, tag)) = self.open(plan).await?;
@@ -194,14 +202,15 @@ impl Ontology<'_> {
             };
             let target = draft.define(rules, &target, term.description.as_deref())?;
             if target == tag || draft.after.leads_to(target.as_str(), tag.as_str()) {
-                return Err(TagError::IntoItself { tag: tag.to_string() }.into());
+                return Err(errors::into_itself(&tag));
             }
             if !targets.iter().any(|it| it == target.as_str()) {
                 targets.push(target.into());
             }
         }
         if targets.len() < 2 {
-            return Err(TagError::NothingToSplit { count: targets.len() }.into());
+            let message = format!("a tag is split into at least two tags, not into {}", targets.len());
+            return Err(Error::new(codes::NOTHING_TO_SPLIT, message));
         }
         let split = draft.after.tags.entry(tag.to_string()).or_default();
         (split.split_into, split.leftover) = (targets.clone(), leftover);
@@ -248,13 +257,12 @@ impl Ontology<'_> {
     }
 
     /// A change that brings no more tags is made in a namespace that is full, too.
-    fn refuse_too_many(&self, draft: &Draft) -> Result<(), TagError> {
+    fn refuse_too_many(&self, draft: &Draft) -> Result<()> {
         let (before, after) = (&draft.before.tags, &draft.after.tags);
         let limit = self.htm.tag_rules().limits.namespace;
         match after.keys().find(|tag| !before.contains_key(*tag)) {
             Some(tag) if after.len() > limit.max(before.len()) => {
-                let (namespace, tag) = (self.namespace.into(), tag.clone());
-                Err(TagError::NamespaceFull { namespace, tag, limit })
+                Err(errors::namespace_full(self.namespace, tag, limit))
             }
             _ => Ok(()),
         }
@@ -270,15 +278,12 @@ impl Ontology<'_> {
 
     /// An error, which names the nearest when it is about a tag that there is not.
     async fn with_nearest(&self, connection: &mut PgConnection, error: Error) -> Result<Error> {
-        let mut error = error;
-        if let Error::Tag(
-            TagError::Unknown { tag, nearest, .. } | TagError::IntoUnknown { tag, nearest, .. },
-        ) = &mut error
-        {
-            let found = reads::similar(connection, self.namespace, tag, 3).await?;
-            *nearest = found.into_iter().map(|it| it.tag).collect();
-        }
-        Ok(error)
+        let (Some(tag), true) = (error.value("tag"), error.is(codes::TAG_UNKNOWN)) else {
+            return Ok(error);
+        };
+        let found = reads::similar(connection, self.namespace, tag, 3).await?;
+        let nearest: Vec<String> = found.into_iter().map(|it| it.tag).collect();
+        Ok(errors::with_nearest(error, &nearest))
     }
 
     /// What was found, or an error that names the nearest.
@@ -415,16 +420,5 @@ impl Ontology<'_> {
             }
         }
         changed
-    }
-}
-
-/// That what was to be merged into is not there.
-fn into_unknown(error: Error, from: &[TagPath]) -> Error {
-    match error {
-        Error::Tag(TagError::Unknown { tag, namespace, nearest }) => {
-            let from = from.iter().map(TagPath::to_string).collect();
-            TagError::IntoUnknown { tag, from, namespace, nearest }.into()
-        }
-        error => error,
     }
 }

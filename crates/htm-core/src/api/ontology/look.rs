@@ -2,8 +2,8 @@
 
 use super::Ontology;
 use crate::model::error::Result;
-use crate::model::error::TagError;
 use crate::model::id::NodeId;
+use crate::model::ontology::errors::change_unknown;
 use crate::model::ontology::{
     CoOccurrence, LoggedChange, SimilarTag, SplitOutcome, Synonym, TagCount, TagDetails, TagUse, TaggedNode,
     UnmatchedTag,
@@ -175,7 +175,7 @@ impl Ontology<'_> {
                 };
                 Ok(SplitOutcome { waiting: *waiting, into: rows.iter().filter_map(count).collect(), kept })
             }
-            _ => Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into()),
+            _ => Err(change_unknown(self.namespace, change)),
         }
     }
 

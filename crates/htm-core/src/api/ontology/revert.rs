@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 
 use super::Ontology;
 use super::change::Open;
-use crate::model::error::TagError;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
+use crate::model::ontology::errors;
 use crate::model::ontology::names;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, parse};
 use crate::model::ontology::{ChangeKind, Changed};
@@ -32,14 +32,14 @@ impl Ontology<'_> {
         let touched: BTreeSet<String> = log.iter().map(|it| it.path.clone()).collect();
         let plan = |draft: &mut Draft| {
             if let Some(name) = log.iter().find(|name| !is_as_left(&draft.before, name)) {
-                return Err(TagError::ChangedSince { change, name: name.path.clone(), by: None }.into());
+                return Err(errors::changed_since(change, &name.path));
             }
-            Ok(go_back(draft, self.htm.tag_rules(), change, &log)?)
+            go_back(draft, self.htm.tag_rules(), change, &log)
         };
         let opened = self.open_holding(&touched, plan).await;
         let mut open = match opened {
             Ok((open, ())) => open,
-            Err(error) => return Err(self.with_later(error).await?),
+            Err(error) => return Err(self.with_later(change, error).await?),
         };
         // Nobody has undone it meanwhile, nor touched a name that it freed: it may be a tag again because somebody has used it.
         let past = self.past(&mut open.tx, change).await?;
@@ -47,8 +47,8 @@ impl Ontology<'_> {
             (log.iter()).filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
         {
             let by = store::touched_since(&mut open.tx, change, &name.path).await?;
-            if by.is_some() {
-                return Err(TagError::ChangedSince { change, name: name.path.clone(), by }.into());
+            if let Some(by) = by {
+                return Err(errors::changed_by(errors::changed_since(change, &name.path), by));
             }
         }
         if self.dry_run {
@@ -67,20 +67,28 @@ impl Ontology<'_> {
     async fn past(&self, connection: &mut PgConnection, change: i64) -> Result<store::Past> {
         let past = store::past(connection, self.namespace, change).await?;
         let Some(past) = past else {
-            return Err(TagError::ChangeUnknown { change, namespace: self.namespace.into() }.into());
+            return Err(errors::change_unknown(self.namespace, change));
         };
         match past.reverted_by {
-            Some(by) => Err(TagError::ChangeReverted { change, by }.into()),
+            Some(by) => {
+                let message = format!("change {change} was reverted by change {by}");
+                Err(Error::new(codes::CHANGE_REVERTED, message).with_value("by", by))
+            }
             None => Ok(past),
         }
     }
 
     /// An error, which names the change that is in the way.
-    async fn with_later(&self, error: Error) -> Result<Error> {
-        let Error::Tag(TagError::ChangedSince { change, name, by: None }) = error else { return Ok(error) };
+    async fn with_later(&self, change: i64, error: Error) -> Result<Error> {
+        let (Some(name), true) = (error.value("name"), error.is(codes::CHANGED_SINCE)) else {
+            return Ok(error);
+        };
         let mut connection = self.htm.pool().acquire().await?;
-        let by = store::touched_since(&mut connection, change, &name).await?;
-        Ok(TagError::ChangedSince { change, name, by }.into())
+        let by = store::touched_since(&mut connection, change, name).await?;
+        Ok(match by {
+            Some(by) => errors::changed_by(error, by),
+            None => error,
+        })
     }
 
     async fn would_revert(
@@ -169,7 +177,7 @@ fn is_as_left(now: &names::Names, change: &NameChange) -> bool {
 }
 
 /// Plans the way back. Tags that the change made stay until it is known who uses them.
-fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange]) -> Result<(), TagError> {
+fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange]) -> Result<()> {
     let back: BTreeMap<&str, &str> =
         log.iter().filter_map(|it| Some((it.path.as_str(), it.moved_from.as_deref()?))).collect();
     let logged = |path: &str| log.iter().any(|it| it.path == path);
@@ -184,7 +192,7 @@ fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange])
                 to = parse(rules, &path, &to)?.into();
             }
             if draft.before.tags.contains_key(&to) && !back.keys().any(|top| names::is_within(&to, top)) {
-                return Err(TagError::ChangedSince { change, name: to, by: None });
+                return Err(errors::changed_since(change, &to));
             }
             let tag = draft.after.tags.remove(&path).unwrap_or_default();
             draft.after.tags.insert(to.clone(), tag);

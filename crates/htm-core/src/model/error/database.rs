@@ -8,8 +8,6 @@ use std::fmt;
 pub struct DatabaseError {
     pub(crate) sqlstate: Option<String>,
     pub(crate) constraint: Option<String>,
-    /// The server could not prove who it is.
-    pub(crate) is_unproven: bool,
     pub(crate) driver: Box<dyn StdError + Send + Sync>,
 }
 
@@ -23,15 +21,6 @@ impl DatabaseError {
     /// The constraint that a row would have broken.
     pub fn constraint(&self) -> Option<&str> {
         self.constraint.as_deref()
-    }
-
-    /// Serialisation failures, deadlocks and timeouts pass when the statement is sent again.
-    pub(super) fn is_transient(&self) -> bool {
-        matches!(self.sqlstate(), Some("40001" | "40P01" | "55P03" | "57014"))
-    }
-
-    pub(super) fn is_privilege(&self) -> bool {
-        self.sqlstate() == Some("42501") // insufficient_privilege
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Instant;
 
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::working_memory::{Entry, WorkingMemory};
+use crate::model::working_memory::{Entry, WorkingMemory, oversized};
 
 /// What changed in a group's working memory up to a version.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ impl Mirror {
     /// a [`reset`](Self::reset) when it was not written.
     pub(crate) fn plan(&mut self, entries: Vec<Entry>, max_tokens: usize) -> Result<Vec<NodeId>> {
         if let Some(entry) = entries.iter().find(|entry| entry.tokens > max_tokens) {
-            return Err(Error::NodeOversized { node: entry.node, tokens: entry.tokens, max_tokens });
+            return Err(oversized(entry.node, entry.tokens, max_tokens));
         }
         let mut evicted: Vec<NodeId> =
             self.memory.resize(max_tokens).into_iter().map(|entry| entry.node).collect();

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::TagError;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::model::memory::refuse_nul;
 
 /// The most bytes of a description.
@@ -129,8 +128,10 @@ pub(crate) fn check_description(tag: &str, description: Option<&str>) -> Result<
     refuse_nul("description", description)?;
     if description.len() > MAX_DESCRIPTION_BYTES {
         let (bytes, limit) = (description.len(), MAX_DESCRIPTION_BYTES);
-        let tag = tag.chars().take(80).collect();
-        return Err(TagError::DescriptionTooLong { tag, bytes, limit }.into());
+        let tag: String = tag.chars().take(80).collect();
+        let message =
+            format!("the description of `{tag}` has {bytes} bytes, more than the {limit} that it may have");
+        return Err(Error::new(codes::DESCRIPTION_TOO_LONG, message));
     }
     Ok(())
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::TagError;
 use super::change::{Changed, Synonym, check_description};
+use super::errors::unknown;
 use super::names::{Draft, Names};
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::model::tags::{Leftover, TagPath, TagRules};
 
 /// The document version of this program.
@@ -83,13 +83,19 @@ impl OntologyDocument {
 
     pub(crate) fn check(&self) -> Result<()> {
         if self.version != DOCUMENT_VERSION {
-            return Err(TagError::DocumentVersion { found: self.version, read: DOCUMENT_VERSION }.into());
+            let found = self.version;
+            let message = format!(
+                "the ontology has version {found}, and this program reads version {DOCUMENT_VERSION}"
+            );
+            return Err(Error::new(codes::ONTOLOGY_VERSION, message));
         }
         let mut seen = HashSet::new();
         for (number, it) in (1..).zip(&self.tags) {
             check_description(it.tag.as_str(), it.description.as_deref())?;
             if !seen.insert(&it.tag) {
-                return Err(TagError::Twice { tag: it.tag.to_string(), number }.into());
+                let message =
+                    format!("the ontology lists tag `{}` a second time, as number {number}", it.tag);
+                return Err(Error::new(codes::TAG_TWICE, message));
             }
         }
         Ok(())
@@ -170,12 +176,11 @@ fn split(
     it: &DocumentTag,
     tag: &TagPath,
     descriptions: Descriptions,
-) -> Result<(), TagError> {
+) -> Result<()> {
     let into: Vec<String> =
         it.split_into.iter().map(|target| draft.after.canonical(target.as_str())).collect();
-    if let Some(unknown) = into.iter().find(|target| !draft.after.tags.contains_key(*target)) {
-        let (tag, namespace) = (unknown.clone(), namespace.to_owned());
-        return Err(TagError::Unknown { tag, namespace, nearest: Vec::new() });
+    if let Some(missing) = into.iter().find(|target| !draft.after.tags.contains_key(*target)) {
+        return Err(unknown(namespace, missing));
     }
     let there = draft.after.tags.entry(tag.to_string()).or_default();
     if there.split_into.is_empty() || descriptions == Descriptions::Overwrite {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::TagError;
-use crate::model::error::Error;
+use super::errors::{into_itself, into_own_child, is_synonym, unknown};
+use crate::model::error::{Error, Result, codes};
 use crate::model::tags::former::{lineage, meant};
 use crate::model::tags::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
 
@@ -73,13 +73,10 @@ impl Names {
     }
 
     /// As [`find`](Self::find); what is not found is an error, which knows none that is near.
-    pub(crate) fn known(&self, rules: &TagRules, namespace: &str, text: &str) -> Result<TagPath, Error> {
+    pub(crate) fn known(&self, rules: &TagRules, namespace: &str, text: &str) -> Result<TagPath> {
         match self.find(rules, text)? {
             Some(tag) => Ok(tag),
-            None => {
-                let (tag, namespace) = (rules.normalise(text)?.into(), namespace.to_owned());
-                Err(TagError::Unknown { tag, namespace, nearest: Vec::new() }.into())
-            }
+            None => Err(unknown(namespace, rules.normalise(text)?.as_str())),
         }
     }
 
@@ -151,9 +148,9 @@ impl Draft {
         rules: &TagRules,
         path: &TagPath,
         description: Option<&str>,
-    ) -> Result<TagPath, TagError> {
+    ) -> Result<TagPath> {
         if let Some(tag) = self.after.synonyms.get(path.as_str()) {
-            return Err(TagError::NameIsSynonym { name: path.to_string(), tag: tag.clone() });
+            return Err(is_synonym(path.as_str(), tag));
         }
         let called = self.place(rules, path.as_str(), path.as_str())?;
         self.after.add_ancestors(called.as_str());
@@ -164,18 +161,23 @@ impl Draft {
         Ok(called)
     }
 
-    pub(crate) fn add_synonym(&mut self, name: &TagPath, tag: &TagPath) -> Result<(), TagError> {
+    pub(crate) fn add_synonym(&mut self, name: &TagPath, tag: &TagPath) -> Result<()> {
         if self.after.synonyms.get(name.as_str()).is_some_and(|it| it == tag.as_str()) {
             return Ok(());
         }
         if name == tag {
-            return Err(TagError::IntoItself { tag: tag.to_string() });
+            return Err(into_itself(tag));
         }
         if let Some(other) = self.after.synonyms.get(name.as_str()) {
-            return Err(TagError::NameIsSynonym { name: name.to_string(), tag: other.clone() });
+            return Err(is_synonym(name.as_str(), other));
         }
         if !self.after.subtree(name.as_str()).is_empty() {
-            return Err(TagError::SynonymIsTag { name: name.to_string(), tag: tag.to_string() });
+            let message = format!(
+                "`{name}` cannot be another name of `{tag}`: it is a tag itself, or stands above tags"
+            );
+            return Err(Error::new(codes::SYNONYM_IS_TAG, message)
+                .with_value("name", name)
+                .with_value("tag", tag));
         }
         self.after.synonyms.insert(name.to_string(), tag.to_string());
         Ok(())
@@ -193,59 +195,49 @@ impl Draft {
     }
 
     /// Another name for a tag and those below it; the name it had means it as before.
-    pub(crate) fn rename(
-        &mut self,
-        rules: &TagRules,
-        from: &TagPath,
-        to: &TagPath,
-    ) -> Result<TagPath, TagError> {
+    pub(crate) fn rename(&mut self, rules: &TagRules, from: &TagPath, to: &TagPath) -> Result<TagPath> {
         let mut to = to.clone();
         match self.after.synonyms.get(to.as_str()) {
             // A former name becomes the name again.
             Some(tag) if tag == from.as_str() => {
                 self.after.synonyms.remove(to.as_str());
             }
-            Some(tag) => {
-                return Err(TagError::NameIsSynonym { name: to.to_string(), tag: tag.clone() });
-            }
+            Some(tag) => return Err(is_synonym(to.as_str(), tag)),
             None => to = self.place(rules, from.as_str(), to.as_str())?,
         }
         if *from == to {
-            return Err(TagError::IntoItself { tag: from.to_string() });
+            return Err(into_itself(from));
         }
         if to.is_below(from) {
-            return Err(TagError::IntoOwnChild { tag: from.to_string(), into: to.to_string() });
+            return Err(into_own_child(from, &to));
         }
         if !self.after.subtree(to.as_str()).is_empty() {
-            return Err(TagError::Taken { tag: to.to_string(), from: from.to_string() });
+            return Err(Error::new(codes::TAG_TAKEN, format!("there is a tag `{to}` already"))
+                .with_value("tag", &to)
+                .with_value("from", from));
         }
         self.go(rules, std::slice::from_ref(from), &to)?;
         Ok(to)
     }
 
     /// One tag of several: what stood below those stands below it, and their names mean it.
-    pub(crate) fn merge(
-        &mut self,
-        rules: &TagRules,
-        from: &[TagPath],
-        into: &TagPath,
-    ) -> Result<(), TagError> {
+    pub(crate) fn merge(&mut self, rules: &TagRules, from: &[TagPath], into: &TagPath) -> Result<()> {
         if from.is_empty() {
-            return Err(TagError::NothingToMerge);
+            return Err(Error::new(codes::NOTHING_TO_MERGE, "no tag to merge was named"));
         }
         for tag in from {
             if tag == into {
-                return Err(TagError::IntoItself { tag: tag.to_string() });
+                return Err(into_itself(tag));
             }
             if into.is_below(tag) {
-                return Err(TagError::IntoOwnChild { tag: tag.to_string(), into: into.to_string() });
+                return Err(into_own_child(tag, into));
             }
         }
         self.go(rules, from, into)
     }
 
     /// What a tag is called that is to have a name. A tag that is there may be one of before the rules.
-    fn place(&self, rules: &TagRules, tag: &str, name: &str) -> Result<TagPath, TagError> {
+    fn place(&self, rules: &TagRules, tag: &str, name: &str) -> Result<TagPath> {
         let called = self.after.canonical(name);
         match called.parse() {
             Ok(path) if self.after.tags.contains_key(&called) => Ok(path),
@@ -255,7 +247,7 @@ impl Draft {
 
     /// The names `from` mean `to` from now on: every tag that has one of them in its path is called otherwise, and goes
     /// there.
-    fn go(&mut self, rules: &TagRules, from: &[TagPath], to: &TagPath) -> Result<(), TagError> {
+    fn go(&mut self, rules: &TagRules, from: &[TagPath], to: &TagPath) -> Result<()> {
         let leaves = |path: &str| from.iter().any(|top| is_within(path, top.as_str()));
         for name in from {
             self.after.synonyms.insert(name.to_string(), to.to_string());
@@ -364,9 +356,11 @@ pub(crate) fn uppermost(names: BTreeSet<String>) -> BTreeSet<String> {
 }
 
 /// A name that a tag is about to get.
-pub(crate) fn parse(rules: &TagRules, tag: &str, to: &str) -> Result<TagPath, TagError> {
-    let unmovable =
-        |rule| TagError::Unmovable { tag: tag.to_owned(), to: to.chars().take(260).collect(), rule };
+pub(crate) fn parse(rules: &TagRules, tag: &str, to: &str) -> Result<TagPath> {
+    let unmovable = |rule: TagRule| {
+        let to: String = to.chars().take(260).collect();
+        Error::new(codes::TAG_UNMOVABLE, format!("`{tag}` would become `{to}`: {rule}"))
+    };
     let path: TagPath = to.parse().map_err(|error: InvalidTag| unmovable(error.rule))?;
     let levels: Vec<&str> = path.levels().collect();
     let twice = (1..levels.len()).find(|at| levels[..*at].contains(&levels[*at]));
@@ -398,12 +392,12 @@ mod tests {
         names.tags.keys().map(String::as_str).collect()
     }
 
-    fn merge(draft: &mut Draft, from: &[&str], into: &str) -> Result<(), TagError> {
+    fn merge(draft: &mut Draft, from: &[&str], into: &str) -> Result<()> {
         let from: Vec<TagPath> = from.iter().map(|it| path(it)).collect();
         draft.merge(&TagRules::default(), &from, &path(into))
     }
 
-    fn rename(draft: &mut Draft, from: &str, to: &str) -> Result<TagPath, TagError> {
+    fn rename(draft: &mut Draft, from: &str, to: &str) -> Result<TagPath> {
         draft.rename(&TagRules::default(), &path(from), &path(to))
     }
 

@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use super::RecallError;
-use crate::model::error::{Error, Result};
-use crate::model::memory::{validate_metadata, validate_text};
+use crate::model::error::{Error, Result, codes};
+use crate::model::memory::{content_empty, validate_metadata, validate_text};
 use crate::model::relevance::RelevanceWeights;
 use crate::model::tags::TagPath;
 use crate::model::timeframe::TimeFilter;
@@ -66,7 +65,7 @@ impl FromStr for Strategy {
             .into_iter()
             .chain([Strategy::Auto])
             .find(|strategy| strategy.as_str() == name)
-            .ok_or_else(|| Error::StrategyUnknown { value: name.into() })
+            .ok_or_else(|| Error::new(codes::STRATEGY_UNKNOWN, format!("`{name}` is not a strategy")))
     }
 }
 
@@ -238,16 +237,21 @@ impl RecallQuery {
 
     pub(crate) fn validate(&self) -> Result<()> {
         if self.text.trim().is_empty() {
-            return Err(Error::ContentEmpty);
+            return Err(content_empty());
         }
         validate_text("query", &self.text, MAX_QUERY_BYTES)?;
         validate_metadata(&self.metadata)?;
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
-            return Err(RecallError::SimilarityOutOfRange { value }.into());
+            let message = format!("the least similarity {value} is outside 0 to 1");
+            return Err(Error::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, message));
         }
         crate::model::refine::validate_diversity(self.diversity)?;
         validate_scope(&self.namespaces, &self.robots, self.session.as_deref(), self.limit)
     }
+}
+
+pub(crate) fn limit_out_of_range(limit: usize) -> Error {
+    Error::new(codes::LIMIT_OUT_OF_RANGE, format!("limit {limit} is outside 1 to 10,000"))
 }
 
 /// What every question has, whatever it asks.
@@ -258,7 +262,7 @@ pub(crate) fn validate_scope(
     limit: usize,
 ) -> Result<()> {
     if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(Error::LimitOutOfRange { value: limit as u64 });
+        return Err(limit_out_of_range(limit));
     }
     for (field, names) in [("namespace", namespaces), ("robot", robots)] {
         for name in names {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{InvalidTag, MAX_DEPTH, TagLimits, TagPath, TagRule, former::lineage, singular};
+use super::{InvalidTag, MAX_DEPTH, TagLimits, TagPath, TagRule, former::lineage, singular, too_many_tags};
 use crate::model::error::Error;
 
 /// How tags are written: the same thing always the same way.
@@ -69,7 +69,7 @@ impl TagRules {
         let mut all: BTreeSet<&str> = BTreeSet::new();
         stored.iter().for_each(|tag| all.extend(lineage(tag.as_str())));
         match (all.len(), self.limits.memory) {
-            (count, limit) if count > limit => Err(Error::TooManyTags { count, limit }),
+            (count, limit) if count > limit => Err(too_many_tags(count, limit)),
             _ => Ok(stored),
         }
     }

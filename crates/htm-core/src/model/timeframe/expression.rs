@@ -9,7 +9,7 @@ use super::calendar::Calendar;
 use super::grammar::{Parser, Part};
 use super::tokens::tokens;
 use super::{TimeSettings, Timeframe};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 
 /// A time as people write it: read once, resolved whenever it is asked what it means.
 ///
@@ -74,8 +74,7 @@ impl TimeExpression {
     /// `timeframe_reversed` when it ends before it starts, `timeframe_invalid` when the calendar does not reach that
     /// far or the zone skipped all of it, `time_out_of_range` before 4713 BC.
     pub fn resolve(&self, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Timeframe> {
-        let invalid =
-            |reason: &str| Error::TimeframeInvalid { value: self.text.clone(), reason: reason.into() };
+        let invalid = |reason: &str| invalid(&self.text, reason);
         let calendar = Calendar::new(now, settings).map_err(|_| invalid("no calendar reaches today"))?;
         let mut all: Option<Timeframe> = None;
         for part in &self.parts {
@@ -91,6 +90,10 @@ impl TimeExpression {
     }
 }
 
+fn invalid(text: &str, reason: &str) -> Error {
+    Error::new(codes::TIMEFRAME_INVALID, format!("`{text}` is not a timeframe: {reason}"))
+}
+
 impl FromStr for TimeExpression {
     type Err = Error;
 
@@ -104,7 +107,7 @@ impl FromStr for TimeExpression {
                     Some(token) => format!("`{}` is not understood", &text[token.span.clone()]),
                     None => "something is missing at its end".into(),
                 };
-                Err(Error::TimeframeInvalid { value: text.chars().take(200).collect(), reason })
+                Err(invalid(&text.chars().take(200).collect::<String>(), &reason))
             }
         }
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 
-use crate::model::error::{Error, Result};
+use crate::model::error::{Error, Result, codes};
 
 /// What the words of a [`TimeExpression`](super::TimeExpression) are measured by.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,7 +83,10 @@ impl FromStr for Zone {
             "system" => TimeZone::try_system(),
             name => TimeZone::get(name),
         };
-        zone.map(Self).map_err(|_| Error::ZoneUnknown { value: name.chars().take(80).collect() })
+        zone.map(Self).map_err(|_| {
+            let name: String = name.chars().take(80).collect();
+            Error::new(codes::ZONE_UNKNOWN, format!("there is no time zone `{name}`"))
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::model::error::{Code, Error, ErrorKind, codes};
 use crate::model::fault::Fault;
 use crate::model::models::ModelName;
 
@@ -74,47 +75,43 @@ impl ProviderError {
         matches!(self.kind, ProviderErrorKind::BadInput | ProviderErrorKind::UnusableAnswer)
     }
 
-    /// Who has to act.
-    pub fn fault(&self) -> Fault {
-        use ProviderErrorKind::*;
-        match self.kind {
-            Unreachable | Timeout | RateLimited { .. } | Server | BadResponse => Fault::Transient,
-            BadInput | UnusableAnswer => Fault::User,
-            Unauthorized | QuotaExceeded | ModelNotFound => Fault::Permanent,
-        }
-    }
-
     /// A stable code, as `provider_timeout`.
     pub fn code(&self) -> &'static str {
-        use ProviderErrorKind::*;
-        match self.kind {
-            Unreachable => "provider_unreachable",
-            Timeout => "provider_timeout",
-            RateLimited { .. } => "provider_rate_limited",
-            Server => "provider_server_error",
-            BadInput => "provider_refused_text",
-            Unauthorized => "provider_unauthorized",
-            QuotaExceeded => "provider_quota_exceeded",
-            ModelNotFound => "provider_model_not_found",
-            BadResponse => "provider_bad_response",
-            UnusableAnswer => "provider_unusable_answer",
-        }
+        self.kind.code().name
+    }
+
+    /// Who has to act.
+    pub fn fault(&self) -> Fault {
+        self.kind.code().fault
     }
 
     /// What to do next.
     pub fn hint(&self) -> &'static str {
-        use ProviderErrorKind::*;
-        match self.kind {
-            Unreachable => "check that the provider runs at its base URL: `htm config show`, `htm doctor`",
-            Timeout => "raise the provider's timeout_ms, or lower the worker's batch",
-            RateLimited { .. } => "wait; the job comes back by itself",
-            Server => "look at the provider's own log; the job is retried by itself",
-            BadInput => "shorten or mend the text: the provider refuses it as it is",
-            Unauthorized => "set a valid key, for example HTM_OPENAI__API_KEY",
-            QuotaExceeded => "raise the quota at the provider",
-            ModelNotFound => "check the model's name, or pull it: `ollama pull MODEL`",
-            BadResponse => "check that the base URL is the provider's API, not a page or another service",
-            UnusableAnswer => "look at what the model said: `htm jobs show`; a larger model may do better",
+        self.kind.code().hint
+    }
+}
+
+impl ProviderErrorKind {
+    fn code(self) -> &'static Code {
+        match self {
+            Self::Unreachable => codes::PROVIDER_UNREACHABLE,
+            Self::Timeout => codes::PROVIDER_TIMEOUT,
+            Self::RateLimited { .. } => codes::PROVIDER_RATE_LIMITED,
+            Self::Server => codes::PROVIDER_SERVER_ERROR,
+            Self::BadInput => codes::PROVIDER_REFUSED_TEXT,
+            Self::Unauthorized => codes::PROVIDER_UNAUTHORIZED,
+            Self::QuotaExceeded => codes::PROVIDER_QUOTA_EXCEEDED,
+            Self::ModelNotFound => codes::PROVIDER_MODEL_NOT_FOUND,
+            Self::BadResponse => codes::PROVIDER_BAD_RESPONSE,
+            Self::UnusableAnswer => codes::PROVIDER_UNUSABLE_ANSWER,
         }
+    }
+}
+
+impl From<ProviderError> for Error {
+    fn from(error: ProviderError) -> Self {
+        Self::new(error.kind.code(), error.to_string())
+            .with_kind(ErrorKind::Provider)
+            .with_value("model", error.provider)
     }
 }

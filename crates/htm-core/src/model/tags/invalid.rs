@@ -1,4 +1,6 @@
-//! What a tag must be.
+//! Texts that are not tags, and too many tags.
+
+use crate::model::error::{Error, codes};
 
 /// A text that is not a tag, and the rule it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +13,7 @@ pub struct InvalidTag {
 }
 
 impl InvalidTag {
-    pub(crate) fn new(text: &str, rule: TagRule) -> Self {
+    pub(super) fn new(text: &str, rule: TagRule) -> Self {
         let tag = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
         Self { tag, rule }
     }
@@ -58,4 +60,18 @@ pub enum TagRule {
         /// That form.
         stored: String,
     },
+}
+
+impl From<InvalidTag> for Error {
+    fn from(invalid: InvalidTag) -> Self {
+        Self::new(codes::TAG_INVALID, invalid.to_string())
+    }
+}
+
+/// A node was given more tags than it may be, those above them counted.
+pub(crate) fn too_many_tags(count: usize, limit: usize) -> Error {
+    let message = format!(
+        "{count} tags, with those above them, are more than the {limit} that a node may be given at once"
+    );
+    Error::new(codes::TOO_MANY_TAGS, message)
 }

@@ -1,0 +1,237 @@
+//! The codes of the library: what each means, whose fault it is, and what to do next.
+
+use super::Code;
+use crate::model::fault::Fault;
+
+error_codes! {
+    // What is written
+    CONTENT_EMPTY "content_empty" User "A text is empty or only white space."
+        => "give a text with at least one character that is not white space";
+    CONTENT_TOO_LARGE "content_too_large" User "A text has more bytes than a node may hold."
+        => "split the text and remember its parts";
+    NUL_BYTE "nul_byte" User "A text has a NUL byte."
+        => "remove the NUL byte; PostgreSQL's text cannot hold one";
+    FIELD_TOO_LONG "field_too_long" User "A field, a query or the metadata has more bytes than it may."
+        => "shorten it; long texts belong into the content or the metadata";
+    METADATA_TOO_DEEP "metadata_too_deep" User "The metadata has too many levels of lists and objects."
+        => "give fewer levels, or the inner ones as text";
+    IMPORTANCE_OUT_OF_RANGE "importance_out_of_range" User "An importance is outside 1 to 10."
+        => "1–3 is transient, 7–10 a decision or a preference; default 1";
+    NAMESPACE_INVALID "namespace_invalid" User "A namespace's name is empty, too long or has a control character."
+        => "use a short name without control characters";
+    ROBOT_INVALID "robot_invalid" User "A robot's name is empty, too long or has a control character."
+        => "use a short name without control characters";
+    GROUP_INVALID "group_invalid" User "A group's name is empty, too long or has a control character."
+        => "use a short name without control characters";
+    KEY_INVALID "key_invalid" User "A key is empty, too long or has a control character."
+        => "use a short name without control characters";
+    TIME_OUT_OF_RANGE "time_out_of_range" User "A time is before the first that PostgreSQL stores."
+        => "give a later time";
+    LANGUAGE_UNKNOWN "language_unknown" User "PostgreSQL has no text search configuration of this name."
+        => "use `simple`, or one that `select cfgname from pg_ts_config` lists";
+    KEY_TAKEN "key_taken" User "The key names another node."
+        => "use another key, or read the node that has it: `Htm::get`";
+    CONTENT_TAKEN "content_taken" User "Another node has the content, where it may stand once."
+        => "use the node that has it, or forget one of the two: `Htm::get`, `Htm::forget`";
+    CONTENDED "contended" Transient "Others changed the same rows at the same moment. Nothing was written."
+        => "make the same call again";
+    NOT_WRITTEN "not_written" Transient "The database failed before this one of many memories was written."
+        => "write the memories without a receipt again";
+    NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
+        => "name a namespace that the handle sees: `Htm::namespaces`";
+
+    // Nodes
+    NODE_NOT_FOUND "node_not_found" User "There is no such node, or it was forgotten."
+        => "look for it: `Htm::recall`; a forgotten one comes back by `Htm::restore`";
+    NOT_OWNER "not_owner" User "Another robot remembered the node."
+        => "ask as the robot that remembered it, or for any robot: `Caller::Robot`, `Caller::AnyRobot`";
+    REMEMBERED_BY_OTHERS "remembered_by_others" User "Other robots remembered the node too."
+        => "forget it for all robots that remembered it: `Caller::AnyRobot`";
+    REVISION_CONFLICT "revision_conflict" User "The node was edited since it was read."
+        => "read it again (`Htm::get`), then edit what it says now";
+    NOT_FORGOTTEN "not_forgotten" User "The node to restore is not forgotten."
+        => "nothing is left to do";
+    NOT_CONFIRMED "not_confirmed" User "An act that removes something was not confirmed."
+        => "confirm it: `Confirmation::Confirmed`";
+    TIME_IN_FUTURE "time_in_future" User "A time is in the future, where only the past makes sense."
+        => "give a time that has passed; the database's clock counts";
+    WAIT_TIMEOUT "wait_timeout" Transient "A stage of a node was not done within the time given."
+        => "check that a worker of this stage runs: `Jobs::workers`";
+    STAGE_DEAD "stage_dead" Permanent "The job of a stage is a dead letter."
+        => "see why (`Htm::status`), mend the cause, and retry it: `Jobs::retry`";
+
+    // Recall
+    STRATEGY_UNKNOWN "strategy_unknown" User "There is no recall strategy of this name."
+        => "use one of: vector, fulltext, hybrid, auto";
+    CONTEXT_STRATEGY_UNKNOWN "context_strategy_unknown" User "There is no context strategy of this name."
+        => "use one of: recent, important, frequent, balanced";
+    LIMIT_OUT_OF_RANGE "limit_out_of_range" User "A limit is outside its range."
+        => "give a limit from 1 to 10000";
+    MIN_SIMILARITY_OUT_OF_RANGE "min_similarity_out_of_range" User "The least similarity is outside 0 to 1."
+        => "give a number from 0 to 1, as 0.7; leave it out for no threshold";
+    DIVERSITY_OUT_OF_RANGE "diversity_out_of_range" User "Diversity is outside 0 to 1."
+        => "give a number from 0 (only relevance) to 1 (only novelty), as 0.3";
+    QUERY_ONLY_NEGATIONS "query_only_negations" User "The query names only words that hits must not contain."
+        => "add a word that hits should have, as in `postgres -mysql`";
+    RELEVANCE_WEIGHTS_INVALID "relevance_weights_invalid" User "The weights of relevance are not 1 together, or one is below 0."
+        => "give similarity, text, importance, tags, recency and access, none below 0 and 1 together";
+    RERANK_INVALID "rerank_invalid" User "A text does not name weights of relevance."
+        => "write `similarity,recency` (the same weight each), `similarity=0.7,recency=0.3`, or `relevance`";
+    TIMEFRAME_INVALID "timeframe_invalid" User "A text is not a timeframe."
+        => "give a day (2026-03-01, 3 March 2026), a range (2026-03-01..2026-04-01, either side may be left out), several \
+            (A, B or C), or words: today, yesterday, tomorrow, tonight, last night, this morning, last week, this month, \
+            next year, last weekend, weekend before last, Monday, last Friday, in March, last 3 days, past 2 hours, \
+            5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from A to B";
+    TIMEFRAME_REVERSED "timeframe_reversed" User "A timeframe ends before it starts, or at its start."
+        => "swap its start and its end; the end is exclusive";
+    ZONE_UNKNOWN "zone_unknown" User "There is no time zone of this name."
+        => "use a name as Europe/Berlin or America/New_York, UTC, or system";
+    GROUPING_UNKNOWN "grouping_unknown" User "A timeline is not grouped by this."
+        => "use one of: day, session";
+    EMBEDDER_MISSING "embedder_missing" Permanent "Strategy `vector` needs an embedding provider, and the handle has none."
+        => "make the handle with `Htm::with_embedders` (embedding.provider), or recall with strategy `fulltext`";
+    EMBEDDER_OTHER "embedder_other" Permanent "The program has no embedder for the model that recall asks."
+        => "give the program its embedder, or activate a model that it has: `Models::activate`";
+    RERANKER_MISSING "reranker_missing" Permanent "Re-ranking was asked for, and the handle has no re-ranker."
+        => "make the handle with `Htm::with_reranker` (rerank.provider), or recall without it";
+    EXPANDER_MISSING "expander_missing" Permanent "Query expansion was asked for, and the handle has no language model for it."
+        => "make the handle with `Htm::with_expander` (expansion.provider), or recall without it";
+
+    // Working memory
+    NODE_OVERSIZED "node_oversized" User "A node alone has more tokens than the working memory holds."
+        => "it stays in long-term memory; raise the budget, or split the text";
+    ENCODING_UNKNOWN "encoding_unknown" User "There is no token encoding of this name."
+        => "use one of: o200k_base, cl100k_base, estimate";
+    BUDGET_OUT_OF_RANGE "budget_out_of_range" User "A budget in tokens is outside its range."
+        => "give a number of tokens from 1 to 1000000000";
+
+    // Robots and groups
+    ROBOT_UNKNOWN "robot_unknown" User "The namespace has no robot of this name."
+        => "see those that there are: `Htm::robots`; a robot belongs to one namespace";
+    ROBOT_TAKEN "robot_taken" User "The namespace has a robot of this name already."
+        => "use another name, or make one robot of both: `Htm::merge_robots`";
+    MERGE_INTO_ITSELF "merge_into_itself" User "A robot was to be merged into itself."
+        => "name another robot as the one that stays";
+    NOTHING_TO_MERGE "nothing_to_merge" User "No robot or tag to merge was named."
+        => "name at least one that is to go";
+    GROUP_UNKNOWN "group_unknown" User "The namespace has no group of this name."
+        => "see those that there are: `Htm::groups`; the first to join makes one: `Group::join`";
+    GROUP_MEMBER_UNKNOWN "group_member_unknown" User "The robot is no member of the group."
+        => "see its members: `Group::info`";
+    GROUP_MEMBER_PASSIVE "group_member_passive" User "The robot is a passive member of the group: it does not write."
+        => "let an active member write, or make this one active: `Group::promote`";
+    GROUP_MEMBER_REPLACED "group_member_replaced" Permanent "Another member took over, or another process speaks for this robot now."
+        => "nothing of this write was kept; join again to go on, passive as long as another member is active";
+    GROUP_MEMBER_LOST "group_member_lost" Transient "The member was not seen for its lease."
+        => "start its process again, and let it join: `Group::join`";
+    GROUP_LAST_ACTIVE "group_last_active" User "The only active member has no passive one to take over."
+        => "let another robot join first, or shut the group down: `Group::shutdown`";
+    GROUP_CLOSED "group_closed" User "The group was shut down."
+        => "join it, which opens it again: `Group::join`";
+    GROUP_ELSEWHERE "group_elsewhere" User "The memory and the group are of different namespaces."
+        => "remember it in the group's namespace, or without one";
+    GROUP_TRANSFER_TO_ITSELF "group_transfer_to_itself" User "A group was to be transferred to itself."
+        => "name another group, or a robot";
+    GROUP_SETTING_OUT_OF_RANGE "group_setting_out_of_range" User "A setting of a membership is outside its range."
+        => "give a value within the range";
+
+    // Tags and the ontology
+    TAG_INVALID "tag_invalid" User "A text is not a tag."
+        => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels";
+    TOO_MANY_TAGS "too_many_tags" User "A node was given more tags at once than it may be."
+        => "give fewer tags (the tag-worker adds more by itself), or raise `tag.memory_limit`";
+    NAMESPACE_FULL "namespace_full" User "The namespace has as many tags as it may."
+        => "give existing tags, remove or merge unused ones (`Ontology::orphans`), or raise `tag.namespace_limit`";
+    TAG_UNKNOWN "tag_unknown" User "The namespace has no such tag."
+        => "see those that there are: `Ontology::list`; a tag belongs to one namespace";
+    TAG_TAKEN "tag_taken" User "The new name is a tag already."
+        => "make one of both: `Ontology::merge`";
+    TAG_INTO_ITSELF "tag_into_itself" User "A tag was to be renamed, merged or split into itself."
+        => "name another tag; one may be written in several ways";
+    TAG_INTO_OWN_CHILD "tag_into_own_child" User "A tag was to move below itself."
+        => "to make several tags of it: `Ontology::split`";
+    TAG_UNMOVABLE "tag_unmovable" User "A change would give a tag a name that breaks a rule."
+        => "move or shorten the tags below it first";
+    TAG_IN_USE "tag_in_use" User "Nodes have the tag that was to be removed, or one below it."
+        => "merge it into another (`Ontology::merge`), or take it from them: `Removal::Assigned`";
+    TAG_IS_SYNONYM "tag_is_synonym" User "The name is another name of a tag."
+        => "use that tag, or free the name: `Ontology::remove_synonym`";
+    SYNONYM_IS_TAG "synonym_is_tag" User "The other name is a tag itself, or stands above tags."
+        => "make one of both: `Ontology::merge`";
+    SYNONYM_UNKNOWN "synonym_unknown" User "No tag of the namespace has this other name."
+        => "see those that there are: `Ontology::synonyms`";
+    NOTHING_TO_SPLIT "nothing_to_split" User "A tag was to be split into fewer than two."
+        => "name two tags or more; to replace it by one, rename or merge it";
+    DESCRIPTION_TOO_LONG "description_too_long" User "A tag's description has more bytes than it may."
+        => "describe the tag in a sentence or two";
+    ONTOLOGY_VERSION "ontology_version" User "The ontology document has another version than this program reads."
+        => "export it with this version, or upgrade this program";
+    TAG_TWICE "tag_twice" User "A tag stands twice in an ontology document."
+        => "take one of the two out; nothing was imported";
+    CHANGE_UNKNOWN "change_unknown" User "The namespace's log has no change of this number."
+        => "see those that there are: `Ontology::log`";
+    CHANGE_REVERTED "change_reverted" User "The change was reverted before."
+        => "to do it again, revert the change that reverted it: `Ontology::revert`";
+    CHANGED_SINCE "changed_since" User "A name is no longer what the change made it."
+        => "revert the later change first: `Ontology::revert`";
+
+    // Jobs and providers
+    JOB_NOT_FOUND "job_not_found" User "There is no such job, or its row was pruned."
+        => "see those that there are: `Jobs::list`";
+    JOB_STATE_UNFIT "job_state_unfit" User "A job is in a state in which this cannot be done to it."
+        => "see its state: `Jobs::show`";
+    QUEUE_UNKNOWN "queue_unknown" User "There is no queue of this name."
+        => "none is registered yet: start an embed-worker";
+    PROVIDER_UNKNOWN "provider_unknown" User "Nothing is known of this provider or of its model."
+        => "nothing is limited and nothing has failed yet: `Providers::list`";
+    PROVIDER_UNREACHABLE "provider_unreachable" Transient "A provider cannot be connected to, or the connection broke."
+        => "check that the provider runs at its base URL";
+    PROVIDER_TIMEOUT "provider_timeout" Transient "A provider did not answer within its deadline."
+        => "raise the provider's timeout_ms, or lower the worker's batch";
+    PROVIDER_RATE_LIMITED "provider_rate_limited" Transient "A provider limits the rate of requests (429)."
+        => "wait; the job comes back by itself";
+    PROVIDER_SERVER_ERROR "provider_server_error" Transient "A provider is in trouble (a 5xx answer)."
+        => "look at the provider's own log; the job is retried by itself";
+    PROVIDER_REFUSED_TEXT "provider_refused_text" User "A provider refused a text (400, 413, 422)."
+        => "shorten or mend the text: the provider refuses it as it is";
+    PROVIDER_UNAUTHORIZED "provider_unauthorized" Permanent "A provider refused the key (401, 403)."
+        => "set a valid key, for example HTM_OPENAI__API_KEY";
+    PROVIDER_QUOTA_EXCEEDED "provider_quota_exceeded" Permanent "The account's quota at the provider is spent."
+        => "raise the quota at the provider";
+    PROVIDER_MODEL_NOT_FOUND "provider_model_not_found" Permanent "The provider has no such model (404)."
+        => "check the model's name, or pull it: `ollama pull MODEL`";
+    PROVIDER_BAD_RESPONSE "provider_bad_response" Transient "A provider's answer breaks the contract."
+        => "check that the base URL is the provider's API, not a page or another service";
+    PROVIDER_UNUSABLE_ANSWER "provider_unusable_answer" User "A language model gave an answer that cannot be used, twice."
+        => "read the answer with its job (`Jobs::show`); a larger model may do better";
+
+    // Embedding models
+    MODEL_UNKNOWN "model_unknown" User "No embedding model of this label is registered."
+        => "none is registered yet: start an embed-worker, or add one: `Models::add`";
+    MODEL_NOT_READY "model_not_ready" Transient "Nothing is embedded with the configured model yet."
+        => "start an embed-worker with this configuration";
+    MODEL_RETIRED "model_retired" User "The embedding model is retired."
+        => "take it into use again: `Models::add`";
+    MODEL_ACTIVE "model_active" User "The embedding model is the active one, and cannot be retired."
+        => "activate another one first: `Models::activate`";
+    MODEL_INCOMPLETE "model_incomplete" Transient "Vectors would lose nodes by the activation of the model."
+        => "wait for its queue, and retry its dead letters; or go without those nodes: `Models::activate` with `forced`";
+    WRITER_OPEN "writer_open" Transient "A transaction that remembered something is open for too long."
+        => "let the application commit or end its transaction, then make the call again";
+    VERSION_UNFIT "version_unfit" User "A prompt's version was named for a stage without a prompt."
+        => "leave it out; to embed everything again, ask for all: `BackfillRequest::forced`";
+
+    // The database
+    DATABASE_UNREACHABLE "database_unreachable" Transient "The database cannot be reached."
+        => "check database.url, and that the server runs";
+    DATABASE_EXHAUSTED "database_exhausted" Transient "The database has run out of disk, memory or files."
+        => "free disk space or memory on the database's server; what waits goes on by itself";
+    DATABASE_LOCKS "database_locks" Permanent "A transaction needs more locks than the server has room for."
+        => "give it less at once, or raise max_locks_per_transaction on the database's server";
+    DATABASE_DENIED "database_denied" Permanent "The database does not let the program in, or not do what it needs."
+        => "check user, password and database in database.url, and the role's privileges";
+    DATABASE_ERROR "database_error" Bug "The database refused a statement. Transient for a deadlock, a conflict or a timeout."
+        => "read what the database says; the statement changed nothing";
+    CORRUPT "corrupt" Bug "The database holds what no version of this program writes."
+        => "this is a bug; keep the database and report it";
+}

@@ -1,0 +1,183 @@
+//! The commands that mend an error. The library's hints name its calls; programs show their users these instead.
+
+use htm_core::Error;
+
+/// What to do next: the command to type if there is one, else the error's own hint.
+pub fn hint(error: &Error) -> String {
+    of_code(error).unwrap_or_else(|| error.hint().to_owned())
+}
+
+/// The table from code to command. None: the error's own hint is as good, or a value for the command is missing.
+fn of_code(error: &Error) -> Option<String> {
+    let value = |name| error.value(name);
+    Some(match error.code() {
+        "key_taken" => format!("use another key, or look at what is there: `htm get {}`", value("node")?),
+        "content_taken" => {
+            let node = value("node")?;
+            format!("use the node that is there: `htm get {node}`; or forget one of the two")
+        }
+        "contended" => {
+            value("namespace")?;
+            "do it again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
+        }
+        "node_not_found" => "look for it: `htm recall QUERY`".into(),
+        "not_owner" => {
+            "ask as that robot (`--robot`, `--namespace`), or say that it may be any robot's: `--any-robot`".into()
+        }
+        "remembered_by_others" => {
+            "say that it may be any robot's (`--any-robot`): all who remembered it lose it".into()
+        }
+        "revision_conflict" => format!("read it again (`htm get {}`), then edit that", value("node")?),
+        "not_confirmed" => match (value("node"), value("jobs")) {
+            (Some(node), _) => format!("say so: `htm forget {node} --yes`"),
+            (_, Some(_)) => "look at them with `htm jobs list`, then say so with `--yes`".into(),
+            _ => "look at it with `--dry-run`, then say so: `--yes`".into(),
+        },
+        "not_forgotten" => format!("nothing is left to do: `htm get {}`", value("node")?),
+        "wait_timeout" => "see whether a worker runs: `htm doctor`".into(),
+        "stage_dead" => format!("see the whole story: `htm status {}`", value("node")?),
+        "embedder_missing" => "set embedding.provider, or recall with strategy `fulltext`".into(),
+        "embedder_other" => format!(
+            "recall asks the active model: give the program the embedder of {}, or activate a model that it has: \
+             `htm models list`",
+            value("label")?
+        ),
+        "reranker_missing" => {
+            "set rerank.provider to \"http\" with rerank.url, or to \"local\" with rerank.path; or recall without it"
+                .into()
+        }
+        "expander_missing" => {
+            "set expansion.provider to \"ollama\" or \"openai\", and expansion.model; or recall without it".into()
+        }
+        "robot_unknown" => "see those that there are: `htm robots list --all`; a robot belongs to one namespace".into(),
+        "robot_taken" => {
+            let name = value("name")?;
+            format!("use another name, or make one robot of both: `htm robots merge OTHER {name} --yes`")
+        }
+        "group_unknown" => format!(
+            "see those that there are: `htm groups list --all`; the first to join makes one: `htm groups join {}`",
+            value("group")?
+        ),
+        "group_member_unknown" => format!("see its members: `htm groups show {}`", value("group")?),
+        "group_member_passive" => format!(
+            "let an active member write, or make this one active: `htm groups promote {} {}`",
+            value("group")?,
+            value("robot")?
+        ),
+        "group_closed" => format!("to open it again, join it: `htm groups join {}`", value("group")?),
+        "group_member_lost" => format!(
+            "start its process again: `htm groups join {} --robot {}`",
+            value("group")?,
+            value("robot")?
+        ),
+        "group_last_active" => {
+            "let another robot join first, or shut the group down: `htm groups shutdown`".into()
+        }
+        "node_oversized" => match value("group") {
+            Some(_) => {
+                "nothing was written; split the text, or remember it without the group: `htm remember`".into()
+            }
+            None => "it stays in long-term memory; raise working_memory.max_tokens, or split the text".into(),
+        },
+        "namespace_full" => format!(
+            "give tags that there are, make fewer of them (`htm tags orphans --namespace {}`), or raise \
+             `tag.namespace_limit`",
+            value("namespace")?
+        ),
+        "tag_unknown" => return unknown_tag(error),
+        "tag_taken" => {
+            format!("make one of both: `htm tags merge {} {} --yes`", value("from")?, value("tag")?)
+        }
+        "tag_into_own_child" => {
+            format!("to make several of it, each a tag: `htm tags split {} …`", value("tag")?)
+        }
+        "tag_in_use" => {
+            let tag = value("tag")?;
+            format!(
+                "merge it into another (`htm tags merge {tag} INTO --yes`), or take it from them: `htm tags remove \
+                 {tag} --assigned --yes`"
+            )
+        }
+        "tag_is_synonym" => format!(
+            "use `{}`, or free the name: `htm tags synonyms remove {}`",
+            value("tag")?,
+            value("name")?
+        ),
+        "synonym_is_tag" => {
+            format!("make one of both: `htm tags merge {} {} --yes`", value("name")?, value("tag")?)
+        }
+        "synonym_unknown" => "see those that there are: `htm tags synonyms list`".into(),
+        "change_unknown" => "see those that there are: `htm tags log`".into(),
+        "change_reverted" => format!("to do it again, undo that: `htm tags revert {} --yes`", value("by")?),
+        "changed_since" => match value("by") {
+            Some(by) => format!("undo that one first: `htm tags revert {by} --yes`"),
+            None => format!("look at what it is now: `htm tags show {}`", value("name")?),
+        },
+        "job_not_found" => "see those that there are: `htm jobs list`, and `--state done` for the done".into(),
+        "job_state_unfit" => match (value("job")?, value("state")?) {
+            (job, "running") => format!("wait for its end, or `htm jobs cancel {job}` first"),
+            (job, "dead") => format!("to do it again: `htm jobs retry {job}`"),
+            (job, _) => format!("nothing is left to do; see `htm jobs show {job}`"),
+        },
+        "provider_unknown" if value("known").is_none() => {
+            "nothing is limited and nothing has failed; see `htm providers`".into()
+        }
+        "provider_unreachable" => {
+            "check that the provider runs at its base URL: `htm config show`, `htm doctor`".into()
+        }
+        "provider_unusable_answer" => {
+            "look at what the model said: `htm jobs show`; a larger model may do better".into()
+        }
+        "model_unknown" => match value("known") {
+            Some(known) => format!("use one of: {known}; `htm models add` registers another"),
+            None => "none is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into(),
+        },
+        "model_not_ready" => "start an embed-worker with this configuration: `embed-worker`".into(),
+        "model_retired" => format!("take it into use again: `htm models add {}`", value("label")?),
+        "model_active" => "activate another one first: `htm models activate LABEL`".into(),
+        "model_incomplete" => {
+            let (label, open, dead) = (value("label")?, value("open")?, value("dead")?);
+            format!(
+                "open jobs in its queue: {open}, dead letters: {dead}: `htm models backfill {label}`, `htm jobs retry` \
+                 for the dead; or go without those nodes: `htm models activate {label} --force`"
+            )
+        }
+        "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
+        "database_unreachable" if value("proof").is_none() => {
+            "check database.url with `htm config show` and the server with `htm db status`".into()
+        }
+        // insufficient_privilege
+        "database_denied" if error.database()?.sqlstate() == Some("42501") => {
+            "the role in database.url may not do this: run commands that change the schema (`htm db migrate`, \
+             `htm models`) as the role that owns it; for the rest, `htm db migrate --application-role ROLE` as the owner"
+                .into()
+        }
+        "database_denied" => {
+            "check user, password and database in database.url (`htm config show`), and the role's privileges".into()
+        }
+        "database_error" => "run `htm doctor`; the statement changed nothing".into(),
+        _ => return None,
+    })
+}
+
+/// Who merges tags into one that does not exist wants a rename.
+fn unknown_tag(error: &Error) -> Option<String> {
+    let value = |name| error.value(name);
+    let Some(first) = value("from") else {
+        return match value("nearest") {
+            Some(_) => None,
+            None => Some("see those that there are: `htm tags list`; a tag belongs to one namespace".into()),
+        };
+    };
+    let (tag, namespace) = (value("tag")?, value("namespace")?);
+    let mut hint = format!(
+        "to give a tag this name, rename it: `htm tags rename {first} {tag} --namespace {namespace} --yes`"
+    );
+    if let Some(others) = value("others").filter(|others| !others.is_empty()) {
+        hint += &format!(", then `htm tags merge {others} {tag} --namespace {namespace} --yes`");
+    }
+    if let Some(nearest) = value("nearest") {
+        hint += &format!("; the nearest that there are: {nearest}");
+    }
+    Some(hint)
+}
