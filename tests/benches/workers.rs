@@ -17,7 +17,7 @@ mod networks;
 use std::time::{Duration, Instant};
 
 use htm_core::provider::ModelName;
-use htm_core::store::queues;
+use htm_core::worker::queues;
 use htm_core::{Htm, Memory, Settings, Stage};
 use htm_tests::measure::{Table, argument, flag, load};
 use htm_tests::{OwnServer, Running, Sandbox, SlowProvider, TestDatabase, wait_until};

@@ -17,7 +17,7 @@ pub use slow_provider::SlowProvider;
 use std::time::Duration;
 
 use htm_core::Stage;
-use htm_core::store::governor::Breaker;
+use htm_core::worker::governor::Breaker;
 use htm_worker::{Backoff, Options, Report};
 use tokio_util::sync::CancellationToken;
 

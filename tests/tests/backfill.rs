@@ -1,7 +1,7 @@
 //! Backfills: resumed, repeated, held back, behind live work.
 
 use htm_core::provider::ModelName;
-use htm_core::store::{embeddings, lifecycle, queues};
+use htm_core::worker::{embeddings, lifecycle, queues};
 use htm_core::{Backfill, BackfillRequest, BackfillStep, Htm, Memory, NodeId, RecallQuery, Settings, Stage};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};

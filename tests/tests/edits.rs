@@ -1,6 +1,6 @@
 //! Editing: a new text, or what stands beside it; who may, and what two editors do to each other.
 
-use htm_core::store::{queues, statistics};
+use htm_core::worker::{queues, statistics};
 use htm_core::{Caller, Change, Confirmation, Edit, Htm, Memory, NodeId, RecallQuery, Stage, Strategy};
 use htm_tests::{TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn every_model_in_use_gets_the_new_text() {
     let db = TestDatabase::new().await;
     let (htm, node) = enriched(&db).await;
     let other = htm_core::provider::ModelName::new("fake", "newer");
-    htm_core::store::embeddings::register_model(&db.pool, &other, 8).await.unwrap();
+    htm_core::worker::embeddings::register_model(&db.pool, &other, 8).await.unwrap();
     assert_eq!(htm.update(node, &Edit::new().content("for three queues")).await.unwrap().jobs, 3);
     let queues = "select count(distinct job_type) from apalis.jobs where status = 'Pending'";
     assert_eq!(db.count(queues).await, 3);

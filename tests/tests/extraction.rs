@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use htm_core::store::providers::{self, Change, LimitChanges};
+use htm_core::worker::providers::{self, Change, LimitChanges};
 use htm_core::{Memory, NodeId, TokenEncoding};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::openai::{self, OpenAiSettings};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use htm_core::provider::ModelName;
-use htm_core::store::jobs::{self, Embedded, Lease};
-use htm_core::store::{embeddings, queues, tags, workers};
+use htm_core::worker::jobs::{self, Embedded, Lease};
+use htm_core::worker::{embeddings, queues, tags, workers};
 use htm_core::{
     Caller, Confirmation, Edit, Htm, Memory, NodeId, Purge, RecallQuery, Removed, Scope, Stage, Strategy,
 };

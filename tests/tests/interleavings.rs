@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use htm_core::provider::ModelName;
-use htm_core::store::embeddings::{self, RegisteredModel};
-use htm_core::store::job_control::{cancel, retry};
-use htm_core::store::job_list::Selection;
-use htm_core::store::jobs::{self, Embedded, Failed, Lease, RescueWait, Superseded, SupersededAck, Verdict};
-use htm_core::store::queues;
-use htm_core::store::workers::{self, Unseen};
+use htm_core::worker::embeddings::{self, RegisteredModel};
+use htm_core::worker::job_control::{cancel, retry};
+use htm_core::worker::job_list::Selection;
+use htm_core::worker::jobs::{self, Embedded, Failed, Lease, RescueWait, Superseded, SupersededAck, Verdict};
+use htm_core::worker::queues;
+use htm_core::worker::workers::{self, Unseen};
 use htm_core::{Caller, Confirmation, Edit, Htm, Memory, NodeId};
 use htm_tests::TestDatabase;
 use proptest::prelude::*;

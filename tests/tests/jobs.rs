@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind};
-use htm_core::store::jobs::{self, Embedded, Failed, Lease, RescueWait, Verdict};
-use htm_core::store::{embeddings, queues, workers};
+use htm_core::worker::jobs::{self, Embedded, Failed, Lease, RescueWait, Verdict};
+use htm_core::worker::{embeddings, queues, workers};
 use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};

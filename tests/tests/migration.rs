@@ -23,7 +23,7 @@ async fn up_down_up() {
     assert!(there > 20);
     assert_eq!(migration::version(&mut connection).await.unwrap(), migration::LATEST);
     // A model's store is made at run time and goes with the rest.
-    htm_core::store::embeddings::register_model(
+    htm_core::worker::embeddings::register_model(
         &db.pool,
         &htm_core::provider::ModelName::new("fake", "m"),
         8,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use embed_worker::EmbedHandler;
 use htm_core::provider::{Embedder, ModelName};
-use htm_core::store::embeddings::{self, ModelState, RegisteredModel};
-use htm_core::store::{lifecycle, queues};
+use htm_core::worker::embeddings::{self, ModelState, RegisteredModel};
+use htm_core::worker::{lifecycle, queues};
 use htm_core::{
     BackfillRequest, BackfillStep, Embedders, Htm, Memory, RecallQuery, Settings, Stage, Strategy,
 };
@@ -321,13 +321,13 @@ async fn several_models_are_asked_at_once_and_what_one_cannot_say_costs_its_own_
         let both = htm.recall(&query(strategy).model(&new.label).model(&old.label)).await.unwrap();
         assert_eq!(both.models, [&old.label[..], &new.label], "{strategy}");
         assert_eq!((both.hits.len(), both.degraded.len()), (5, 0), "{strategy}");
-        // What leads both lists leads them together, and its score says so.
+        // What leads both lists leads them together, with the score of the first list.
         let one = htm.recall(&query(strategy)).await.unwrap();
         assert_eq!(one.models, [&old.label[..]]);
         assert_eq!(both.hits[0].node.content, "note 3", "{strategy}");
         assert_eq!(
-            (one.hits[0].node.id, both.hits[0].scores.score),
-            (both.hits[0].node.id, 1.0),
+            (one.hits[0].node.id, one.hits[0].scores.score),
+            (both.hits[0].node.id, both.hits[0].scores.score),
             "{strategy}"
         );
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::store::{queues, workers};
+use htm_core::worker::{queues, workers};
 use htm_core::{Memory, Stage};
 use htm_tests::{Running, Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;

@@ -64,7 +64,7 @@ async fn every_strategy_finds_and_says_how() {
             }
             Strategy::Fulltext => {
                 assert_eq!(first.matched_by, MatchedBy::Text);
-                assert_eq!(Some(scores.score), scores.text);
+                assert_eq!(Some(scores.score), scores.text_share);
                 assert_eq!((scores.vector_rank, scores.similarity), (None, None));
             }
             Strategy::Hybrid => {
@@ -77,6 +77,7 @@ async fn every_strategy_finds_and_says_how() {
         }
         let order: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.score).collect();
         assert!(order.is_sorted_by(|a, b| a >= b), "{strategy}: {order:?}");
+        assert!(order.iter().all(|score| (0.0..=1.0).contains(score)), "{strategy}: {order:?}");
     }
 }
 
@@ -248,7 +249,7 @@ async fn a_model_that_is_not_complete_is_not_asked() {
         ..Default::default()
     })
     .unwrap();
-    htm_core::store::embeddings::register_model(&db.pool, fresh.model(), 64).await.unwrap();
+    htm_core::worker::embeddings::register_model(&db.pool, fresh.model(), 64).await.unwrap();
     // A program that has the old model's embedder goes on as before.
     let recalled = db.htm().recall(&RecallQuery::new("database migration")).await.unwrap();
     assert_eq!((&recalled.models[..], recalled.unembedded), (&["fake/bag-of-words".to_owned()][..], 0));

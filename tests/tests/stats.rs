@@ -1,7 +1,7 @@
 //! The memory in numbers, compared with what was put in.
 
 use htm_core::groups::AfterShutdown;
-use htm_core::store::statistics;
+use htm_core::worker::statistics;
 use htm_core::{Caller, Confirmation, GroupCount, GroupUse, JoinOptions, Memory, Scope, Stage, StatsQuery};
 use htm_tests::{TestDatabase, drain};
 

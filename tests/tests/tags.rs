@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use htm_core::ontology::{ChangeKind, Changed, Leftover, Removal, Term};
 use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
-use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
-use htm_core::store::workers;
+use htm_core::worker::jobs::{self, Lease, Tagged, Tagger};
+use htm_core::worker::workers;
 use htm_core::{Htm, Memory, NodeId, Stage, TagRules};
 use htm_tests::TestDatabase;
 

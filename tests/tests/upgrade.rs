@@ -2,7 +2,7 @@
 //! schema; the programs are those of this version.
 
 use htm_core::Stage;
-use htm_core::store::queues;
+use htm_core::worker::queues;
 use htm_migration as migration;
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 

@@ -22,6 +22,8 @@ htm_core::error_codes! {
         => "name its namespace with --namespace, or look for it: `htm recall QUERY`";
     LINE_INVALID "line_invalid" User "A line of a file is not what the command reads."
         => "mend the line that the message names";
+    LINE_TOO_LONG "line_too_long" User "A line of a file is longer than any memory."
+        => "split the text of the line that the message names";
     NOT_IN_MIND "not_in_mind" User "The robot has none of these nodes in mind."
         => "see what it has: `htm memory show`";
     PLAN_MISSING "plan_missing" User "The plan of the nodes to forget was not named."

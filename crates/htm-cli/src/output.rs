@@ -16,6 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::args::Arguments;
+use crate::codes;
 use crate::error::CliError;
 
 pub(crate) use self::harmless::plain;
@@ -127,7 +128,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         };
         eprintln!(
             "{}",
-            serde_json::json!({ "error": { "code": "usage", "message": message, "hint": hint } })
+            serde_json::json!({ "error": { "code": codes::USAGE.name, "message": message, "hint": hint } })
         );
     } else {
         // Nobody reads it: there is nobody to tell.
@@ -148,7 +149,7 @@ fn missing_subcommand() -> serde_json::Value {
     }
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     serde_json::json!({ "error": {
-        "code": "usage",
+        "code": codes::USAGE.name,
         "message": format!("`{path}` does nothing by itself: it takes one of {}", names.join(", ")),
         "hint": format!("see what each does: `{path} --help`"),
     } })

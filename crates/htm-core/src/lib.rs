@@ -12,9 +12,8 @@
 mod api;
 mod model;
 pub mod provider;
-// For the workers, which claim and acknowledge with it; applications have what is below.
-#[doc(hidden)]
-pub mod store;
+mod store;
+pub mod worker;
 
 pub use api::{groups, jobs, models, ontology, providers};
 pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};

@@ -1,8 +1,8 @@
 //! All queries of HTM: plain rows through sea-orm, the rest as SQL files named by what they do.
 
 pub(crate) mod accesses;
-pub mod audit;
-pub mod backfill;
+pub(crate) mod audit;
+pub(crate) mod backfill;
 pub(crate) mod candidates;
 pub mod claims;
 mod columns;
@@ -33,7 +33,7 @@ pub(crate) mod robots;
 pub mod server;
 pub mod statistics;
 pub(crate) mod stats;
-pub mod status;
+pub(crate) mod status;
 pub(crate) mod tag_changes;
 pub mod tags;
 pub(crate) mod timeline;

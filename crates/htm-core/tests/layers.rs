@@ -1,4 +1,5 @@
-//! The crate's layers, read from its imports: `model` ← `provider` ← `store` ← `api`, and no circle within one.
+//! The crate's layers, read from its imports: `model` ← `provider` ← `store` ← `api`, and no circle within one. `worker` is a
+//! door of its own, which opens on parts of `store`.
 
 #![allow(clippy::unwrap_used)] // helpers of tests too
 
@@ -7,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A module imports from its own layer and from those before it.
-const LAYERS: [&str; 4] = ["model", "provider", "store", "api"];
+const LAYERS: [&str; 5] = ["model", "provider", "store", "api", "worker"];
 
 /// What the model does not use: it asks nobody, and waits for nothing.
 const OUTSIDE: [&str; 7] = ["sqlx", "sea_orm", "pgvector", "tokio", "futures", "std::fs", "std::net"];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
-use htm_core::store::embeddings::RegisteredModel;
+use htm_core::worker::embeddings::RegisteredModel;
 use htm_core::{Error, Result};
 use htm_providers::Secret;
 use htm_providers::fake::{self, FakeSettings};

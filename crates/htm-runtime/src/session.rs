@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
-use htm_core::store::embeddings::{RegisteredModel, without_embedder};
+use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
 use htm_core::{Embedders, Htm, RecallSettings, Result, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
-use htm_core::store::jobs::{Claimed, Lease};
-use htm_core::store::priorities::LIVE;
+use htm_core::worker::jobs::{Claimed, Lease};
+use htm_core::worker::priorities::LIVE;
 use prometheus_client::metrics::gauge::Gauge;
 
 use crate::places::{Others, Place};

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use htm_core::fault::Fault;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
-use htm_core::store::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
-use htm_core::store::priorities::LIVE;
+use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
+use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
 

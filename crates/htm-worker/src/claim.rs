@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::store::claims::{Claims, Wanted};
-use htm_core::store::jobs::{self, Claimed, Lease};
-use htm_core::store::queues;
+use htm_core::worker::claims::{Claims, Wanted};
+use htm_core::worker::jobs::{self, Claimed, Lease};
+use htm_core::worker::queues;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ProviderError};
-use htm_core::store::jobs::Lease;
+use htm_core::worker::jobs::Lease;
 use htm_core::{NodeId, Stage};
 use sqlx::PgPool;
 

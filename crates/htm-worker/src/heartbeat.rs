@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use htm_core::store::jobs::{self, RescueWait};
-use htm_core::store::workers::{self, Unseen};
-use htm_core::store::{queues, statistics};
+use htm_core::worker::jobs::{self, RescueWait};
+use htm_core::worker::workers::{self, Unseen};
+use htm_core::worker::{queues, statistics};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 

@@ -15,7 +15,7 @@
 //! them). Claiming, leases and acks are HTM's own: the PostgreSQL backend of apalis refetches failed jobs without
 //! backoff, fences acks by the worker's name alone, and stops at one undecodable payload.
 //!
-//! A worker contains no SQL: all of it is in `htm_core::store`.
+//! A worker contains no SQL: all of it is in `htm_core::worker`.
 
 pub mod arguments;
 mod backend;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use htm_core::store::gauges::{QueueGauges, gauges};
-use htm_core::store::jobs::{Claimed, Failed, Verdict};
+use htm_core::worker::gauges::{QueueGauges, gauges};
+use htm_core::worker::jobs::{Claimed, Failed, Verdict};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

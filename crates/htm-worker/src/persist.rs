@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use htm_core::Error;
 use htm_core::error::codes;
 use htm_core::fault::Fault;
-use htm_core::store::queues;
+use htm_core::worker::queues;
 use htm_runtime::chain;
 use sqlx::PgPool;
 

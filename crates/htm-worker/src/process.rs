@@ -10,10 +10,10 @@ use htm_core::error::codes;
 use htm_core::fault::Fault;
 use htm_core::job::{Payload, PayloadError};
 use htm_core::provider::ProviderError;
-use htm_core::store::governor::{self, Spent};
-use htm_core::store::jobs::{self, Claimed, Failed, Lease, Superseded, SupersededAck, Verdict};
-use htm_core::store::nodes;
-use htm_core::store::priorities::LIVE;
+use htm_core::worker::governor::{self, Spent};
+use htm_core::worker::jobs::{self, Claimed, Failed, Lease, Superseded, SupersededAck, Verdict};
+use htm_core::worker::nodes;
+use htm_core::worker::priorities::LIVE;
 use htm_runtime::chain;
 use sqlx::PgPool;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::store::workers;
+use htm_core::worker::workers;
 use sqlx::PgPool;
 
 use crate::batch::Held;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use htm_core::store::governor::{self, Breaker};
+use htm_core::worker::governor::{self, Breaker};
 use htm_core::{Error, ErrorKind, Result, Stage};
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};

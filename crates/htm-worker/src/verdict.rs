@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use htm_core::fault::Fault;
 use htm_core::provider::{ProviderError, ProviderErrorKind};
-use htm_core::store::jobs::Verdict;
+use htm_core::worker::jobs::Verdict;
 
 /// Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

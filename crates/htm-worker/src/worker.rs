@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use apalis_core::worker::builder::WorkerBuilder;
 use htm_core::fault::Fault;
-use htm_core::store::claims::Claims;
-use htm_core::store::governor::Breaker;
-use htm_core::store::{jobs, statistics, workers};
+use htm_core::worker::claims::Claims;
+use htm_core::worker::governor::Breaker;
+use htm_core::worker::{jobs, statistics, workers};
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use embed_worker::EmbedHandler;
 use htm_core::provider::{Calls, Embedding, ModelName, ProviderError};
-use htm_core::store::jobs::Lease;
+use htm_core::worker::jobs::Lease;
 use htm_core::{Htm, Memory, NodeId, Settings, Stage};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::TestDatabase;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use htm_core::store::queues;
+use htm_core::worker::queues;
 use htm_core::{Htm, Memory, Stage};
 use htm_tests::measure::percentile_ms;
 use htm_tests::{TestDatabase, wait_until};

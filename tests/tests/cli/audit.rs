@@ -1,7 +1,7 @@
 //! `htm jobs audit`.
 
 use htm_core::Stage;
-use htm_core::store::{jobs, workers};
+use htm_core::worker::{jobs, workers};
 use htm_tests::{Sandbox, TestDatabase, drain};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! `htm doctor`: what is wrong, and what mends it.
 
 use htm_core::Stage;
-use htm_core::store::workers;
+use htm_core::worker::workers;
 use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! `htm jobs list`, `show`, `retry`, `cancel`.
 
-use htm_core::store::jobs::{self, Claimed, Embedded, Lease};
-use htm_core::store::{embeddings, workers};
+use htm_core::worker::jobs::{self, Claimed, Embedded, Lease};
+use htm_core::worker::{embeddings, workers};
 use htm_core::{NodeId, Stage, provider::ModelName};
 use htm_tests::{Answer, Sandbox, TestDatabase, drain, wait_until};
 use serde_json::{Value, json};

@@ -56,7 +56,7 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     );
     let refused = sandbox.htm(&["models", "activate", "fake/wide"]).await;
     let said = refused.fails(75, "model_incomplete");
-    assert!(said.contains("of 40 of the nodes") && said.contains("htm models backfill fake/wide"), "{said}");
+    assert!(said.contains("of 40 nodes") && said.contains("htm models backfill fake/wide"), "{said}");
 
     let dry = sandbox.htm(&["models", "backfill", "fake/wide", "--dry-run", "--json"]).await.json();
     assert_eq!(dry, json!({ "would_enqueue": 40 }));

@@ -158,7 +158,7 @@ async fn a_bad_document_changes_nothing() {
         (of("{\"tag\": \"a::b\"}"), "ontology_invalid", "a level is empty"),
         (of("{\"tag\": \"🦀\"}"), "ontology_invalid", "line 3"),
         (big, "ontology_invalid", "10000 bytes"),
-        (of("{\"tag\": \"a\"},{\"tag\": \"new\"}"), "tag_twice", "tag 3 of the ontology, `new`"),
+        (of("{\"tag\": \"a\"},{\"tag\": \"new\"}"), "tag_twice", "tag `new` a second time, as number 3"),
         (
             of("{\"tag\": \"a\", \"synonyms\": [\"new\"]}"),
             "synonym_is_tag",

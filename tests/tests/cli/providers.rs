@@ -1,7 +1,7 @@
 //! `htm workers`, `htm providers …`.
 
 use htm_core::Stage;
-use htm_core::store::{jobs, queues, workers};
+use htm_core::worker::{jobs, queues, workers};
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! `htm jobs stats`, `pause`, `resume`, `prune`.
 
 use htm_core::Stage;
-use htm_core::store::{queues, workers};
+use htm_core::worker::{queues, workers};
 use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
 

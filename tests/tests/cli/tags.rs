@@ -156,7 +156,7 @@ async fn the_split_of_the_guide_loses_no_memory_and_says_where_all_are() {
     assert_eq!(db.count(had).await, 6);
     let mut worker = sandbox.start("tag-worker", &[]);
     htm_tests::wait_until(async || {
-        htm_core::store::workers::list(&db.pool).await.unwrap().iter().any(|worker| worker.alive)
+        htm_core::worker::workers::list(&db.pool).await.unwrap().iter().any(|worker| worker.alive)
     })
     .await;
     let guide = include_str!("../../../docs/ontology.md").lines();

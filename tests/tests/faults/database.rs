@@ -24,7 +24,7 @@ async fn promise_12_workers_live_through_crashes_of_postgres() {
     }
     for stage in Stage::ALL {
         wait_until(|| async {
-            htm_core::store::queues::depth(&server.pool, stage.queue())
+            htm_core::worker::queues::depth(&server.pool, stage.queue())
                 .await
                 .is_ok_and(|depth| depth.open() == 0)
         })
@@ -57,7 +57,7 @@ async fn promise_12_a_worker_that_cannot_give_back_its_jobs_does_not_say_that_al
     provider.becomes(|texts, _| vectors(texts));
     let _next = sandbox.start("embed-worker", &[]);
     wait_until(|| async {
-        htm_core::store::queues::depth(&server.pool, "htm.embed").await.is_ok_and(|depth| depth.done == 3)
+        htm_core::worker::queues::depth(&server.pool, "htm.embed").await.is_ok_and(|depth| depth.done == 3)
     })
     .await;
     assert_complete(&sandbox, &server.pool, &[Stage::Embed]).await;

@@ -49,7 +49,7 @@ async fn promise_06_workers_that_live_keep_their_jobs_through_an_outage_longer_t
     wait_until(|| async { down.elapsed() > LEASE * 3 / 2 }).await;
     server.restart().await;
     wait_until(|| async {
-        htm_core::store::queues::depth(&server.pool, "htm.embed").await.is_ok_and(|depth| depth.open() == 0)
+        htm_core::worker::queues::depth(&server.pool, "htm.embed").await.is_ok_and(|depth| depth.open() == 0)
     })
     .await;
     assert_eq!(depth(&server.pool, Stage::Embed).await.dead, 0);

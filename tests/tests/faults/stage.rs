@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use htm_core::provider::ModelName;
-use htm_core::store::{queues, workers};
+use htm_core::worker::{queues, workers};
 use htm_core::{Htm, Memory, NodeId, Settings, Stage};
 use htm_tests::{Running, Sandbox, wait_until};
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use htm_core::store::claims::{Claims, Wanted};
-use htm_core::store::jobs::{self, RescueWait};
-use htm_core::store::{priorities, workers};
+use htm_core::worker::claims::{Claims, Wanted};
+use htm_core::worker::jobs::{self, RescueWait};
+use htm_core::worker::{priorities, workers};
 use htm_core::{Memory, NodeId, Stage};
 use htm_tests::TestDatabase;
 use sqlx::postgres::PgPoolOptions;

@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use htm_core::store::claims::{Claims, Wanted};
-use htm_core::store::governor::{self, Answer, Breaker, Call, Leave, Spent, Turn};
-use htm_core::store::jobs::{self, Failed, Verdict};
-use htm_core::store::priorities::LIVE;
-use htm_core::store::providers::{self, Change, LimitChanges};
+use htm_core::worker::claims::{Claims, Wanted};
+use htm_core::worker::governor::{self, Answer, Breaker, Call, Leave, Spent, Turn};
+use htm_core::worker::jobs::{self, Failed, Verdict};
+use htm_core::worker::priorities::LIVE;
+use htm_core::worker::providers::{self, Change, LimitChanges};
 use htm_core::{Memory, Stage};
 use htm_tests::{TestDatabase, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use htm_core::provider::ModelName;
-use htm_core::store::claims::{Claims, Wanted};
-use htm_core::store::{providers, queues, workers};
+use htm_core::worker::claims::{Claims, Wanted};
+use htm_core::worker::{providers, queues, workers};
 use htm_core::{Htm, Memory, Stage, StageState};
 use htm_tests::{Sandbox, TestDatabase, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;

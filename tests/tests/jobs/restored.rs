@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use htm_core::job::Payload;
 use htm_core::provider::{ModelName, TagOrigin};
-use htm_core::store::jobs::{self, Claimed, Superseded, SupersededAck, Tagged, Tagger};
-use htm_core::store::{nodes, queues, workers};
+use htm_core::worker::jobs::{self, Claimed, Superseded, SupersededAck, Tagged, Tagger};
+use htm_core::worker::{nodes, queues, workers};
 use htm_core::{Caller, Confirmation, Htm, Memory, NodeId, Restored, Stage};
 use htm_tests::{TestDatabase, wait_until};
 use sqlx::{Postgres, Transaction};

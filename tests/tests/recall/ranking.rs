@@ -1,7 +1,7 @@
 //! What hybrid recall ranks by beside both scores.
 
 use chrono::{DateTime, Utc};
-use htm_core::store::statistics;
+use htm_core::worker::statistics;
 use htm_core::{
     Caller, Confirmation, Fusion, Htm, MatchedBy, Memory, RecallQuery, Recalled, Settings, Stage, Strategy,
     TagFilter, TimeExpression,

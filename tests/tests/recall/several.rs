@@ -1,6 +1,6 @@
 //! One recall over several namespaces and robots.
 
-use htm_core::store::statistics;
+use htm_core::worker::statistics;
 use htm_core::{Hit, Htm, Memory, RecallQuery, Stage, Strategy, TagFilter, TimelineQuery};
 use htm_tests::{TestDatabase, drain};
 

@@ -1,6 +1,6 @@
 //! What the words of a query ask for: phrases, negations, beginnings, exact terms, languages.
 
-use htm_core::store::statistics;
+use htm_core::worker::statistics;
 use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Settings, Stage, Strategy};
 use htm_tests::{TestDatabase, drain};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use htm_core::store::gauges::{QueueGauges, gauges};
+use htm_core::worker::gauges::{QueueGauges, gauges};
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 
 use crate::exposition::Scrape;

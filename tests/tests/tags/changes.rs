@@ -100,7 +100,7 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
         41
     );
     // The tagger is shown what takes its place.
-    let shown = htm_core::store::tags::in_use(&db.pool, "default", 10).await.unwrap();
+    let shown = htm_core::worker::tags::in_use(&db.pool, "default", 10).await.unwrap();
     let shown_about: Vec<&str> = shown.iter().filter_map(|tag| tag.description.as_deref()).collect();
     let shown: Vec<&str> = shown.iter().map(|tag| tag.path.as_str()).collect();
     assert_eq!(shown, ["task", "work:meeting"]);
@@ -114,7 +114,7 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
         assert_eq!(tags_of(&db, node).await, [expected]);
     }
     assert!(tags_of(&db, by_hand).await.contains(&"work manual".into()));
-    assert_eq!(htm_core::store::queues::count_stranded(&db.pool).await.unwrap(), 0);
+    assert_eq!(htm_core::worker::queues::count_stranded(&db.pool).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -137,20 +137,20 @@ async fn a_tagger_is_told_what_became_of_names() {
     remember(&htm, 1, "later", &["food"]).await;
     let laid = ontology.define(ChangeKind::Template, &[term("template", "Words")]).await.unwrap();
     ontology.revert(laid.change.unwrap()).await.unwrap();
-    let known = htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap();
+    let known = htm_core::worker::tags::known(&db.pool, "default", 100).await.unwrap();
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(known.former.synonyms, [("db".to_owned(), "home".to_owned())].into());
     let split: Vec<&str> = known.former.split.keys().map(String::as_str).collect();
     assert_eq!(split, ["work"]);
     assert_eq!(known.former.removed, names(&["food:meal", "pet", "pet:cat", "sport"]));
-    let elsewhere = htm_core::store::tags::known(&db.pool, "other", 100).await.unwrap();
+    let elsewhere = htm_core::worker::tags::known(&db.pool, "other", 100).await.unwrap();
     assert_eq!(elsewhere, htm_core::tag::KnownTags::default());
     // And again, when the removal is done once more.
     let undone = ontology.log(50).await.unwrap();
     let change = undone.iter().find(|it| it.details["tag"] == "sport").unwrap().change;
     let reverted = ontology.revert(change).await.unwrap().change.unwrap();
     let removed =
-        async || htm_core::store::tags::known(&db.pool, "default", 100).await.unwrap().former.removed;
+        async || htm_core::worker::tags::known(&db.pool, "default", 100).await.unwrap().former.removed;
     assert!(!removed().await.contains("sport"));
     ontology.revert(reverted).await.unwrap();
     assert!(removed().await.contains("sport"));

@@ -84,7 +84,7 @@ async fn workers_that_tag_while_tags_are_merged_lose_nothing() {
         };
         assert_eq!(tags, expected, "node {node}");
     }
-    assert_eq!(htm_core::store::queues::count_stranded(&db.pool).await.unwrap(), 0);
+    assert_eq!(htm_core::worker::queues::count_stranded(&db.pool).await.unwrap(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::store::embeddings::{self, ModelState, RegisteredModel, retired};
-use htm_core::store::jobs::{self, Embedded, Lease};
+use htm_core::worker::embeddings::{self, ModelState, RegisteredModel, retired};
+use htm_core::worker::jobs::{self, Embedded, Lease};
 use htm_core::{Result, Stage};
 use htm_runtime::Session;
 use htm_worker::{Handler, Item};

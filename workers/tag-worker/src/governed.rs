@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use htm_core::fault::Fault;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::store::governor::{self, Breaker, Call, CallFailure, FailureKind, Leave, Turn};
-use htm_core::store::priorities::LIVE;
+use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Leave, Turn};
+use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 
 /// How long a provider is left alone after a limit that does not say.

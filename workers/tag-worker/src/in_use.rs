@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use htm_core::store::tags;
 use htm_core::tag::{KnownTag, TagPath};
+use htm_core::worker::tags;
 use moka::Expiry;
 use moka::future::Cache;
 use sqlx::PgPool;

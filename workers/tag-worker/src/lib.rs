@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
-use htm_core::store::governor::Breaker;
-use htm_core::store::jobs::{self, Lease, Tagged, Tagger};
-use htm_core::store::tags;
 use htm_core::tag::{KnownTags, TagRules};
+use htm_core::worker::governor::Breaker;
+use htm_core::worker::jobs::{self, Lease, Tagged, Tagger};
+use htm_core::worker::tags;
 use htm_core::{Result, Stage};
 use htm_runtime::Session;
 use htm_worker::{Handler, Item};

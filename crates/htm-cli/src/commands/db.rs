@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_core::store::server::others_connected;
+use htm_core::worker::server::others_connected;
 use htm_runtime::config::Config;
 use htm_runtime::paths::Paths;
 use htm_runtime::private_pg::{PrivatePg, Released};

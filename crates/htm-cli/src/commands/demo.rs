@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use htm_core::store::{server, statistics};
+use htm_core::worker::{server, statistics};
 use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
 use htm_runtime::config::{Config, SecretUrl};
 use htm_runtime::{DatabaseServer, Session};

@@ -6,7 +6,7 @@ use console::style;
 use htm_core::fault::Fault;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
-use htm_core::store::server;
+use htm_core::worker::server;
 use htm_core::{Error, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::args::{ImportArgs, parse_tags};
+use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
 use crate::output::{Output, count, one_line};
@@ -115,7 +116,7 @@ pub(crate) async fn import(
             Some(RawLine::Whole(line)) => parse(line, htm.tag_rules()),
             Some(RawLine::TooLong) => Err(Refused {
                 line: 0,
-                code: "line_too_long",
+                code: codes::LINE_TOO_LONG.name,
                 reason: format!("it has more than {MAX_LINE_BYTES} bytes"),
             }),
         };
@@ -184,17 +185,21 @@ struct Line {
 /// A memory, none for a blank line, or what is wrong.
 fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
     let refuse = |code, reason: String| Refused { line: 0, code, reason };
-    let text = std::str::from_utf8(line).map_err(|_| refuse("line_invalid", "it is not UTF-8".into()))?;
+    let text =
+        std::str::from_utf8(line).map_err(|_| refuse(codes::LINE_INVALID.name, "it is not UTF-8".into()))?;
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let line: Line = serde_json::from_str(text).map_err(|error| refuse("line_invalid", error.to_string()))?;
+    let line: Line =
+        serde_json::from_str(text).map_err(|error| refuse(codes::LINE_INVALID.name, error.to_string()))?;
     let tags = parse_tags(rules, &line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
     let session = match line.session {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
         Some(Value::Number(number)) => Some(number.to_string()),
-        Some(_) => return Err(refuse("line_invalid", "session is neither a name nor a number".into())),
+        Some(_) => {
+            return Err(refuse(codes::LINE_INVALID.name, "session is neither a name nor a number".into()));
+        }
     };
     let memory = Memory::new(line.text);
     Ok(Some(Memory {

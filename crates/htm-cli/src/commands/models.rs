@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel};
 use htm_core::provider::ModelName;
-use htm_core::store::embeddings::without_embedder;
+use htm_core::worker::embeddings::without_embedder;
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
 use htm_runtime::{Session, providers, shutdown};

@@ -216,7 +216,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         if let Some(explanation) = &hit.explanation {
             let parts: Vec<String> =
                 explanation.parts.iter().map(|part| format!("{} {:.3}", part.name, part.score)).collect();
-            text.push_str(&format!("     {:.3} = {}\n", explanation.sum(), parts.join(" + ")));
+            text.push_str(&format!("     ordered by {:.3} = {}\n", explanation.sum(), parts.join(" + ")));
         }
     }
     if recalled.hits.is_empty() {

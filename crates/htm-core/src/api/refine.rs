@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets};
+use crate::model::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets, score};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
@@ -205,7 +205,7 @@ fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> 
 }
 
 /// The lists as one, of which the first weighs so much and each other one 1; each hit as the first list that has it tells
-/// it, with the fused score.
+/// it, with a score in proportion to the fused one.
 fn fused(first: f64, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     let weights = std::iter::once(first).chain(std::iter::repeat(1.0));
     let ranks: Vec<(f64, Vec<NodeId>)> = weights
@@ -216,11 +216,14 @@ fn fused(first: f64, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     for hit in lists.into_iter().flatten() {
         hits.entry(hit.node.id).or_insert(hit);
     }
-    let scored = fuse::reciprocal_rank(&ranks).into_iter();
-    scored
-        .filter_map(|(node, score)| {
+    let fused = fuse::reciprocal_rank(&ranks);
+    let best = fused.first().and_then(|(node, value)| Some((hits.get(node)?.scores.score, *value)));
+    let (answered, best) = best.unwrap_or_default();
+    fused
+        .into_iter()
+        .filter_map(|(node, value)| {
             let mut hit = hits.remove(&node)?;
-            hit.scores.score = score;
+            hit.scores.score = score::in_proportion(answered, best, value);
             Some(hit)
         })
         .collect()

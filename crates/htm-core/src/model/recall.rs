@@ -4,6 +4,7 @@ mod answer;
 pub(crate) mod auto;
 mod explain;
 mod query;
+pub(crate) mod score;
 mod settings;
 mod snippet;
 

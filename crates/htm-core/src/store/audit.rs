@@ -53,7 +53,7 @@ pub struct Stranded {
 ///
 /// # Errors
 /// A database error.
-pub async fn run(pool: &PgPool) -> Result<Audit> {
+pub(crate) async fn run(pool: &PgPool) -> Result<Audit> {
     let active = embeddings::models(pool).await?.into_iter().find(|model| model.state == ModelState::Active);
     // Of one moment: a job that ends between two looks is not lost.
     let mut tx = pool
@@ -103,7 +103,7 @@ pub async fn run(pool: &PgPool) -> Result<Audit> {
 ///
 /// # Errors
 /// A database error; what was enqueued before it stays.
-pub async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
+pub(crate) async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
     let mut enqueued = 0;
     for chunk in stranded.chunks(CHUNK) {
         let inserted = sqlx::query(include_str!("sql/repair_nodes.sql"))

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use super::group;
 use crate::args::JoinArgs;
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain};
 
@@ -57,7 +58,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
                     Ok(command) => obey(&member, command).await.unwrap_or_else(|error| {
                         refusal(error.code(), &error.to_string(), &commands::hint(&error))
                     }),
-                    Err(what) => refusal("usage", &what, &format!("use one of: {COMMANDS}")),
+                    Err(what) => refusal(codes::USAGE.name, &what, &format!("use one of: {COMMANDS}")),
                 }),
             },
         }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 
 use htm_core::fault::Fault;
-use htm_core::store::embeddings::retired;
-use htm_core::store::nodes;
+use htm_core::worker::embeddings::retired;
+use htm_core::worker::nodes;
 use htm_core::{Htm, NodeId, RecallQuery, Strategy};
 use htm_runtime::Session;
 use serde::Serialize;

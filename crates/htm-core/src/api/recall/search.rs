@@ -10,7 +10,7 @@ use crate::model::jobs::Stage;
 use crate::model::rank::{self, Parts, Ranked, Ranking, TermCounter};
 use crate::model::recall::{
     Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,
-    VectorSearch,
+    VectorSearch, score,
 };
 use crate::model::relevance::{RelevanceWeights, Signals};
 use crate::model::timeframe::Timeframe;
@@ -180,13 +180,13 @@ impl Search<'_> {
     }
 
     fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>) -> Result<Vec<Hit>> {
-        let best_text = ranked.iter().filter_map(|ranked| ranked.text).fold(0.0, f64::max);
+        let best = Best::of(&ranked, self.settings.weight_vector);
         let mut by_id: HashMap<NodeId, Ranked> =
             ranked.into_iter().map(|ranked| (ranked.id, ranked)).collect();
         let mut hits = Vec::with_capacity(rows.len());
         for row in rows {
             if let Some(ranked) = by_id.remove(&row.node.id) {
-                hits.push(self.hit(ranked, row, best_text)?);
+                hits.push(self.hit(ranked, row, best)?);
             }
         }
         if self.relevance.is_some() {
@@ -199,7 +199,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    fn hit(&self, ranked: Ranked, row: HitRow, best_text: f64) -> Result<Hit> {
+    fn hit(&self, ranked: Ranked, row: HitRow, best: Best) -> Result<Hit> {
         let access_count = row.access_count.unwrap_or(0).max(0) as u64;
         let signals = Signals {
             similarity: ranked.similarity,
@@ -207,7 +207,7 @@ impl Search<'_> {
             hours: Some(row.hours),
             accesses: Some(access_count),
             importance: Some(row.node.importance.into()),
-            text: ranked.text.map(|text| if best_text > 0.0 { text / best_text } else { 0.0 }),
+            text: ranked.text.map(|text| if best.text > 0.0 { text / best.text } else { 0.0 }),
         };
         let matched_by = match (ranked.vector_rank, ranked.text_rank) {
             (Some(_), Some(_)) => MatchedBy::Both,
@@ -221,7 +221,7 @@ impl Search<'_> {
             snippet: row.snippet.as_deref().map(|marked| Snippet::read(marked, &node.content)),
             node,
             scores: Scores {
-                score: ranked.score.unwrap_or(0.0),
+                score: score::in_proportion(best.answered, best.value, ranked.score.unwrap_or(0.0)),
                 similarity: ranked.similarity,
                 stale: row.stale,
                 text: ranked.text,
@@ -238,6 +238,29 @@ impl Search<'_> {
             explanation: self.query.explain.then(|| explained(&ranked.parts)),
             folded: Vec::new(),
         })
+    }
+}
+
+/// What hits are measured against.
+#[derive(Clone, Copy)]
+struct Best {
+    /// How far the best hit answers the query.
+    answered: f64,
+    /// What it is ordered by.
+    value: f64,
+    /// The most BM25 of any hit.
+    text: f64,
+}
+
+impl Best {
+    fn of(ranked: &[Ranked], weight_vector: f64) -> Self {
+        let first = ranked.first();
+        Self {
+            answered: first
+                .map_or(0.0, |first| score::answered(first.similarity, first.text_share, weight_vector)),
+            value: first.and_then(|first| first.score).unwrap_or(0.0),
+            text: ranked.iter().filter_map(|ranked| ranked.text).fold(0.0, f64::max),
+        }
     }
 }
 

@@ -166,9 +166,9 @@ pub struct Hit {
 /// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
-    /// The value that orders the hits: similarity, BM25, or their fusion (about 0 to 1) with the contributions of
-    /// neighbours, a named speaker and a named month (at most 1 with default weights). With several phrasings or
-    /// models, the fusion of their ranks, 0 to 1.
+    /// How far it answers the query, 0 to 1. The best hit's is its similarity, its [`text_share`](Scores::text_share), or both
+    /// by the vectors' weight; the other hits' are in proportion to the values that order them, which
+    /// [`Explanation`](crate::Explanation) takes apart.
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,

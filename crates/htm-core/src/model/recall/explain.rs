@@ -1,13 +1,13 @@
-//! The parts of a hit's score.
+//! What orders a hit.
 
-/// The parts of a hit's score. Their sum is the score.
+/// The parts of the value that orders a hit. [`Scores::score`](crate::Scores::score) is in proportion to their sum.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
     /// The parts that are not 0.
     pub parts: Vec<ScorePart>,
 }
 
-/// A part of a score.
+/// A part of that value.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ScorePart {
     /// `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for
@@ -24,7 +24,7 @@ impl Explanation {
         Self { parts: parts.map(|&(name, score)| ScorePart { name, score }).collect() }
     }
 
-    /// The sum of the parts: the score.
+    /// The sum of the parts: the value that orders the hits.
     pub fn sum(&self) -> f64 {
         self.parts.iter().map(|part| part.score).sum()
     }

@@ -1,0 +1,48 @@
+//! The score that people see: between 0 and 1, and the same in each strategy.
+
+/// How far a hit answers its query: its cosine similarity, its share of the highest text score, or both by the vectors' weight.
+pub(crate) fn answered(similarity: Option<f64>, text_share: Option<f64>, weight_vector: f64) -> f64 {
+    let similarity = similarity.map(|similarity| similarity.max(0.0));
+    match (similarity, text_share) {
+        (Some(similarity), Some(share)) => weight_vector * similarity + (1.0 - weight_vector) * share,
+        (similarity, share) => similarity.or(share).unwrap_or(0.0),
+    }
+}
+
+/// The score of a hit that is ordered by `value`: the best hit's is how far it answers, the others' are in proportion.
+pub(crate) fn in_proportion(best_answered: f64, best_value: f64, value: f64) -> f64 {
+    match best_value > 0.0 {
+        true => (best_answered * value / best_value).clamp(0.0, 1.0),
+        false => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn one_leg_is_its_own_score() {
+        assert_eq!(answered(Some(0.6), None, 0.5), 0.6);
+        assert_eq!(answered(None, Some(0.4), 0.5), 0.4);
+        assert_eq!(answered(Some(0.6), Some(0.4), 0.5), 0.5);
+        assert_eq!(answered(None, None, 0.5), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn scores_are_in_order_and_between_0_and_1(
+            answered in 0.0_f64..=1.0, mut values in prop::collection::vec(-2.0_f64..20.0, 1..9),
+        ) {
+            values.sort_by(|a, b| b.total_cmp(a));
+            let scores: Vec<f64> = values.iter().map(|&value| in_proportion(answered, values[0], value)).collect();
+            prop_assert!(scores.is_sorted_by(|a, b| a >= b));
+            prop_assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)));
+            if values[0] > 0.0 {
+                prop_assert!((scores[0] - answered).abs() < 1e-9);
+            }
+        }
+    }
+}
