@@ -342,7 +342,7 @@ async fn hits_are_ordered_by_what_weighs() {
     drain(&db, Stage::Embed).await;
     let base = RecallQuery::new("database migration");
     let first = async |words: &str| {
-        let recalled = htm.recall(&base.clone().rerank(words.parse().unwrap())).await.unwrap();
+        let recalled = htm.recall(&base.clone().order_by(words.parse().unwrap())).await.unwrap();
         let relevance: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.relevance.unwrap()).collect();
         assert!(relevance.is_sorted_by(|a, b| a >= b) && relevance[0] <= 10.0, "{words}: {relevance:?}");
         recalled.hits[0].node.key.clone().unwrap()
@@ -354,7 +354,7 @@ async fn hits_are_ordered_by_what_weighs() {
     assert_eq!(first("importance=0.6, recency=0.4").await, "dear");
     assert_eq!(htm.recall(&base).await.unwrap().hits[0].scores.relevance, None);
     let wrong = RelevanceWeights { text: 0.4, ..RelevanceWeights::NONE };
-    assert_eq!(htm.recall(&base.rerank(wrong)).await.unwrap_err().code(), "relevance_weights_invalid");
+    assert_eq!(htm.recall(&base.order_by(wrong)).await.unwrap_err().code(), "relevance_weights_invalid");
 }
 
 #[tokio::test]

@@ -16,7 +16,6 @@ mod time;
 
 use std::path::PathBuf;
 
-use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Parser, Subcommand, value_parser};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
@@ -181,7 +180,8 @@ pub(crate) struct RememberArgs {
     /// A tag, for example database:postgresql (may be repeated)
     #[arg(long = "tag", value_name = "T")]
     pub(crate) tags: Vec<String>,
-    /// When it happened: a date (its midnight in time.zone) or an RFC 3339 time. Default: now
+    /// When it happened: a date (its midnight in time.zone), an RFC 3339 time, or words (yesterday, 2 hours ago).
+    /// Default: now
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     /// Wait for embedding and tagging, at most this many seconds
@@ -197,9 +197,9 @@ pub(crate) struct RememberArgs {
   htm recall --as ada \"what is left to do?\"              the hits enter ada's working memory
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
-  htm recall --rerank similarity=0.6,recency=0.4 \"what did Mara say?\"
+  htm recall --order-by similarity=0.6,recency=0.4 \"what did Mara say?\"
   htm recall --timeframe auto \"what did we decide last week about billing\"
-  htm recall --cross-encode --fold --diversity 0.3 \"what did we learn from the outage?\"
+  htm recall --rerank --fold --diversity 0.3 \"what did we learn from the outage?\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
   htm recall --strategy auto --snippets '\"night watch\" castle* -draft'
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
@@ -234,11 +234,11 @@ pub(crate) struct RecallArgs {
     /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]
     pub(crate) boost_tags: Vec<String>,
-    /// Order by relevance: `relevance` for the configured weights, or weights such as similarity=0.7,recency=0.3.
+    /// Order by relevance: `relevance` for the usual weights, or weights such as similarity=0.7,recency=0.3.
     /// Signals:
     /// similarity, text, importance, recency, access, tags
     #[arg(long, value_name = "WEIGHTS")]
-    pub(crate) rerank: Option<String>,
+    pub(crate) order_by: Option<String>,
     /// Show the tags of the hits, with counts
     #[arg(long)]
     pub(crate) facets: bool,
@@ -403,13 +403,4 @@ pub(crate) fn parse_tags(rules: &TagRules, tags: &[String]) -> Result<Vec<TagPat
 /// A node's id; who gives a key is told how.
 fn node_or_hint(text: &str) -> Result<NodeId, String> {
     text.parse().map_err(|error| format!("{error}; by its key: `htm get --key {text}`"))
-}
-
-fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {
-    if let Ok(day) = text.parse::<NaiveDate>() {
-        return Ok(day.and_time(chrono::NaiveTime::MIN).and_utc());
-    }
-    DateTime::parse_from_rfc3339(text)
-        .map(|time| time.to_utc())
-        .map_err(|_| "write a date (2026-03-01) or a time (2026-03-01T12:00:00Z)".into())
 }

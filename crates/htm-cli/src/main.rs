@@ -7,6 +7,7 @@ mod commands;
 mod drawing;
 mod duration;
 mod error;
+mod instant;
 mod lines;
 mod output;
 

@@ -38,6 +38,7 @@ pub use model::keepers::{Keepers, KeptBy};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::UnknownNamespace;
 pub use model::nodes::{Node, Revision};
+pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::recall::{
     Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_LIMIT, MAX_QUERY_BYTES,

@@ -15,6 +15,7 @@ pub(crate) mod models;
 pub(crate) mod namespaces;
 pub(crate) mod nodes;
 pub(crate) mod ontology;
+pub(crate) mod providers;
 pub(crate) mod purge;
 pub(crate) mod rank;
 pub(crate) mod recall;

@@ -65,7 +65,8 @@ htm_core::error_codes! {
     SERVER_TOO_OLD "server_too_old" Permanent "The server is older than PostgreSQL 15."
         => "point database.url at PostgreSQL 15 or later, or unset it to use HTM's private PostgreSQL";
     MIGRATION_FAILED "migration_failed" Permanent "The database refused a migration."
-        => "check that the role may create schemas and extensions, then run `htm db migrate` again";
+        => "check that the role may create schemas and extensions (pgvector's takes a superuser, once: `create extension \
+            vector`), then run `htm db migrate` again";
 
     // The process
     SIGNALS_UNAVAILABLE "signals_unavailable" Permanent "The process cannot listen to SIGINT and SIGTERM."

@@ -16,7 +16,7 @@ mod session;
 pub mod shutdown;
 pub mod telemetry;
 
-pub use error::chain;
+pub use htm_core::error::chain;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

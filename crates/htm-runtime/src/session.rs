@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use htm_core::error::chain;
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
 use htm_core::{Embedders, Htm, RecallSettings, Result, Settings};
@@ -296,7 +297,7 @@ async fn release(server: Option<ServerUse>) {
     if let Some(server) = server
         && let Err(error) = server.release().await
     {
-        tracing::warn!(code = error.code(), %error, "the private PostgreSQL did not stop");
+        tracing::warn!(code = error.code(), error = %chain(&error), "the private PostgreSQL did not stop");
     }
 }
 
@@ -376,8 +377,8 @@ fn settings(config: &Config) -> Settings {
             exact_scope: config.recall.exact_scope as usize,
             correct: config.recall.spelling == crate::config::Spelling::Correct,
             min_similarity: Some(config.recall.min_similarity).filter(|least| *least > 0.0),
-            relevance: config.relevance.weights(),
             refine: refiners::settings(config),
+            ..RecallSettings::default()
         },
         recall_model: None,
         cache_entries: config.embedding.cache_entries,

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use htm_core::HoldReason;
+use htm_core::error::chain;
 use htm_core::fault::Fault;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
 use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
@@ -136,7 +138,7 @@ impl<H: Handler> Caller<H> {
         loop {
             let answer = persist(self.answer, || governor::acquire(&self.pool, &call, turn)).await.map_err(
                 |error| {
-                    tracing::warn!(code = error.code(), %error, "the governor cannot be asked");
+                    tracing::warn!(code = error.code(), error = %chain(&error), "the governor cannot be asked");
                     Setback::Held { wait: self.backoff.base, why: error.code().into() }
                 },
             )?;
@@ -144,8 +146,11 @@ impl<H: Handler> Caller<H> {
             match answer.leave {
                 Leave::Granted(grant) => return Ok(grant),
                 Leave::Wait { wait, why, turn: place } => {
-                    if why == "breaker" || (why == "retry_after" && wait > SHORT_WAIT) {
-                        return Err(Setback::Held { wait, why });
+                    let is_left_alone = why == Some(HoldReason::Breaker)
+                        || (why == Some(HoldReason::RetryAfter) && wait > SHORT_WAIT);
+                    let why = why.map_or("in line", HoldReason::as_str);
+                    if is_left_alone {
+                        return Err(Setback::Held { wait, why: why.into() });
                     }
                     turn = place;
                     tracing::debug!(
@@ -173,12 +178,12 @@ impl<H: Handler> Caller<H> {
     async fn finish(&self, grant: Grant, error: Option<&ProviderError>) {
         let failure = error.and_then(|error| self.failure(error));
         if let (Some(error), Some(_)) = (error, &failure) {
-            tracing::warn!(code = error.code(), %error, hint = error.hint(), "the provider failed");
+            tracing::warn!(code = error.code(), error = %chain(&error), hint = error.hint(), "the provider failed");
         }
         let model = self.handler.model();
         let finish = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker);
         if let Err(error) = self.answer.of(finish).await {
-            tracing::warn!(code = error.code(), %error, "the end of a call could not be noted");
+            tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be noted");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use htm_core::error::chain;
 use htm_core::worker::claims::{Claims, Wanted};
 use htm_core::worker::jobs::{self, Claimed, Lease};
 use htm_core::worker::queues;
@@ -94,7 +95,7 @@ impl Claimer {
                     failures += 1;
                     // The claim may have been committed although its answer was lost.
                     self.held.leave_behind();
-                    tracing::warn!(code = error.code(), %error, failures, "the database does not answer a claim");
+                    tracing::warn!(code = error.code(), error = %chain(&error), failures, "the database does not answer a claim");
                     let pause = RECONNECT.delay(failures, 0.5 + fastrand::f64() / 2.0);
                     stop.run_until_cancelled(tokio::time::sleep(pause)).await;
                 }

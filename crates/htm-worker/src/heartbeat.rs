@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use htm_core::error::chain;
 use htm_core::worker::jobs::{self, RescueWait};
 use htm_core::worker::workers::{self, Unseen};
 use htm_core::worker::{queues, statistics};
@@ -77,7 +78,7 @@ impl Heartbeat {
             let pause = match result {
                 Ok(()) => self.registration.period(),
                 Err(error) => {
-                    tracing::warn!(code = error.code(), %error, "the lease could not be renewed");
+                    tracing::warn!(code = error.code(), error = %chain(&error), "the lease could not be renewed");
                     // The others cannot renew either: what was seen before says nothing.
                     self.unseen.forget();
                     self.registration.period().min(RENEW_AGAIN)
@@ -171,7 +172,7 @@ where
     loop {
         ticks.tick().await;
         if let Err(error) = work().await {
-            tracing::warn!(code = error.code(), %error, "a sweep failed");
+            tracing::warn!(code = error.code(), error = %chain(&error), "a sweep failed");
         }
     }
 }

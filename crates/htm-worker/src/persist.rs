@@ -62,7 +62,7 @@ where
                     match deadline.of(queues::hold(pool, queue, &reason, HOLD)).await {
                         Ok(()) => held = true,
                         Err(error) => {
-                            tracing::warn!(code = error.code(), %error, "the queue could not be held")
+                            tracing::warn!(code = error.code(), error = %chain(&error), "the queue could not be held")
                         }
                     }
                 }
@@ -72,7 +72,7 @@ where
         }
     };
     if held && let Err(error) = deadline.of(queues::let_go(pool, queue)).await {
-        tracing::warn!(code = error.code(), %error, "a hold ends by its time");
+        tracing::warn!(code = error.code(), error = %chain(&error), "a hold ends by its time");
     }
     result
 }
@@ -92,6 +92,9 @@ where
         match deadline.of(statement()).await {
             Err(error) if passes(&error) && started.elapsed() < PATIENCE => {
                 failures += 1;
+                if failures == 1 {
+                    tracing::warn!(code = error.code(), error = %chain(&error), "the database refused a statement; tried again");
+                }
                 wait(failures).await;
             }
             result => return result,

@@ -92,7 +92,7 @@ impl<H: Handler> Processor<H> {
                 batch.settle();
             }
             Err(error) if error.fault() == Fault::Transient => {
-                tracing::warn!(code = error.code(), %error, jobs = batch.jobs.len(), "a batch could not be written");
+                tracing::warn!(code = error.code(), error = %chain(&error), jobs = batch.jobs.len(), "a batch could not be written");
                 // Its place is taken meanwhile: what is given back is not claimed again at once.
                 tokio::time::sleep(self.backoff.base).await;
             }
@@ -117,7 +117,7 @@ impl<H: Handler> Processor<H> {
                 batch.settle();
             }
             Err(error) => {
-                tracing::warn!(code = error.code(), %error, "the end of a failed batch could not be written");
+                tracing::warn!(code = error.code(), error = %chain(&error), "the end of a failed batch could not be written");
             }
         }
     }
@@ -306,7 +306,7 @@ impl<H: Handler> Processor<H> {
             return;
         }
         if let Err(error) = self.answer.of(governor::refund(&self.pool, &amounts)).await {
-            tracing::warn!(code = error.code(), %error, "a budget did not get back what failed calls had taken");
+            tracing::warn!(code = error.code(), error = %chain(&error), "a budget did not get back what failed calls had taken");
         }
     }
 }

@@ -94,7 +94,7 @@ pub async fn start<H>(
     };
     let reason = format!("a worker did not start: {}: {}", error.code(), chain(&error));
     if let Err(error) = governor::note(session.pool(), &model, &reason).await {
-        tracing::warn!(code = error.code(), %error, "why the worker did not start could not be noted");
+        tracing::warn!(code = error.code(), error = %chain(&error), "why the worker did not start could not be noted");
     }
     Err(error)
 }

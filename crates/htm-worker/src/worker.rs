@@ -243,7 +243,7 @@ async fn run_on<H: Handler>(
     let ended = tokio::select! {
         result = &mut work => Ok(result),
         () = async { stop.cancelled().await; tokio::time::sleep(options.grace).await } => {
-            tracing::warn!("batches in flight did not end within the grace time; they are given back");
+            tracing::warn!("batches in flight did not end within the grace time; their jobs are given back, by this worker or, if the database refuses that, when its lease is over");
             Err(None)
         }
         failure = supervise::failure(&mut background, &monitor.vitals) => {

@@ -42,8 +42,9 @@ async fn a_bad_memory_is_refused_whole() {
         (&["--metadata", "{", "text"], "usage"),
         (&["--metadata", "[7]", "text"], "metadata_not_object"),
         (&["--metadata", r#"{"a": "\u0000"}"#, "text"], "nul_byte"),
-        (&["--at", "yesterday", "text"], "usage"),
-        (&["--at", "2026-02-30", "text"], "usage"),
+        (&["--at", "before yesterday", "text"], "usage"),
+        (&["--at", "soonish", "text"], "timeframe_invalid"),
+        (&["--at", "2026-02-30", "text"], "timeframe_invalid"),
         (&["--at", "2011-12-30", "--set", "time.zone=Pacific/Apia", "text"], "timeframe_invalid"),
     ] {
         let arguments = [&["remember"], arguments].concat();

@@ -187,6 +187,8 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     assert_eq!(sandbox.htm(&others).await.json()["nodes"], 0);
     let elsewhere = ["purge", "--before", later, "--namespace", "x", "--any-robot", "--yes", "--json"];
     assert_eq!(sandbox.htm(&elsewhere).await.json()["nodes"], 0);
+    let now = ["purge", "--before", "now", "--dry-run", "--json"];
+    assert_eq!(sandbox.htm(&now).await.json()["nodes"], 1, "now, not the start of today");
     let everywhere = ["purge", "--before", later, "--all-namespaces", "--any-robot", "--dry-run", "--json"];
     assert_eq!(sandbox.htm(&everywhere).await.json()["nodes"], 1);
     let answer = sandbox.htm(&["purge", "--before", later]).await;

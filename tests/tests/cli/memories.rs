@@ -157,8 +157,12 @@ async fn a_time_is_a_day_or_an_instant_in_any_zone() {
         let node = sandbox.remember(&["--set", &zone, "--at", at, "midnight"]).await;
         assert_eq!(sandbox.htm(&["get", "--json", &node]).await.json()["created_at"], stored, "{zone}");
     }
-    let answer = sandbox.htm(&["remember", "--at", "yesterday", "noon"]).await;
-    assert!(answer.exits(2).stderr.contains("2026-03-01T12:00:00Z"), "{answer:?}");
+    // Words, as a timeframe takes them: their beginning.
+    let node = sandbox.remember(&["--set", "time.zone=UTC", "--at", "yesterday", "moon"]).await;
+    let yesterday = (chrono::Utc::now() - chrono::Duration::days(1)).format("%Y-%m-%dT00:00:00Z").to_string();
+    assert_eq!(sandbox.htm(&["get", "--json", &node]).await.json()["created_at"], yesterday.as_str());
+    let answer = sandbox.htm(&["remember", "--at", "before 2020", "moon"]).await;
+    assert!(answer.fails(2, "usage").contains("has no beginning"), "{answer:?}");
     let within = |timeframe: &'static str| {
         let arguments = ["recall", "--json", "--strategy", "fulltext", "--timeframe", timeframe, "noon"];
         let sandbox = &sandbox;

@@ -22,12 +22,10 @@ async fn filled(db: &TestDatabase) -> Sandbox {
 async fn a_re_ranker_is_asked_when_it_is_to_be() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;
-    let said =
-        sandbox.htm(&[&FAKES[..], &["recall", "--cross-encode", "who", "prefers", "tabs"]].concat()).await;
+    let said = sandbox.htm(&[&FAKES[..], &["recall", "--rerank", "who", "prefers", "tabs"]].concat()).await;
     assert!(said.succeeds().contains("  re-ranked 0.6"), "{said:?}");
     assert!(said.stdout.contains("; re-ranking "), "{said:?}");
-    let json =
-        sandbox.htm(&[&FAKES[..], &["--json", "recall", "--cross-encode", "tabs"]].concat()).await.json();
+    let json = sandbox.htm(&[&FAKES[..], &["--json", "recall", "--rerank", "tabs"]].concat()).await.json();
     assert_eq!(json["hits"][0]["key"], "c");
     assert!(json["hits"][0]["scores"]["reranked"].is_f64() && json["rerank_ms"].is_f64(), "{json}");
 }
@@ -36,7 +34,7 @@ async fn a_re_ranker_is_asked_when_it_is_to_be() {
 async fn what_is_not_configured_or_cannot_work_is_told_with_the_next_step() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    let error = sandbox.htm(&["--json", "recall", "--cross-encode", "tabs"]).await.json_error(1);
+    let error = sandbox.htm(&["--json", "recall", "--rerank", "tabs"]).await.json_error(1);
     assert_eq!(error["code"], "reranker_missing");
     assert!(error["hint"].as_str().unwrap().contains("rerank.provider"), "{error}");
     let error = sandbox.htm(&["--json", "recall", "--expand", "tabs"]).await.json_error(1);
@@ -44,11 +42,11 @@ async fn what_is_not_configured_or_cannot_work_is_told_with_the_next_step() {
     let error = sandbox.htm(&["--json", "recall", "--diversity", "-1", "tabs"]).await.json_error(2);
     assert_eq!(error["code"], "diversity_out_of_range");
     let local = ["--set", "rerank.provider=local", "--set", "rerank.path=/nowhere/model"];
-    let error = sandbox.htm(&[&local[..], &["--json", "recall", "--cross-encode", "tabs"]].concat()).await;
+    let error = sandbox.htm(&[&local[..], &["--json", "recall", "--rerank", "tabs"]].concat()).await;
     let error = error.json_error(1);
     assert_eq!(error["code"], "provider_settings_value");
     assert!(error["message"].as_str().unwrap().contains("/nowhere/model/config.json is missing"), "{error}");
-    let error = sandbox.htm(&["--set", "rerank.format=bing", "recall", "--cross-encode", "tabs"]).await;
+    let error = sandbox.htm(&["--set", "rerank.format=bing", "recall", "--rerank", "tabs"]).await;
     assert!(error.stderr.contains("\"cohere\", \"jina\", \"llama.cpp\", \"tei\""), "{error:?}");
 }
 

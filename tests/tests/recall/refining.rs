@@ -73,7 +73,7 @@ fn phrasings(texts: &[&'static str]) -> Arc<dyn QueryExpander> {
 }
 
 fn reranked(text: &str) -> RecallQuery {
-    RecallQuery { cross_encode: true, ..RecallQuery::new(text) }
+    RecallQuery { rerank: true, ..RecallQuery::new(text) }
 }
 
 fn expanded(text: &str) -> RecallQuery {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use htm_core::HoldReason;
+use htm_core::error::chain;
 use htm_core::fault::Fault;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Leave, Turn};
@@ -45,14 +47,16 @@ impl Governed {
         let answer = governor::acquire(&self.pool, &call, Turn::Once).await;
         let grant = match answer.map(|answer| answer.leave) {
             Ok(Leave::Granted(grant)) => grant,
-            Ok(Leave::Wait { why, .. }) => return Err(held(&format!("held back ({why})"))),
+            Ok(Leave::Wait { why, .. }) => {
+                return Err(held(&format!("held back ({})", why.map_or("in line", HoldReason::as_str))));
+            }
             Err(error) => return Err(held(&format!("the governor cannot be asked: {}", error.code()))),
         };
         let result = embedder.embed(texts, Purpose::Document).await;
         let failure = result.as_ref().err().filter(|error| !error.is_about_texts()).map(failure);
         let noted = governor::finish(&self.pool, &name, grant, failure.as_ref(), self.breaker).await;
         if let Err(error) = noted {
-            tracing::warn!(code = error.code(), %error, "the end of a call could not be noted");
+            tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be noted");
         }
         result
     }

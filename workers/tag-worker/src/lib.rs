@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use htm_core::error::chain;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
 use htm_core::tag::{KnownTags, TagRules};
 use htm_core::worker::governor::Breaker;
@@ -61,7 +62,7 @@ impl TagHandler {
     /// What the extractor is shown. Without the ontology it still works, only less consistently.
     async fn ontology(&self, namespace: &str, texts: &[String]) -> KnownTags {
         let unread = |error: &htm_core::Error| {
-            tracing::warn!(code = error.code(), %error, "tagging without the tags in use");
+            tracing::warn!(code = error.code(), error = %chain(&error), "tagging without the tags in use");
             KnownTags::default()
         };
         match &self.shown {
@@ -91,7 +92,7 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
     }
     let config = session.config();
     let embedder = session.embedder().map_err(|error| {
-        tracing::warn!(code = error.code(), %error, "no embedder: a model is shown the top of the ontology alone");
+        tracing::warn!(code = error.code(), error = %chain(&error), "no embedder: a model is shown the top of the ontology alone");
     });
     let jobs = &config.jobs;
     let governed = Governed {

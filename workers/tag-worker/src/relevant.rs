@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use htm_core::TokenEncoding;
+use htm_core::error::chain;
 use htm_core::provider::{Embedder, ProviderError, Purpose};
 use htm_core::tag::{KnownTag, TagPath};
 use moka::sync::Cache;
@@ -65,7 +66,7 @@ impl Relevance {
             return all.tags;
         }
         let nearest = self.nearest(ontology, texts).await.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), %error, "a model is shown the top of the ontology alone");
+            tracing::warn!(code = error.code(), error = %chain(&error), "a model is shown the top of the ontology alone");
             Vec::new()
         });
         let mut top = Shown::new(self);

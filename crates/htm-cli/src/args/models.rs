@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand, value_parser};
 use htm_core::Stage;
-
-use super::parse_time;
 
 #[derive(Subcommand)]
 pub(crate) enum ModelsCommand {
@@ -117,9 +114,9 @@ pub(crate) struct BackfillOptions {
     /// Only this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Only memories since then: a date or an RFC 3339 time
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) since: Option<DateTime<Utc>>,
+    /// Only memories since the start of this: a date, an RFC 3339 time, or words (3 months ago, last year), in time.zone
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
     /// Also memories that are done
     #[arg(long)]
     pub(crate) force: bool,

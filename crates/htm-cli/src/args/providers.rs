@@ -1,7 +1,7 @@
 //! Arguments of `htm providers`.
 
 use clap::{ArgGroup, Args, Subcommand};
-use htm_core::providers::{Change, LimitChanges};
+use htm_core::providers::{LimitChange, LimitChanges};
 
 #[derive(Args)]
 #[command(
@@ -64,9 +64,9 @@ pub(crate) struct SetArgs {
 impl SetArgs {
     pub(crate) fn changes(&self) -> LimitChanges {
         let change = |limit: Option<Limit>| {
-            limit.map_or(Change::Keep, |Limit(limit)| {
+            limit.map_or(LimitChange::Keep, |Limit(limit)| {
                 // The parser has seen to it that it fits.
-                Change::To(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
+                LimitChange::To(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
             })
         };
         LimitChanges {

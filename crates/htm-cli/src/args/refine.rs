@@ -6,7 +6,7 @@ use clap::Args;
 pub(crate) struct RefineArgs {
     /// Order the first candidates by a re-ranker (rerank.provider), which reads query and text together
     #[arg(long)]
-    pub(crate) cross_encode: bool,
+    pub(crate) rerank: bool,
     /// Prefer hits that differ: 0 (relevance only) to 1 (novelty only), for example 0.3
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) diversity: Option<f64>,

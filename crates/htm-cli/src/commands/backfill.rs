@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
-use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage};
+use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage, TimeSettings};
 use htm_runtime::config::Config;
 use htm_runtime::{Session, shutdown};
 use indicatif::ProgressBar;
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::{BackfillArgs, BackfillOptions};
 use crate::error::CliError;
+use crate::instant::instant;
 use crate::output::{Output, count};
 
 /// How often a full queue, and the workers' progress, are looked at.
@@ -159,18 +160,22 @@ fn request(args: &BackfillArgs, session: &Session) -> Result<BackfillRequest, Cl
     };
     let request =
         BackfillRequest { model: args.model.clone(), prompt_version, ..BackfillRequest::new(args.stage) };
-    Ok(with_options(request, &args.options))
+    with_options(request, &args.options, &session.config().time.settings())
 }
 
 /// A request with what the options say.
-pub(crate) fn with_options(request: BackfillRequest, options: &BackfillOptions) -> BackfillRequest {
-    BackfillRequest {
+pub(crate) fn with_options(
+    request: BackfillRequest,
+    options: &BackfillOptions,
+    time: &TimeSettings,
+) -> Result<BackfillRequest, CliError> {
+    Ok(BackfillRequest {
         namespace: options.namespace.clone(),
-        since: options.since,
+        since: options.since.as_deref().map(|since| instant(since, time)).transpose()?,
         forced: options.force,
         max_queued: options.max_queued,
         ..request
-    }
+    })
 }
 
 /// True when all is enqueued, false after a stop.

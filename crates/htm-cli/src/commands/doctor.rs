@@ -7,10 +7,10 @@ use htm_core::fault::Fault;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
 use htm_core::worker::server;
-use htm_core::{Error, Result};
+use htm_core::{BreakerState, Error, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
-use htm_runtime::{Session, commands};
+use htm_runtime::{Session, chain, commands};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -227,7 +227,7 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
 
 fn from_provider(provider: &Provider) -> Option<Finding> {
     let model = &provider.model;
-    let is_left_alone = provider.breaker != "closed" || provider.held_ms.is_some();
+    let is_left_alone = provider.breaker != BreakerState::Closed || provider.held_ms.is_some();
     let what = match provider.reason.as_deref() {
         reason if is_left_alone => {
             format!("{model} is not asked at the moment: {}", reason.unwrap_or("no reason recorded"))
@@ -250,7 +250,7 @@ fn warning(what: impl Into<String>, help: impl Into<String>) -> Finding {
 fn from_error(where_: &str, error: &Error) -> Finding {
     Finding {
         state: State::Error,
-        what: format!("{where_}: {error} [{}]", error.code()),
+        what: format!("{where_}: {} [{}]", chain(error), error.code()),
         help: Some(commands::hint(error)),
     }
 }

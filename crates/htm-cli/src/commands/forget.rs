@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use htm_core::{
     Caller, Confirmation, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge, Purged,
-    Removed, Scope, TimeExpression,
+    Removed, Scope,
 };
 use htm_runtime::config::Config;
 
 use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 use crate::codes;
-use crate::commands::edit::usage;
 use crate::commands::node::with_htm;
 use crate::error::CliError;
+use crate::instant::instant;
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -66,7 +66,8 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     };
     let robot = args.caller.named_robot().map(ToOwned::to_owned);
     let namespace = args.caller.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
-    let purge = Purge { before: began(config, &args.before)?, scope, caller: args.caller.into() };
+    let purge =
+        Purge { before: instant(&args.before, &config.time.settings())?, scope, caller: args.caller.into() };
     // Of a robot that nobody knows nothing would be found, which is no receipt.
     if let Some(robot) = &robot {
         with_htm(config, async |htm| htm.find_robot(Some(&namespace), robot).await).await?;
@@ -103,20 +104,6 @@ struct Receipt {
     of: String,
     #[serde(flatten)]
     purged: Purged,
-}
-
-/// When a time began.
-fn began(config: &Config, text: &str) -> Result<DateTime<Utc>, CliError> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(text.trim()) {
-        return Ok(time.to_utc());
-    }
-    let timeframe = text.parse::<TimeExpression>()?.resolve(Utc::now(), &config.time.settings())?;
-    timeframe.from().ok_or_else(|| {
-        usage(
-            &format!("`{text}` has no beginning"),
-            "name a time that began, as 2026-03-01 or `3 months ago`",
-        )
-    })
 }
 
 async fn forget_node(

@@ -165,7 +165,7 @@ async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -
 async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
     let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
-    let request = backfill::with_options(request, &args.options);
+    let request = backfill::with_options(request, &args.options, &session.config().time.settings())?;
     if args.options.dry_run {
         return backfill::preview(session, &request, output).await;
     }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use htm_core::BreakerState;
 use htm_core::providers::{Budget, Provider, Providers};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -29,7 +30,8 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
         ProvidersCommand::Set(args) => set(session, providers, &args, output).await?,
         ProvidersCommand::Reset { model } => {
             let hastened = providers.reset(&model).await?;
-            let answer = serde_json::json!({ "model": model, "breaker": "closed", "hastened": hastened });
+            let answer =
+                serde_json::json!({ "model": model, "breaker": BreakerState::Closed, "hastened": hastened });
             output.value(&answer, || {
                 let model = plain(&model);
                 format!(
@@ -141,10 +143,10 @@ fn describe(listed: &[Provider]) -> String {
 }
 
 fn breaker(provider: &Provider) -> String {
-    match (provider.breaker.as_str(), provider.retry_at) {
-        ("open", Some(until)) => format!("open until {}", until.format("%FT%TZ")),
-        ("half_open", _) => "half open".into(),
-        (breaker, _) => breaker.to_owned(),
+    match (provider.breaker, provider.retry_at) {
+        (BreakerState::Open, Some(until)) => format!("open until {}", until.format("%FT%TZ")),
+        (BreakerState::HalfOpen, _) => "half open".into(),
+        (breaker, _) => breaker.to_string(),
     }
 }
 

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RelevanceWeights, RobotRecalled, Strategy,
-    TagFilter, TimeFilter, TimePhrase, Timeframe, VectorSearch, Zone,
+    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Strategy, TagFilter, TimeFilter,
+    TimePhrase, Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -97,7 +97,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         tags: tag_filters(config, &args.tags, &args.exact_tags)?,
         boost_tags: tag_filters(config, &args.boost_tags, &[])?,
         any_tag: args.any_tag,
-        rerank: rerank(config, args.rerank.as_deref())?,
+        order_by: args.order_by.as_deref().map(str::parse).transpose()?,
         // Questions of a file measure; they are not asked.
         count_accesses: args.batch.is_none(),
         robots: args.robots.clone(),
@@ -112,15 +112,6 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
-}
-
-/// The weights of the command line; `relevance` are those of the configuration.
-fn rerank(config: &Config, text: Option<&str>) -> Result<Option<RelevanceWeights>, CliError> {
-    Ok(match text.map(str::trim) {
-        None => None,
-        Some("relevance") => Some(config.relevance.weights()),
-        Some(text) => Some(text.parse()?),
-    })
 }
 
 /// The tags of the command line.

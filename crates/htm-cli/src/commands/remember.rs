@@ -4,18 +4,16 @@ use std::io::Read;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, NaiveDate, Utc};
-use htm_core::{
-    Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Stage, TagRules, TimeExpression, TimeSettings,
-};
+use htm_core::{Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Stage, TagRules, TimeSettings};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{RememberArgs, parse_tags};
 use crate::codes;
-use crate::commands::edit::{parse_object, usage};
+use crate::commands::edit::parse_object;
 use crate::commands::mind::InMind;
 use crate::error::CliError;
+use crate::instant::instant;
 use crate::output::Output;
 
 pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -104,20 +102,6 @@ fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<M
         at: args.at.map(|at| instant(&at, time)).transpose()?,
         ..Memory::new(content)
     })
-}
-
-/// An instant; a day is where it begins in the zone of the settings.
-fn instant(text: &str, time: &TimeSettings) -> Result<DateTime<Utc>, CliError> {
-    if let Ok(instant) = DateTime::parse_from_rfc3339(text) {
-        return Ok(instant.to_utc());
-    }
-    let invalid = || {
-        let hint = "write a date (2026-03-01) or a time (2026-03-01T12:00:00Z)";
-        usage(&format!("`{text}` is not a time for --at"), hint)
-    };
-    let day: NaiveDate = text.parse().map_err(|_| invalid())?;
-    let day: TimeExpression = day.to_string().parse()?;
-    day.resolve(Utc::now(), time)?.from().ok_or_else(invalid)
 }
 
 /// The text, or what standard input has when it is `-`.

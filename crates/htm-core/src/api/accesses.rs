@@ -8,6 +8,7 @@ use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::model::error::chain;
 use crate::model::id::NodeId;
 use crate::store::accesses::{self as store, Accessed};
 
@@ -93,7 +94,7 @@ async fn write(unwritten: &Unwritten, pool: &PgPool) -> bool {
         .collect();
     for (number, batch) in accessed.chunks(BATCH).enumerate() {
         if let Err(error) = store::add(pool, batch).await {
-            tracing::debug!(%error, "how often nodes were recalled is not written yet");
+            tracing::debug!(error = %chain(&error), "how often nodes were recalled is not written yet");
             let rest = accessed.iter().skip(number * BATCH);
             add(counts, rest.filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
             return false;

@@ -8,6 +8,7 @@ use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::model::error::chain;
 use crate::store::robots;
 
 /// How long the first robot that is seen waits for others to be written with it.
@@ -77,6 +78,6 @@ async fn write(seen: &Mutex<Seen>, pool: &PgPool) {
     }
     // Not tried again: it is written with the next minute.
     if let Err(error) = robots::touch(pool, &seen).await {
-        tracing::debug!(%error, "when robots were active last was not written");
+        tracing::debug!(error = %chain(&error), "when robots were active last was not written");
     }
 }

@@ -109,7 +109,7 @@ impl Htm {
         Self { inner: Arc::new(inner), wall: None, reranker: None, expander: None }
     }
 
-    /// This handle with a re-ranker, for [`RecallQuery::cross_encode`](crate::RecallQuery).
+    /// This handle with a re-ranker, for [`RecallQuery::rerank`](crate::RecallQuery).
     #[must_use]
     pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
         Self { reranker: Some(reranker), ..self }

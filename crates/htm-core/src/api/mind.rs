@@ -9,6 +9,7 @@ use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use sqlx::PgPool;
 use tokio::sync::Notify;
 
+use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::working_memory::{Entry, WorkingMemory};
@@ -252,11 +253,11 @@ impl Mind {
         while let Err(error) = self.flush().await {
             let robot = self.name();
             if self.is_closing() {
-                tracing::warn!(code = error.code(), %error, robot, "what it had in mind last is not written");
+                tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it had in mind last is not written");
                 return;
             }
             if wait == RETRY_FIRST {
-                tracing::warn!(code = error.code(), %error, robot, "what it has in mind is not written yet; tried again");
+                tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it has in mind is not written yet; tried again");
             }
             let _woken = tokio::time::timeout(wait, self.closed.notified()).await;
             wait = (wait * 2).min(RETRY_LAST);
@@ -301,7 +302,7 @@ impl OpenMinds {
         for mind in minds.iter().filter_map(Weak::upgrade) {
             if let Err(error) = mind.flush().await {
                 let robot = mind.name();
-                tracing::warn!(code = error.code(), %error, robot, "what it had in mind last is not written");
+                tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it had in mind last is not written");
             }
         }
     }

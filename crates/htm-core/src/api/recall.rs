@@ -9,6 +9,7 @@ use std::time::Instant;
 use search::Search;
 
 use crate::api::htm::Htm;
+use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::recall::{
     Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, TagFilter, auto, facets,
@@ -70,7 +71,7 @@ impl Htm {
     /// beside what the query's own signs do.
     pub(crate) async fn search(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
         let weights =
-            query.rerank.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
+            query.order_by.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
         let namespaces = self.namespaces_or_own(&query.namespaces)?;
         for namespace in &namespaces {
@@ -105,7 +106,7 @@ impl Htm {
                 // A database that fails here fails the text's leg as well.
                 Err(error) if error.kind() == ErrorKind::Database => return Err(error),
                 Err(error) => {
-                    tracing::info!(code = error.code(), %error, "recall without vectors");
+                    tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
                     let reason = format!("{error}; {}", error.hint());
                     degraded.push(Degraded { leg: "vector", code: error.code(), reason });
                     None

@@ -16,6 +16,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::api::htm::Htm;
+use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets, score};
@@ -34,7 +35,7 @@ const MAX_COMPARED: usize = 500;
 impl Htm {
     /// The recall of a valid query that is refined.
     pub(crate) async fn recall_refined(&self, query: &RecallQuery) -> Result<Recalled> {
-        if query.cross_encode && self.reranker().is_none() {
+        if query.rerank && self.reranker().is_none() {
             let message = "re-ranking needs a re-ranker, and none is configured";
             return Err(Error::new(codes::RERANKER_MISSING, message));
         }
@@ -55,7 +56,7 @@ impl Htm {
         if query.fold {
             fold(&mut recalled.hits, &vectors);
         }
-        if query.cross_encode && is_search {
+        if query.rerank && is_search {
             self.rerank(&Words::parse(&query.text).plain, &mut recalled).await;
         }
         if let Some(novelty) = query.diversity.filter(|_| is_search) {
@@ -72,7 +73,7 @@ impl Htm {
     /// How many candidates the search is to bring.
     fn candidates(&self, query: &RecallQuery) -> usize {
         let settings = &self.settings().recall;
-        let reranked = if query.cross_encode { settings.refine.rerank_top } else { 0 };
+        let reranked = if query.rerank { settings.refine.rerank_top } else { 0 };
         let compared =
             if query.fold || query.expand || query.diversity.is_some() { settings.pool } else { 0 };
         query.limit.max(reranked).max(compared).min(MAX_LIMIT)
@@ -181,7 +182,7 @@ async fn within<T>(
 }
 
 fn degrade(recalled: &mut Recalled, leg: &'static str, error: &Error) {
-    tracing::info!(leg, code = error.code(), %error, "recall without a step");
+    tracing::info!(leg, code = error.code(), error = %chain(&error), "recall without a step");
     let degraded = Degraded { leg, code: error.code(), reason: format!("{error}; {}", error.hint()) };
     if !recalled.degraded.contains(&degraded) {
         recalled.degraded.push(degraded);

@@ -179,3 +179,18 @@ impl StdError for Error {
         Some(self.0.source.as_deref()?)
     }
 }
+
+/// An error and its causes on one line; a cause that says the same again is left out.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}

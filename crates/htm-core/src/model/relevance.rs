@@ -103,7 +103,7 @@ impl FromStr for RelevanceWeights {
         }
         let unknown = |what: &str| {
             let value: String = text.chars().take(100).collect();
-            Error::new(codes::RERANK_INVALID, format!("`{value}` names no weights: {what}"))
+            Error::new(codes::ORDER_BY_INVALID, format!("`{value}` names no weights: {what}"))
         };
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         let mut weights = Self::NONE;
@@ -168,10 +168,10 @@ mod tests {
         assert_eq!(read("recency=0.5,similarity = 0.5").unwrap(), half);
         assert_eq!(read("relevance").unwrap(), RelevanceWeights::default());
         for (text, code) in [
-            ("", "rerank_invalid"),
-            ("age", "rerank_invalid"),
-            ("text,text", "rerank_invalid"),
-            ("text=x", "rerank_invalid"),
+            ("", "order_by_invalid"),
+            ("age", "order_by_invalid"),
+            ("text,text", "order_by_invalid"),
+            ("text=x", "order_by_invalid"),
             ("text=0.5", "relevance_weights_invalid"),
             ("text=1.5,tags=-0.5", "relevance_weights_invalid"),
             ("text=NaN", "relevance_weights_invalid"),

@@ -12,6 +12,7 @@ use crate::model::nodes::Revision;
 use crate::model::ontology::{
     CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
+use crate::model::providers::{BreakerState, HoldReason};
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
 use crate::model::tags::TagPath;
 
@@ -63,6 +64,31 @@ impl Decode<'_, Postgres> for TagPath {
         Ok(<String as Decode<Postgres>>::decode(value)?.try_into()?)
     }
 }
+
+/// A word stands in a `text`.
+macro_rules! word {
+    ($type:ty) => {
+        impl Type<Postgres> for $type {
+            fn type_info() -> PgTypeInfo {
+                <String as Type<Postgres>>::type_info()
+            }
+
+            fn compatible(info: &PgTypeInfo) -> bool {
+                <String as Type<Postgres>>::compatible(info)
+            }
+        }
+
+        impl Decode<'_, Postgres> for $type {
+            fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+                let word = <&str as Decode<Postgres>>::decode(value)?;
+                Self::from_word(word).ok_or_else(|| format!("`{word}` is no {}", stringify!($type)).into())
+            }
+        }
+    };
+}
+
+word!(BreakerState);
+word!(HoldReason);
 
 /// A row whose columns are called as the type's fields.
 macro_rules! row {

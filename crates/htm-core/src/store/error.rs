@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgDatabaseError;
 
-use crate::model::error::{DatabaseError, Error, ErrorKind, codes};
+use crate::model::error::{DatabaseError, Error, ErrorKind, chain, codes};
 use crate::model::fault::Fault;
 use crate::model::memory::language_unknown;
 
@@ -57,15 +57,11 @@ impl From<sea_orm::DbErr> for Error {
 }
 
 fn unreachable(error: sqlx::Error) -> Error {
-    let is_unproven = is_unproven(&error);
+    let hint = unproven_hint(&error);
     let failed = Error::new(codes::DATABASE_UNREACHABLE, "the database cannot be reached").caused_by(error);
-    match is_unproven {
-        false => failed,
-        true => failed.with_value("proof", "missing").with_hint(
-            "the server has to prove who it is: name the authority that signed its certificate in database.url \
-             (?sslrootcert=/path/ca.pem), or, in a network that you trust, encrypt without proof (?sslmode=require) \
-             or not at all (?sslmode=disable)",
-        ),
+    match hint {
+        None => failed,
+        Some(hint) => failed.with_value("proof", "missing").with_hint(hint),
     }
 }
 
@@ -117,11 +113,26 @@ fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
     hint.is_some_and(|hint| hint.contains("max_locks_per_transaction"))
 }
 
-/// Whether the server could not prove who it is. A certificate that is refused comes as data that cannot be read.
-fn is_unproven(error: &sqlx::Error) -> bool {
-    match error {
+/// What to do where the server could not prove who it is. A certificate that is refused comes as data that cannot be read.
+fn unproven_hint(error: &sqlx::Error) -> Option<&'static str> {
+    let is_about_proof = match error {
         sqlx::Error::Tls(_) => true,
         sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::InvalidData,
         _ => false,
-    }
+    };
+    let said = chain(error);
+    is_about_proof.then(|| match () {
+        () if said.contains("does not support TLS") => {
+            "turn TLS on at the server, or, in a network that you trust, do without (?sslmode=disable in database.url)"
+        }
+        () if said.contains("not valid for name") => {
+            "the server's certificate is for another name: use that name in database.url, or check only who signed it \
+             (?sslmode=verify-ca)"
+        }
+        () => {
+            "the server has to prove who it is: name the authority that signed its certificate in database.url \
+             (?sslrootcert=/path/ca.pem), or, in a network that you trust, encrypt without proof (?sslmode=require) \
+             or not at all (?sslmode=disable)"
+        }
+    })
 }

@@ -12,6 +12,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgPool;
 
 use crate::model::error::Result;
+use crate::model::providers::HoldReason;
 
 /// A call that somebody would make.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +58,8 @@ pub enum Leave {
     Wait {
         /// How long, by the database's clock.
         wait: Duration,
-        /// `requests_per_minute`, `tokens_per_minute`, `concurrent_calls`, `breaker` or `retry_after`.
-        why: String,
+        /// Why; none for a call that only stands in line.
+        why: Option<HoldReason>,
         /// The place in line, to ask with again. It is lost by who does not ask for some seconds after `wait`.
         turn: Turn,
     },
@@ -133,7 +134,7 @@ pub async fn acquire(pool: &PgPool, call: &Call<'_>, turn: Turn) -> Result<Answe
         }
         false => Leave::Wait {
             wait: Duration::from_millis(u64::try_from(answer.wait_ms).unwrap_or(0)),
-            why: answer.why.unwrap_or_default(),
+            why: answer.why,
             turn: match (turn, answer.turn) {
                 (Turn::Once, _) => Turn::Once,
                 (_, Some(turn)) => Turn::Waiting(turn),
@@ -153,7 +154,7 @@ struct Acquired {
     turn: Option<i64>,
     wait_ms: i64,
     burst: Option<i32>,
-    why: Option<String>,
+    why: Option<HoldReason>,
 }
 
 /// Records why a model could not even be asked, as by a worker that did not start for it. The breaker stays as it is:

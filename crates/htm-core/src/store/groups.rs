@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
+use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::groups::{GroupInfo, GroupMemberInfo, GroupRole};
 use crate::model::id::{GroupId, RobotId};
@@ -20,7 +21,7 @@ pub(crate) async fn notify(pool: &PgPool, group: GroupId) {
     let sent =
         sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(group.to_string()).execute(pool).await;
     if let Err(error) = sent {
-        tracing::debug!(%error, "members of a group were not told; they see it with their next heartbeat");
+        tracing::debug!(error = %chain(&error), "members of a group were not told; they see it with their next heartbeat");
     }
 }
 

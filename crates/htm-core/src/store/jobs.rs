@@ -24,6 +24,7 @@ use super::embeddings::RegisteredModel;
 use super::tags;
 use super::workers::Unseen;
 use crate::model::error::Result;
+use crate::model::error::chain;
 use crate::model::id::NodeId;
 use crate::model::tags::TagRules;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
@@ -374,7 +375,7 @@ pub async fn ping_queue(pool: &PgPool, queue: &str) {
 
 fn log_lost<T>(sent: Result<T, sqlx::Error>) {
     if let Err(error) = sent {
-        tracing::debug!(%error, "a ping was not sent; workers find the jobs when they poll");
+        tracing::debug!(error = %chain(&error), "a ping was not sent; workers find the jobs when they poll");
     }
 }
 

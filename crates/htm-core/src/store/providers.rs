@@ -6,6 +6,7 @@ use sqlx::PgPool;
 use super::jobs;
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::providers::BreakerState;
 
 /// A model of a provider, as an operator sees it. One that has no limit and never failed has no row.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
@@ -22,8 +23,8 @@ pub struct Provider {
     pub calls: i64,
     /// Calls that wait in line for a limit.
     pub waiting: i64,
-    /// `closed`, `open` (no calls) or `half_open` (one call, on trial).
-    pub breaker: String,
+    /// Whether it is asked.
+    pub breaker: BreakerState,
     /// Calls that failed in a row.
     pub failures: i32,
     /// Why the last one did.
@@ -38,7 +39,7 @@ pub struct Provider {
 
 /// A change of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Change<T> {
+pub enum LimitChange<T> {
     /// As it was.
     #[default]
     Keep,
@@ -46,12 +47,12 @@ pub enum Change<T> {
     To(Option<T>),
 }
 
-impl<T> Change<T> {
+impl<T> LimitChange<T> {
     /// Whether it is one, and to what.
     fn parts(self) -> (bool, Option<T>) {
         match self {
-            Change::Keep => (false, None),
-            Change::To(value) => (true, value),
+            LimitChange::Keep => (false, None),
+            LimitChange::To(value) => (true, value),
         }
     }
 }
@@ -60,11 +61,11 @@ impl<T> Change<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitChanges {
     /// Requests a minute, at least 1.
-    pub requests_per_minute: Change<i32>,
+    pub requests_per_minute: LimitChange<i32>,
     /// Tokens a minute, at least 1.
-    pub tokens_per_minute: Change<i32>,
+    pub tokens_per_minute: LimitChange<i32>,
     /// Calls at the same time, at least 1.
-    pub concurrent_calls: Change<i32>,
+    pub concurrent_calls: LimitChange<i32>,
 }
 
 /// The models that have limits or have failed.

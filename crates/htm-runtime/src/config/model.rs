@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use htm_core::{RelevanceWeights, TagLimits, TagRules};
+use htm_core::{TagLimits, TagRules};
 use serde::{Deserialize, Serialize};
 
 use super::secret::{Secret, SecretUrl};
@@ -28,7 +28,6 @@ pub struct Config {
     pub recall: Recall,
     pub rerank: Rerank,
     pub expansion: Expansion,
-    pub relevance: Relevance,
     pub groups: Groups,
     pub jobs: Jobs,
     pub worker: WorkerProcess,
@@ -287,27 +286,6 @@ impl Expansion {
             ("", ExpansionProvider::None | ExpansionProvider::Fake) => "fake",
             (model, _) => model,
         }
-    }
-}
-
-/// `[relevance]`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct Relevance {
-    pub similarity: f64,
-    pub text: f64,
-    pub importance: f64,
-    pub tags: f64,
-    pub recency: f64,
-    pub access: f64,
-}
-
-impl Relevance {
-    /// What they are to the library.
-    pub fn weights(&self) -> RelevanceWeights {
-        let Self { similarity, text, importance, tags, recency, access } = *self;
-        RelevanceWeights { similarity, text, importance, tags, recency, access }
     }
 }
 

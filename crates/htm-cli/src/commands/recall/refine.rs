@@ -9,7 +9,7 @@ use crate::output::one_line;
 /// `query` with what the command line says.
 pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
     RecallQuery {
-        cross_encode: args.cross_encode,
+        rerank: args.rerank,
         diversity: args.diversity,
         fold: args.fold,
         expand: args.expand,
@@ -19,7 +19,7 @@ pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
 
 /// Settings that cannot work are an error here, where somebody can mend them; an answer would only go without.
 pub(super) fn check(session: &Session, query: &RecallQuery) -> htm_core::Result<()> {
-    if query.cross_encode {
+    if query.rerank {
         session.reranker()?;
     }
     if query.expand {

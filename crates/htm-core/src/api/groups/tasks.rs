@@ -10,6 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::inner::Inner;
 use crate::model::error::Result;
+use crate::model::error::chain;
 use crate::store::groups;
 
 /// Heartbeats in a lease.
@@ -47,7 +48,7 @@ async fn heart(inner: Arc<Inner>) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 connection = None;
-                tracing::warn!(code = error.code(), %error, "a heartbeat in a group was missed");
+                tracing::warn!(code = error.code(), error = %chain(&error), "a heartbeat in a group was missed");
             }
             Err(_) => {
                 connection = None;
@@ -76,7 +77,7 @@ async fn tend(inner: Arc<Inner>) {
     while !inner.is_over() {
         inner.untended.notified().await;
         if let Err(error) = inner.tend().await {
-            tracing::warn!(code = error.code(), %error, "a group was not tended; again with the next heartbeat");
+            tracing::warn!(code = error.code(), error = %chain(&error), "a group was not tended; again with the next heartbeat");
         }
     }
 }
@@ -90,7 +91,7 @@ async fn follow(inner: Arc<Inner>) {
             Err(error) => Err(error),
         };
         if let Err(error) = followed {
-            tracing::debug!(%error, "a group was not followed; again with the next heartbeat");
+            tracing::debug!(error = %chain(&error), "a group was not followed; again with the next heartbeat");
         }
     }
 }

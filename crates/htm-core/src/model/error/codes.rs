@@ -75,7 +75,7 @@ error_codes! {
         => "add a word that hits should have, as in `postgres -mysql`";
     RELEVANCE_WEIGHTS_INVALID "relevance_weights_invalid" User "The weights of relevance are not 1 together, or one is below 0."
         => "give similarity, text, importance, tags, recency and access, none below 0 and 1 together";
-    RERANK_INVALID "rerank_invalid" User "A text does not name weights of relevance."
+    ORDER_BY_INVALID "order_by_invalid" User "A text does not name weights of relevance."
         => "write `similarity,recency` (the same weight each), `similarity=0.7,recency=0.3`, or `relevance`";
     TIMEFRAME_INVALID "timeframe_invalid" User "A text is not a timeframe."
         => "give a day (2026-03-01, 3 March 2026), a range (2026-03-01..2026-04-01, either side may be left out), several \
@@ -225,7 +225,7 @@ error_codes! {
     DATABASE_UNREACHABLE "database_unreachable" Transient "The database cannot be reached."
         => "check database.url, and that the server runs";
     DATABASE_EXHAUSTED "database_exhausted" Transient "The database has run out of disk, memory or files."
-        => "free disk space or memory on the database's server; what waits goes on by itself";
+        => "free disk space or memory on the database's server, then do it again; workers go on by themselves";
     DATABASE_LOCKS "database_locks" Permanent "A transaction needs more locks than the server has room for."
         => "give it less at once, or raise max_locks_per_transaction on the database's server";
     DATABASE_DENIED "database_denied" Permanent "The database does not let the program in, or not do what it needs."

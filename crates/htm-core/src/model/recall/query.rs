@@ -100,7 +100,7 @@ pub struct RecallQuery {
     pub boost_tags: Vec<TagFilter>,
     /// Orders the candidates by relevance with these weights. Default with `boost_tags`: the weights of the
     /// [settings](crate::RecallSettings::relevance).
-    pub rerank: Option<RelevanceWeights>,
+    pub order_by: Option<RelevanceWeights>,
     /// Whether hits count as accessed. Turn it off for evaluations.
     pub count_accesses: bool,
     /// Only memories of any of these robots.
@@ -124,7 +124,7 @@ pub struct RecallQuery {
     pub correct: bool,
     /// Whether a re-ranker ([`Htm::with_reranker`](crate::Htm::with_reranker)), which reads query and text together,
     /// orders the first candidates.
-    pub cross_encode: bool,
+    pub rerank: bool,
     /// Prefers hits that differ: 0 (relevance only) to 1 (novelty only), by maximal marginal relevance (Carbonell and
     /// Goldstein 1998).
     pub diversity: Option<f64>,
@@ -137,7 +137,7 @@ pub struct RecallQuery {
 
 impl RecallQuery {
     pub(crate) fn is_refined(&self) -> bool {
-        self.cross_encode || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
+        self.rerank || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
     }
 
     /// A query for `text` with defaults for the rest: hybrid, 20 hits, no filter.
@@ -150,7 +150,7 @@ impl RecallQuery {
             tags: Vec::new(),
             any_tag: false,
             boost_tags: Vec::new(),
-            rerank: None,
+            order_by: None,
             count_accesses: true,
             robots: Vec::new(),
             session: None,
@@ -161,7 +161,7 @@ impl RecallQuery {
             snippets: false,
             explain: false,
             correct: true,
-            cross_encode: false,
+            rerank: false,
             diversity: None,
             fold: false,
             expand: false,
@@ -218,8 +218,8 @@ impl RecallQuery {
     }
 
     /// Orders by relevance with these weights.
-    pub fn rerank(mut self, weights: RelevanceWeights) -> Self {
-        self.rerank = Some(weights);
+    pub fn order_by(mut self, weights: RelevanceWeights) -> Self {
+        self.order_by = Some(weights);
         self
     }
 

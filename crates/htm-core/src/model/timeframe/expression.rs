@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 
 use super::calendar::Calendar;
-use super::grammar::{Parser, Part};
+use super::grammar::{Parser, Part, Period};
 use super::tokens::tokens;
 use super::{TimeSettings, Timeframe};
 use crate::model::error::{Error, Result, codes};
@@ -87,6 +87,21 @@ impl TimeExpression {
             all = Some(all.map_or_else(|| one.clone(), |all| all.or(&one)));
         }
         Ok(all.unwrap_or(Timeframe::ALL))
+    }
+
+    /// When it begins, at the instant `now`: a point in time (`now`, `2026-03-01T12:00`) is itself, not its day. None of
+    /// what has no beginning (`before 2020`).
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn begins(&self, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Option<DateTime<Utc>>> {
+        let begins = match &self.parts[..] {
+            [Part::During(period @ (Period::Instant(_) | Period::Local(_) | Period::Now))] => {
+                Self::new(self.text.clone(), vec![Part::Since(period.clone())]).resolve(now, settings)?
+            }
+            _ => self.resolve(now, settings)?,
+        };
+        Ok(begins.from())
     }
 }
 

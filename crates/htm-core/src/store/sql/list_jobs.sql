@@ -20,12 +20,17 @@ select j.id, j.job_type as queue,
        coalesce(j.priority, 0) as priority, j.idempotency_key as key, j.metadata -> 'parked' as parked,
        (j.metadata -> 'deferred_since')::timestamptz as deferred_since,
        j.job as payload, now() as read_at
-  from apalis.jobs j
- where {{chosen}}
- order by case when j.status = 'Killed' then 1
-               when j.status = 'Done' then 5
-               when j.metadata ? 'parked' then 2
-               when j.last_result ? 'Err' then 3
-               else 4 end,
-          coalesce(j.done_at, j.lock_at, j.run_at) desc, j.id desc
- limit $7
+  -- Which ones, before anything else is read of them: there may be millions.
+  from (select j.id as chosen_id,
+               case when j.status = 'Killed' then 1
+                    when j.status = 'Done' then 5
+                    when j.metadata ? 'parked' then 2
+                    when j.last_result ? 'Err' then 3
+                    else 4 end as place,
+               coalesce(j.done_at, j.lock_at, j.run_at) as at
+          from apalis.jobs j
+         where {{chosen}}
+         order by place, at desc, chosen_id desc
+         limit $7) chosen
+  join apalis.jobs j on j.id = chosen.chosen_id
+ order by chosen.place, chosen.at desc, j.id desc

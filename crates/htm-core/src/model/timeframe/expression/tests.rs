@@ -101,6 +101,25 @@ fn same(here: &Here, text: &str, within: impl Fn(NaiveDateTime) -> bool) -> Resu
     Ok(())
 }
 
+#[test]
+fn a_point_in_time_begins_at_itself_and_a_period_at_its_start() {
+    let here = Here::new("2026-03-10T15:30:00Z", Tz::Europe__Berlin);
+    let settings = TimeSettings { zone: here.zone.name().parse().unwrap(), week_start: here.week_start };
+    for (text, begins) in [
+        ("now", Some("2026-03-10T15:30:00Z")),
+        ("2026-03-01T12:00:00Z", Some("2026-03-01T12:00:00Z")),
+        ("2026-03-01 12:00", Some("2026-03-01T11:00:00Z")),
+        ("2026-03-01", Some("2026-02-28T23:00:00Z")),
+        ("yesterday", Some("2026-03-08T23:00:00Z")),
+        ("since Monday", Some("2026-03-08T23:00:00Z")),
+        ("before 2020", None),
+    ] {
+        let expression: TimeExpression = text.parse().unwrap();
+        let begins = begins.map(|begins| begins.parse::<DateTime<Utc>>().unwrap());
+        assert_eq!(expression.begins(here.now, &settings).unwrap(), begins, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

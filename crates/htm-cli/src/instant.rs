@@ -1,0 +1,21 @@
+//! Points in time as people write them: a day, a time, or words.
+
+use chrono::{DateTime, Utc};
+use htm_core::{TimeExpression, TimeSettings};
+
+use crate::commands::edit::usage;
+use crate::error::CliError;
+
+/// Reads what `--timeframe` reads: when it begins, in the zone of the settings.
+pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Utc>, CliError> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text.trim()) {
+        return Ok(time.to_utc());
+    }
+    let begins = text.parse::<TimeExpression>()?.begins(Utc::now(), settings)?;
+    begins.ok_or_else(|| {
+        usage(
+            &format!("`{text}` has no beginning"),
+            "name a time that has one: `2026-03-01`, `now` or `3 months ago`",
+        )
+    })
+}
