@@ -82,6 +82,19 @@ async fn every_strategy_finds_and_says_how() {
 }
 
 #[tokio::test]
+async fn a_lone_hit_has_the_score_of_its_answer() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("We pin PostgreSQL 17.2.")).await.unwrap();
+    drain(&db, Stage::Embed).await;
+    for strategy in Strategy::ALL {
+        let recalled = htm.recall(&RecallQuery::new("pin PostgreSQL").strategy(strategy)).await.unwrap();
+        let scores: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.score).collect();
+        assert!(scores.len() == 1 && scores[0] > 0.0 && scores[0] <= 1.0, "{strategy}: {scores:?}");
+    }
+}
+
+#[tokio::test]
 async fn filters_narrow_every_strategy() {
     let db = TestDatabase::new().await;
     let htm = filled(&db).await;

@@ -105,6 +105,16 @@ async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
 }
 
 #[tokio::test]
+async fn the_cause_of_a_databases_error_is_told() {
+    let sandbox = Sandbox::on("postgres://ada:hunter2@127.0.0.1:1/memories")
+        .set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "200");
+    let answer = sandbox.htm(&["doctor"]).await;
+    assert!(answer.stdout.contains("database_unreachable"), "{answer:?}");
+    assert!(answer.stdout.contains("Connection refused"), "{answer:?}");
+    assert!(!answer.stdout.contains("hunter2"), "{answer:?}");
+}
+
+#[tokio::test]
 async fn what_an_operator_or_a_breaker_holds_back_is_told_with_the_way_on() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

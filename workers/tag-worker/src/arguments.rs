@@ -1,4 +1,4 @@
-//! What the command line takes.
+//! The arguments of the command line.
 
 use clap::Parser;
 use htm_core::Stage;

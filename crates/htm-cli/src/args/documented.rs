@@ -42,7 +42,7 @@ fn calls(line: &str) -> Vec<Vec<String>> {
     calls.map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect()
 }
 
-/// What clap says against a call.
+/// The error of clap for a call.
 fn refusal(call: &[String]) -> Option<String> {
     let refused = match call[0].as_str() {
         "htm" => Arguments::try_parse_from(call).err(),

@@ -46,7 +46,7 @@ pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) ->
     result
 }
 
-/// What a backfill did.
+/// The result of a backfill.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     run: i64,

@@ -10,11 +10,14 @@ pub(crate) fn answered(similarity: Option<f64>, text_share: Option<f64>, weight_
 }
 
 /// The score of a hit that is ordered by `value`: the best hit's is how far it answers, the others' are in proportion.
+///
+/// A best value that is not above 0 has no proportions: candidates that are equal, or only one, are normalised to 0.
 pub(crate) fn in_proportion(best_answered: f64, best_value: f64, value: f64) -> f64 {
-    match best_value > 0.0 {
-        true => (best_answered * value / best_value).clamp(0.0, 1.0),
-        false => 0.0,
-    }
+    let share = match best_value > 0.0 {
+        true => value / best_value,
+        false => f64::from(u8::from(value >= best_value)),
+    };
+    (best_answered * share).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -34,15 +37,14 @@ mod tests {
     proptest! {
         #[test]
         fn scores_are_in_order_and_between_0_and_1(
-            answered in 0.0_f64..=1.0, mut values in prop::collection::vec(-2.0_f64..20.0, 1..9),
+            answered in 0.0_f64..=1.0, mut values in prop::collection::vec(prop_oneof![Just(0.0), -2.0_f64..20.0], 1..9),
         ) {
             values.sort_by(|a, b| b.total_cmp(a));
             let scores: Vec<f64> = values.iter().map(|&value| in_proportion(answered, values[0], value)).collect();
             prop_assert!(scores.is_sorted_by(|a, b| a >= b));
             prop_assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)));
-            if values[0] > 0.0 {
-                prop_assert!((scores[0] - answered).abs() < 1e-9);
-            }
+            // Also of a lone hit: nothing to compare it with makes its value 0, not its answer worthless.
+            prop_assert!((scores[0] - answered).abs() < 1e-9);
         }
     }
 }
