@@ -143,6 +143,11 @@ fn of_code(error: &Error) -> Option<String> {
             )
         }
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
+        "database_unreachable" if value("file").is_some() => {
+            "check what database.url names (`htm config show`): the directory of the server's socket (host), and the \
+             files sslrootcert, sslcert and sslkey"
+                .into()
+        }
         "database_unreachable" if value("proof").is_none() => {
             "check database.url with `htm config show` and the server with `htm db status`".into()
         }

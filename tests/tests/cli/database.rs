@@ -123,3 +123,26 @@ async fn a_server_elsewhere_that_does_not_prove_itself_is_told_nothing() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_certificate_file_that_is_missing_and_an_unknown_sslmode_are_told() {
+    let between = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = between.local_addr().unwrap().port();
+    let url = |query: &str| format!("postgres://ada:hunter2@127.0.0.1:{port}/memories?{query}");
+    let sandbox = Sandbox::on(&url("sslmode=verify-full&sslrootcert=/nowhere/ca.pem"))
+        .set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "20000");
+    let agree_to_tls = async {
+        let (mut stream, _) = between.accept().await.unwrap();
+        stream.read_exact(&mut [0; 8]).await.unwrap();
+        stream.write_all(b"S").await.unwrap();
+        // Until the client gives up.
+        stream.read(&mut [0; 1024]).await.ok();
+    };
+    let (answer, ()) = tokio::join!(sandbox.htm(&["db", "status"]), agree_to_tls);
+    let said = answer.fails(75, "database_unreachable");
+    assert!(said.contains("sslrootcert") && !said.contains("hunter2"), "{said}");
+
+    let unknown = Sandbox::on(&url("sslmode=verifyfull")).htm(&["db", "status"]).await;
+    let said = unknown.fails(1, "database_url_invalid");
+    assert!(said.contains("`verifyfull`") && said.contains("verify-full"), "{said}");
+}

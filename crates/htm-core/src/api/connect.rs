@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 
 /// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
 const KNOWN: &[&str] = &[
@@ -28,12 +28,15 @@ const KNOWN: &[&str] = &[
     "user",
 ];
 
+/// Values of `sslmode`.
+const SSL_MODES: &[&str] = &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
 /// Parses `postgres://user:password@host/database?sslmode=…`. Without `sslmode` (or `PGSSLMODE`), a server on another
 /// machine must present a certificate for its name that the system's roots or `sslrootcert` trust. Otherwise a man in
 /// the middle could read passwords and memories.
 ///
 /// # Errors
-/// `database_denied`: it is no URL.
+/// `database_url_invalid`: it is no URL, or it has an unknown `sslmode`.
 pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
     let (place, query) = url.split_once('?').unwrap_or((url, ""));
     let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
@@ -50,10 +53,17 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
             "the database's URL has parameters that are not known here and are passed over"
         );
     }
+    let is_mode = |parameter: &&&str| matches!(name(parameter).as_str(), "sslmode" | "ssl-mode");
+    let mode =
+        known.iter().find(is_mode).map(|parameter| parameter.split_once('=').map_or("", |(_, mode)| mode));
+    if let Some(unknown) = mode.filter(|mode| !SSL_MODES.contains(&mode.to_ascii_lowercase().as_str())) {
+        let message = format!("the database's URL has the unknown sslmode `{unknown}`");
+        let hint = format!("use one of {}", SSL_MODES.join(", "));
+        return Err(Error::new(codes::DATABASE_URL_INVALID, message).with_hint(hint));
+    }
     let options: PgConnectOptions = format!("{place}?{}", known.join("&")).parse()?;
-    let says = known.iter().any(|parameter| matches!(name(parameter).as_str(), "sslmode" | "ssl-mode"));
     // `prefer` is what nobody said: it takes whatever certificate there is, and none.
-    if says || !matches!(options.get_ssl_mode(), PgSslMode::Prefer) || is_here(&options) {
+    if mode.is_some() || !matches!(options.get_ssl_mode(), PgSslMode::Prefer) || is_here(&options) {
         return Ok(options);
     }
     Ok(options.ssl_mode(PgSslMode::VerifyFull))
@@ -104,6 +114,14 @@ mod tests {
             connect_options("postgres://h/d?pass=hunter2&user=ada&options[jit]=off&%70ort=1").unwrap();
         assert_eq!((options.get_username(), options.get_port()), ("ada", 5432));
         assert_eq!(options.get_options(), Some("-c jit=off"));
-        assert_eq!(connect_options("postgres//h").unwrap_err().code(), "database_denied");
+        assert_eq!(connect_options("postgres//h").unwrap_err().code(), "database_url_invalid");
+    }
+
+    #[test]
+    fn an_unknown_sslmode_is_named() {
+        let error = connect_options("postgres://me@db/htm?sslmode=verifyfull").unwrap_err();
+        assert_eq!(error.code(), "database_url_invalid");
+        assert!(error.to_string().contains("`verifyfull`"), "{error}");
+        assert!(error.hint().contains("verify-full"), "{}", error.hint());
     }
 }

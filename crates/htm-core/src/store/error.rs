@@ -35,7 +35,9 @@ impl From<sqlx::Error> for Error {
                 }
                 _ => refused().caused_by(error),
             },
-            E::Configuration(_) => denied(error),
+            E::Configuration(_) => {
+                Error::new(codes::DATABASE_URL_INVALID, "the database's URL cannot be read").caused_by(error)
+            }
             _ => refused().caused_by(error),
         }
     }
@@ -57,11 +59,13 @@ impl From<sea_orm::DbErr> for Error {
 }
 
 fn unreachable(error: sqlx::Error) -> Error {
-    let hint = unproven_hint(&error);
+    let unproven = unproven_hint(&error);
+    let missing = missing_file_hint(&error);
     let failed = Error::new(codes::DATABASE_UNREACHABLE, "the database cannot be reached").caused_by(error);
-    match hint {
-        None => failed,
-        Some(hint) => failed.with_value("proof", "missing").with_hint(hint),
+    match (unproven, missing) {
+        (Some(hint), _) => failed.with_value("proof", "missing").with_hint(hint),
+        (None, Some(hint)) => failed.with_value("file", "missing").with_hint(hint),
+        (None, None) => failed,
     }
 }
 
@@ -111,6 +115,15 @@ impl From<sqlx::Error> for DatabaseError {
 fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
     let hint = error.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::hint);
     hint.is_some_and(|hint| hint.contains("max_locks_per_transaction"))
+}
+
+/// What to do where a file cannot be opened: the driver does not say which.
+fn missing_file_hint(error: &sqlx::Error) -> Option<&'static str> {
+    let sqlx::Error::Io(error) = error else { return None };
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied).then_some(
+        "check the files that database.url names: the directory of the server's socket (host), and sslrootcert, \
+         sslcert and sslkey",
+    )
 }
 
 /// What to do where the server could not prove who it is. A certificate that is refused comes as data that cannot be read.

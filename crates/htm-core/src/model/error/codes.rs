@@ -228,6 +228,8 @@ error_codes! {
         => "free disk space or memory on the database's server, then do it again; workers go on by themselves";
     DATABASE_LOCKS "database_locks" Permanent "A transaction needs more locks than the server has room for."
         => "give it less at once, or raise max_locks_per_transaction on the database's server";
+    DATABASE_URL_INVALID "database_url_invalid" Permanent "The database's URL cannot be read, or one of its parameters has an unknown value."
+        => "write it as postgres://user:password@host:5432/database, parameters behind a ?";
     DATABASE_DENIED "database_denied" Permanent "The database does not let the program in, or not do what it needs."
         => "check user, password and database in database.url, and the role's privileges";
     DATABASE_ERROR "database_error" Bug "The database refused a statement. Transient for a deadlock, a conflict or a timeout."
