@@ -33,7 +33,7 @@ impl TestDatabase {
         let admin: PgConnectOptions = server.url().parse().expect("the server's URL");
         let mut connection = PgConnection::connect_with(&admin).await.expect("the test server answers");
         if let Some(template) = &template {
-            ensure_template(&mut connection, &admin, template).await;
+            ensure_template(&mut connection, &server, &admin, template).await;
         }
         let name = format!("t_{}", ulid::Ulid::new().to_string().to_lowercase());
         let from = template.unwrap_or_else(|| "template0".into());
@@ -111,7 +111,12 @@ fn template_name() -> String {
     format!("htm_template_{hash:016x}")
 }
 
-async fn ensure_template(connection: &mut PgConnection, admin: &PgConnectOptions, name: &str) {
+async fn ensure_template(
+    connection: &mut PgConnection,
+    server: &Server,
+    admin: &PgConnectOptions,
+    name: &str,
+) {
     sqlx::query("select pg_advisory_lock(20261121)").execute(&mut *connection).await.expect("the lock");
     let ready: bool =
         sqlx::query_scalar("select exists (select from pg_database where datname = $1 and datistemplate)")
@@ -121,6 +126,17 @@ async fn ensure_template(connection: &mut PgConnection, admin: &PgConnectOptions
             .expect("the list of databases");
     if !ready {
         let run = |sql: String| sqlx::raw_sql(AssertSqlSafe(sql));
+        if server.is_own() {
+            // Only a crash of the whole machine loses what is not flushed. The databases of a thousand tests are not kept.
+            let fast = [
+                "alter system set fsync = off",
+                "alter system set full_page_writes = off",
+                "select pg_reload_conf()",
+            ];
+            for sql in fast {
+                run(sql.to_owned()).execute(&mut *connection).await.expect("the tests' own server is set");
+            }
+        }
         run(format!("drop database if exists {name}")).execute(&mut *connection).await.expect("dropped");
         run(format!("create database {name} template template0"))
             .execute(&mut *connection)

@@ -19,6 +19,11 @@ impl Server {
         Self::Private(Box::new(server.start().await.expect("the tests' PostgreSQL starts")))
     }
 
+    /// Whether it is the tests' own, whose settings they may change.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Self::Private(_))
+    }
+
     /// Its URL, with a database that is there.
     pub(crate) fn url(&self) -> String {
         match self {

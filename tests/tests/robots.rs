@@ -258,7 +258,7 @@ async fn a_memory_that_meets_a_merge_is_neither_refused_nor_lost() {
                         }
                     }
                     1 => {
-                        let mut tx = htm.pool().begin().await.unwrap();
+                        let mut tx = htm.database_pool().unwrap().begin().await.unwrap();
                         let pending = htm.remember_in_tx(&mut tx, memory(0)).await.unwrap();
                         tx.commit().await.unwrap();
                         nodes.push(pending.notify().node);

@@ -16,7 +16,7 @@ fn with_settings(htm: &Htm, change: impl FnOnce(&mut Settings)) -> Htm {
     let mut settings = htm.settings().clone();
     change(&mut settings);
     let embedder = htm_providers::fake::embedder(Default::default()).unwrap();
-    Htm::with_pool(htm.pool().clone(), settings, Some(embedder))
+    Htm::with_pool(htm.database_pool().unwrap().clone(), settings, Some(embedder))
 }
 
 fn in_zone(htm: &Htm, zone: &str) -> Htm {

@@ -112,6 +112,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ("backfill", htm.count_backfill(&backfill(elsewhere)).await.unwrap_err()),
         ("backfill all", htm.count_backfill(&backfill(None)).await.unwrap_err()),
         ("counts of a cache that all share", htm.query_cache().unwrap_err()),
+        ("the pool of all", htm.database_pool().unwrap_err()),
         ("a wider wall", htm.within(["atlas", "secret"]).unwrap_err()),
     ] {
         assert_eq!(error.code(), "namespace_forbidden", "{what}");

@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The database of the configuration; the private PostgreSQL when none is named.
     let loaded = Config::load(&Default::default())?;
     let session = Session::open(&loaded.config).await?;
-    let htm = session.htm_with_embedder()?;
+    let htm = session.htm();
 
     // A robot comes with what it had in mind when it was last seen.
     let robot = htm.robot("architect").await?;

@@ -1,7 +1,6 @@
 //! A process's connection to its memory: the database, started and migrated if it is the private one.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::error::chain;
@@ -31,8 +30,8 @@ const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_user_timeout", "30000"),
 ];
 
-/// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: what its handles write
-/// behind the calls is written then, and the private PostgreSQL stops with its last user.
+/// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: buffered writes are
+/// flushed then, and the private PostgreSQL stops with its last user.
 pub struct Session {
     config: Config,
     paths: Paths,
@@ -40,15 +39,7 @@ pub struct Session {
     server: Option<ServerUse>,
     embedders: Arc<ConfiguredEmbedders>,
     refiners: Refiners,
-    handles: Mutex<BTreeMap<Asks, Htm>>,
-}
-
-/// What a handle of a session recalls with. There is one of each kind: a program may ask for it as often as it likes.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Asks {
-    Text,
-    ActiveModel,
-    Model(String),
+    htm: Htm,
 }
 
 impl Session {
@@ -59,7 +50,7 @@ impl Session {
     /// use htm_core::{Memory, RecallQuery};
     /// let loaded = htm_runtime::config::Config::load(&Default::default())?;
     /// let session = htm_runtime::Session::open(&loaded.config).await?;
-    /// let htm = session.htm_with_embedder()?;
+    /// let htm = session.htm();
     /// htm.remember(Memory::new("The staging database moved to port 5433.")).await?;
     /// let recalled = htm.recall(&RecallQuery::new("which port is staging on?")).await?;
     /// session.close().await;
@@ -92,15 +83,9 @@ impl Session {
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
         let refiners = Refiners::new(config);
-        Ok(Self {
-            config: config.clone(),
-            paths,
-            pool,
-            server,
-            embedders,
-            refiners,
-            handles: Mutex::default(),
-        })
+        let htm = Htm::with_embedders(pool.clone(), settings(config), Some(embedders.clone()));
+        let htm = refiners.given_to(htm);
+        Ok(Self { config: config.clone(), paths, pool, server, embedders, refiners, htm })
     }
 
     /// The pool of the session.
@@ -123,39 +108,10 @@ impl Session {
         self.server.as_ref().map_or_else(|| self.config.database.url.expose().to_owned(), ServerUse::url)
     }
 
-    /// A handle that writes, and recalls by full text. Loads no model.
+    /// The session's handle. Recall by vectors uses the model that is active at the time; its embedder is made at the
+    /// first query that needs it.
     pub fn htm(&self) -> Htm {
-        self.handle(Asks::Text)
-    }
-
-    /// A handle that recalls by vector as well: with the model that is active at the time, whose embedder is made when
-    /// it is needed first.
-    ///
-    /// # Errors
-    /// None today: an embedder that cannot be made is told by the answer to a recall.
-    pub fn htm_with_embedder(&self) -> Result<Htm> {
-        Ok(self.handle(Asks::ActiveModel))
-    }
-
-    /// As [`htm_with_embedder`](Self::htm_with_embedder), but recall asks the model of this label, active or not.
-    pub fn htm_asking(&self, model: &str) -> Htm {
-        self.handle(Asks::Model(model.into()))
-    }
-
-    fn handle(&self, asks: Asks) -> Htm {
-        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || {
-            let mut settings = settings(&self.config);
-            let embedders = match &asks {
-                Asks::Text => None,
-                Asks::ActiveModel | Asks::Model(_) => Some(self.embedders.clone() as Arc<dyn Embedders>),
-            };
-            if let Asks::Model(model) = &asks {
-                settings.recall_model = Some(model.clone());
-            }
-            self.refiners.given_to(Htm::with_embedders(self.pool.clone(), settings, embedders))
-        };
-        handles.entry(asks.clone()).or_insert_with(new).clone()
+        self.htm.clone()
     }
 
     /// The embedder of a registered model, made once a session.
@@ -200,19 +156,11 @@ impl Session {
         self.refiners.expander()
     }
 
-    /// Ends it: [flushes](Htm::flush) its handles, closes the pool and lets go of the private PostgreSQL. A server that
-    /// does not stop is logged: it is no failure of what the session was opened for.
+    /// [Flushes](Htm::flush) the handle, closes the pool and releases the private PostgreSQL. Failures are logged only.
     pub async fn close(self) {
-        let handles = self.handles.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let flush = async {
-            for htm in handles.values() {
-                htm.flush().await;
-            }
-        };
-        if tokio::time::timeout(CLOSE, flush).await.is_err() {
-            tracing::warn!("the database did not take in time what is written behind the calls");
+        if tokio::time::timeout(CLOSE, self.htm.flush()).await.is_err() {
+            tracing::warn!("the database did not take the buffered writes in time");
         }
-        drop(handles);
         if tokio::time::timeout(CLOSE, self.pool.close()).await.is_err() {
             tracing::warn!("a connection to the database did not end in time; it ends with the process");
         }
@@ -380,7 +328,6 @@ fn settings(config: &Config) -> Settings {
             refine: refiners::settings(config),
             ..RecallSettings::default()
         },
-        recall_model: None,
         cache_entries: config.embedding.cache_entries,
     }
 }

@@ -24,7 +24,7 @@ async fn filled(db: &TestDatabase, memories: &[(&str, &str)]) -> Htm {
 /// The same memories by a handle with other settings of refinement.
 fn with_refine(htm: &Htm, refine: RefineSettings) -> Htm {
     let recall = RecallSettings { refine, ..htm.settings().recall.clone() };
-    Htm::with_pool(htm.pool().clone(), Settings { recall, ..htm.settings().clone() }, None)
+    Htm::with_pool(htm.database_pool().unwrap().clone(), Settings { recall, ..htm.settings().clone() }, None)
 }
 
 const TABS: [(&str, &str); 4] = [
@@ -131,7 +131,8 @@ async fn a_re_ranker_that_fails_is_late_or_breaks_its_contract_leaves_the_order(
     let slow = FakeReranker::default().with_latency(Duration::from_secs(60));
     let embedder: Arc<dyn htm_core::provider::Embedder> =
         Arc::new(htm_providers::fake::FakeEmbedder::default());
-    let late = Htm::with_pool(htm.pool().clone(), settings, Some(embedder)).with_reranker(Arc::new(slow));
+    let late = Htm::with_pool(htm.database_pool().unwrap().clone(), settings, Some(embedder))
+        .with_reranker(Arc::new(slow));
     let failing = FakeReranker::failing(ProviderErrorKind::Server);
     for (htm, code) in [
         (htm.clone().with_reranker(Arc::new(failing)), "provider_server_error"),

@@ -309,7 +309,7 @@ async fn with_htm<T>(
     work: impl AsyncFnOnce(&Htm) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let session = Session::open(config).await?;
-    let result = async { work(&session.htm_with_embedder()?).await }.await;
+    let result = async { work(&session.htm()).await }.await;
     session.close().await;
     result
 }

@@ -105,7 +105,7 @@ async fn on_database(
 }
 
 async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Result<bool, CliError> {
-    let htm = session.htm_with_embedder()?;
+    let htm = session.htm();
     output.heading("3. The memories");
     let report =
         import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output)

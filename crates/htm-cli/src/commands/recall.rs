@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Strategy, TagFilter, TimeFilter,
-    TimePhrase, Timeframe, VectorSearch, Zone,
+    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, TagFilter, TimeFilter, TimePhrase,
+    Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -29,10 +29,7 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
     let session = Session::open(config).await?;
     let result = async {
         refine::check(&session, &query)?;
-        let htm = match query.strategy {
-            Strategy::Fulltext => session.htm(),
-            _ => session.htm_with_embedder()?,
-        };
+        let htm = session.htm();
         match &args.batch {
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {

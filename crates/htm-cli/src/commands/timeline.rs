@@ -35,10 +35,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     };
     let session = Session::open(config).await?;
     let result = async {
-        let htm = match query.topic {
-            None => session.htm(),
-            Some(_) => session.htm_with_embedder()?,
-        };
+        let htm = session.htm();
         let timeline = htm.conversation_timeline(&query).await?;
         let filters = Filters {
             namespaces: &query.namespaces,

@@ -46,7 +46,7 @@ impl Htm {
             Error::new(codes::EMBEDDER_MISSING, message)
         })?;
         let models = self.recent_models().await?;
-        let candidates: Vec<&RegisteredModel> = match label.or(self.settings().recall_model.as_deref()) {
+        let candidates: Vec<&RegisteredModel> = match label {
             Some(label) => vec![embeddings::by_label(&models, label)?],
             None => {
                 let in_state = |state| models.iter().filter(move |model| model.state == state);
@@ -76,8 +76,7 @@ impl Htm {
         asked: &RegisteredModel,
         query: &RecallQuery,
     ) -> Result<Option<String>> {
-        let was_named = !query.models.is_empty() || self.settings().recall_model.is_some();
-        if was_named || asked.state == ModelState::Active {
+        if !query.models.is_empty() || asked.state == ModelState::Active {
             return Ok(None);
         }
         let models = self.recent_models().await?;

@@ -121,8 +121,16 @@ impl Htm {
         Self { expander: Some(expander), ..self }
     }
 
-    /// The handle's pool.
-    pub fn pool(&self) -> &PgPool {
+    /// The handle's pool, for statements of the application's own.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` on a handle with a wall: a pool knows no wall.
+    pub fn database_pool(&self) -> Result<&PgPool> {
+        self.admit_all()?;
+        Ok(self.pool())
+    }
+
+    pub(crate) fn pool(&self) -> &PgPool {
         &self.inner.pool
     }
 

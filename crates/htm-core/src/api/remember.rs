@@ -128,7 +128,7 @@ impl Htm {
     ///
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut tx = htm.pool().begin().await?;
+    /// let mut tx = htm.database_pool()?.begin().await?;
     /// sqlx::query("insert into tickets (title) values ('Disk full')").execute(&mut *tx).await?;
     /// let pending = htm.remember_in_tx(&mut tx, htm_core::Memory::new("Ticket: disk full")).await?;
     /// tx.commit().await?;

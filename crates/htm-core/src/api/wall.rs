@@ -13,7 +13,7 @@ impl Htm {
     /// all fail; nodes of other namespaces are not found. The default namespace is the handle's own, or the first of
     /// these if it is not among them. A restricted handle can only be restricted further.
     ///
-    /// The wall restricts this library's calls. It does not restrict [`pool`](Self::pool).
+    /// The wall restricts this library's calls. The handle does not give its [pool](Self::database_pool) away.
     ///
     /// ```no_run
     /// # fn example(htm: htm_core::Htm) -> htm_core::Result<()> {

@@ -34,8 +34,6 @@ pub struct Settings {
     pub max_attempts: u32,
     /// How recall searches.
     pub recall: RecallSettings,
-    /// The label of recall's model; none: the active one.
-    pub recall_model: Option<String>,
     /// The number of cached query embeddings.
     pub cache_entries: u64,
 }
@@ -55,7 +53,6 @@ impl Default for Settings {
             tag_model: ModelName::new("local", "all-MiniLM-L6-v2"),
             max_attempts: 25,
             recall: RecallSettings::default(),
-            recall_model: None,
             cache_entries: 10_000,
         }
     }

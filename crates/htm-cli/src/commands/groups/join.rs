@@ -28,7 +28,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
     };
     let lease = Duration::from_millis(config.groups.lease_ms);
     let options = JoinOptions { role, lease, max_tokens: config.groups.max_tokens };
-    let member = group(&session.htm_with_embedder()?, &args.group).join(robot, options).await?;
+    let member = group(&session.htm(), &args.group).join(robot, options).await?;
     let mut events = member.events();
     let nodes = member.entries().await.len();
     say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }));

@@ -31,7 +31,6 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
         }
     }
     let (queries, sampled) = queries(session, &args).await?;
-    let (a, b) = (session.htm_asking(&args.a), session.htm_asking(&args.b));
     let bar = output.progress(queries.len() as u64, "queries");
     let mut compared = Vec::new();
     for query in queries {
@@ -40,7 +39,7 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
         let query = RecallQuery { namespaces, count_accesses: false, ..RecallQuery::new(query.text) }
             .strategy(Strategy::Vector)
             .limit(TOP);
-        let (hits_a, hits_b) = (hits(&a, &args.a, &query).await?, hits(&b, &args.b, &query).await?);
+        let (hits_a, hits_b) = (hits(&htm, &args.a, &query).await?, hits(&htm, &args.b, &query).await?);
         let shared = hits_a.intersection(&hits_b).count();
         compared.push(Compared { query: query.text, shared, of: hits_a.len().max(hits_b.len()) });
         bar.inc(1);
@@ -107,7 +106,8 @@ fn mean(compared: &[Compared]) -> Option<f64> {
 }
 
 async fn hits(htm: &Htm, label: &str, query: &RecallQuery) -> Result<HashSet<NodeId>, CliError> {
-    let recalled = htm.recall(query).await?;
+    let query = RecallQuery { models: vec![label.to_owned()], ..query.clone() };
+    let recalled = htm.recall(&query).await?;
     match recalled.degraded.first() {
         None => Ok(recalled.hits.iter().map(|hit| hit.node.id).collect()),
         Some(degraded) => Err(CliError {

@@ -107,8 +107,7 @@ pub struct RecallQuery {
     pub robots: Vec<String>,
     /// Only memories of this conversation.
     pub session: Option<String>,
-    /// The labels of the models to search; empty: [`Settings::recall_model`](crate::Settings::recall_model). The lists
-    /// of several are fused by rank.
+    /// The labels of the models to search; empty: the active one. The lists of several are fused by rank.
     pub models: Vec<String>,
     /// Required metadata: a hit's metadata contains these values under these names, at any depth.
     pub metadata: Map<String, Value>,
