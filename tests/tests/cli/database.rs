@@ -136,7 +136,7 @@ async fn a_certificate_file_that_is_missing_and_an_unknown_sslmode_are_told() {
         stream.read_exact(&mut [0; 8]).await.unwrap();
         stream.write_all(b"S").await.unwrap();
         // Until the client gives up.
-        stream.read(&mut [0; 1024]).await.ok();
+        stream.read_to_end(&mut Vec::new()).await.ok();
     };
     let (answer, ()) = tokio::join!(sandbox.htm(&["db", "status"]), agree_to_tls);
     let said = answer.fails(75, "database_unreachable");
