@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
-use htm_core::{Htm, NodeId, RecallQuery, Strategy, TagFilter, TimeExpression, VectorSearch};
+use htm_core::{
+    Htm, NodeId, RecallQuery, RecallSettings, Settings, Strategy, TagFilter, TimeExpression, VectorSearch,
+};
 use htm_tests::TestDatabase;
 use sqlx::AssertSqlSafe;
 
@@ -30,7 +32,7 @@ impl Embedder for Stored {
     }
 }
 
-/// 100,000 nodes in 500 clusters: 100 of them in a namespace of their own, the others with filters of each width.
+/// 20,000 nodes in 500 clusters: 20 of them in a namespace of their own, the others with filters of each width.
 const FILL: &str = "
     select setseed(0.5), htm.register_embedding_model('test', 'stored', 32);
     drop index htm.nodes_tsv_idx, htm.embeddings_1_hnsw_idx;
@@ -42,7 +44,7 @@ const FILL: &str = "
            'node', sha256(i::text::bytea), 1, 'none',
            case when i % 1000 = 7 then '{\"rare\": true}' when i % 100 = 8 then '{\"some\": 1}' else '{}' end::jsonb,
            case when i % 1000 = 5 then 'standup' end, now() - i * interval '1 second'
-      from generate_series(1, 100000) i;
+      from generate_series(1, 20000) i;
     insert into htm.tags (namespace, path) values ('default', 'half'), ('default', 'hundredth');
     insert into htm.node_tags (namespace, node_id, tag_id, origin)
     select namespace, id, tag, 'manual' from htm.nodes, (values (1), (2)) t(tag)
@@ -63,14 +65,16 @@ async fn filled(db: &TestDatabase) -> (Htm, Arc<Stored>) {
     let mut connection = db.pool.acquire().await.unwrap();
     sqlx::raw_sql(FILL).execute(&mut *connection).await.unwrap();
     let rows: Vec<(pgvector::HalfVector,)> =
-        sqlx::query_as("select embedding from htm.embeddings_1 where node_id % 2003 = 0 order by node_id")
+        sqlx::query_as("select embedding from htm.embeddings_1 where node_id % 401 = 0 order by node_id")
             .fetch_all(&mut *connection)
             .await
             .unwrap();
     let vectors = rows.into_iter().map(|(vector,)| vector.to_vec().iter().map(|x| x.to_f32()).collect());
     let stored = Arc::new(Stored { model: ModelName::new("test", "stored"), vectors: vectors.collect() });
-    let settings =
-        htm_core::Settings { embedding_model: stored.model.clone(), ..db.htm().settings().clone() };
+    // As many as a tenth are compared, as of 100,000 with the default.
+    let recall = RecallSettings { exact_scope: 2_000, ..RecallSettings::default() };
+    let embedding_model = stored.model.clone();
+    let settings = Settings { embedding_model, recall, ..db.htm().settings().clone() };
     (Htm::with_pool(db.pool.clone(), settings, Some(stored.clone())), stored)
 }
 

@@ -69,13 +69,12 @@ impl Htm {
         let node = self.prepare(memory)?;
         if node.memory.tags.is_empty() {
             let mut connection = self.pool().acquire().await?;
-            match self.insert(&mut connection, std::slice::from_ref(&node), Some(robot)).await {
-                Ok(ids) => {
-                    if let [Some(id)] = ids[..] {
-                        self.pinger().ping();
-                        return Ok((written(id), robot));
-                    }
+            match nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await {
+                Ok(Some(id)) => {
+                    self.pinger().ping();
+                    return Ok((written(id), robot));
                 }
+                Ok(None) => {}
                 Err(error) if is_robot_gone(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -248,12 +247,9 @@ impl Htm {
             && node.memory.tags.is_empty()
             && self.known_robots().contains_key(&robot_of(node))
         {
-            match self.insert(&mut connection, nodes, None).await {
-                Ok(ids) => {
-                    if let [Some(id)] = ids[..] {
-                        return Ok(vec![Ok(written(id))]);
-                    }
-                }
+            match nodes::insert_one(&mut connection, node, None, &self.insertion()).await {
+                Ok(Some(id)) => return Ok(vec![Ok(written(id))]),
+                Ok(None) => {}
                 Err(error) if is_robot_gone(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -331,8 +327,7 @@ impl Htm {
             }
             return Ok(results);
         }
-        let mut results: Vec<Result<Receipt>> = self
-            .insert(&mut tx, nodes, None)
+        let mut results: Vec<Result<Receipt>> = nodes::insert_in_tx(&mut tx, nodes, &self.insertion())
             .await?
             .into_iter()
             .map(|id| id.map(written).ok_or_else(Error::contended))
@@ -368,21 +363,15 @@ impl Htm {
         memory.tags.iter().filter_map(|tag| rules.normalise(tag.as_str()).ok()).collect()
     }
 
-    async fn insert(
-        &self,
-        connection: &mut PgConnection,
-        nodes: &[NewNode<'_>],
-        robot: Option<RobotId>,
-    ) -> Result<Vec<Option<NodeId>>> {
+    /// What nodes are inserted with.
+    fn insertion(&self) -> Insertion {
         let settings = self.settings();
-        let insertion = Insertion {
+        Insertion {
             token_encoding: settings.token_encoding.as_str(),
-            embedding_model: &settings.embedding_model.to_string(),
-            tag_model: &settings.tag_model.to_string(),
+            embedding_model: settings.embedding_model.to_string(),
+            tag_model: settings.tag_model.to_string(),
             max_attempts: settings.max_attempts as i32,
-            robot,
-        };
-        Ok(nodes::insert_in_tx(connection, nodes, &insertion).await?)
+        }
     }
 }
 

@@ -19,13 +19,11 @@ pub(crate) use crate::model::tags::read_tag;
 pub(crate) const BULK: usize = 50;
 
 /// What `insert` needs beside the memories.
-pub(crate) struct Insertion<'a> {
+pub(crate) struct Insertion {
     pub(crate) token_encoding: &'static str,
-    pub(crate) embedding_model: &'a str,
-    pub(crate) tag_model: &'a str,
+    pub(crate) embedding_model: String,
+    pub(crate) tag_model: String,
     pub(crate) max_attempts: i32,
-    /// Whom the robots' names mean: what another robot has that name for is left out.
-    pub(crate) robot: Option<RobotId>,
 }
 
 /// A memory whose defaults are filled in, ready to be inserted.
@@ -64,7 +62,7 @@ impl DuplicateScope {
 pub(crate) async fn insert_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
-    insertion: &Insertion<'_>,
+    insertion: &Insertion,
 ) -> Result<Vec<Option<NodeId>>, sqlx::Error> {
     let column = |of: fn(&crate::model::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
         nodes.iter().map(|node| of(node.memory).as_deref()).collect()
@@ -98,12 +96,11 @@ pub(crate) async fn insert_in_tx(
         .bind(nodes.iter().map(|node| node.memory.at).collect::<Vec<Option<DateTime<Utc>>>>())
         .bind(job_ids())
         .bind(job_ids())
-        .bind(insertion.embedding_model)
-        .bind(insertion.tag_model)
+        .bind(&insertion.embedding_model)
+        .bind(&insertion.tag_model)
         .bind(insertion.max_attempts)
         .bind(nodes.iter().map(|node| node.priority).collect::<Vec<_>>())
         .bind(scopes(nodes))
-        .bind(insertion.robot)
         .fetch_all(&mut *connection)
         .await?;
     if bulk {
@@ -114,6 +111,44 @@ pub(crate) async fn insert_in_tx(
         ids[ord as usize - 1] = Some(id);
     }
     Ok(ids)
+}
+
+/// Inserts one node with its jobs; no id as [`insert_in_tx`] has none. `robot` is whom the robot's name means: another
+/// robot of that name writes nothing.
+pub(crate) async fn insert_one(
+    connection: &mut PgConnection,
+    node: &NewNode<'_>,
+    robot: Option<RobotId>,
+    insertion: &Insertion,
+) -> Result<Option<NodeId>> {
+    let memory = node.memory;
+    Ok(sqlx::query_scalar(include_str!("sql/remember_one.sql"))
+        .bind(node.namespace)
+        .bind(node.robot)
+        .bind(&memory.key)
+        .bind(&memory.content)
+        .bind(&node.content_hash[..])
+        .bind(&memory.speaker)
+        .bind(&memory.session)
+        .bind(memory.seq)
+        .bind(&memory.source)
+        .bind(&memory.kind)
+        .bind(memory.importance)
+        .bind(node.token_count)
+        .bind(insertion.token_encoding)
+        .bind(node.language)
+        .bind(sqlx::types::Json(&memory.metadata))
+        .bind(memory.at)
+        .bind(Ulid::new().to_string())
+        .bind(Ulid::new().to_string())
+        .bind(&insertion.embedding_model)
+        .bind(&insertion.tag_model)
+        .bind(insertion.max_attempts)
+        .bind(node.priority)
+        .bind(node.duplicate_scope.map(DuplicateScope::as_parameter))
+        .bind(robot)
+        .fetch_optional(connection)
+        .await?)
 }
 
 /// Those of the names that are text search configurations, written as the cast to regconfig takes them.

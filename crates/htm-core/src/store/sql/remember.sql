@@ -12,7 +12,6 @@
 -- $19 text          embedding model, as long as none is registered
 -- $20 text          tag model             $21 int      max attempts
 -- $22 int[]         priorities of the jobs
--- $24 bigint        the robot that the names mean, or null: a robot that is called otherwise by now writes nothing
 -- $23 bigint[]      where each content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
 --
 -- Index: robots_namespace_name_key, nodes_namespace_key_key, nodes_duplicate_key
@@ -26,7 +25,7 @@ with item as materialized (
                 as u(namespace, robot, key, content, content_hash, speaker, session, seq,
                      source, type, importance, token_count, language, metadata,
                      created_at, embed_job, tag_job, duplicate_scope, priority, ord)
-              join htm.robots r on r.namespace = u.namespace and r.name = u.robot and ($24::bigint is null or r.id = $24)
+              join htm.robots r on r.namespace = u.namespace and r.name = u.robot
              order by u.ord) s
 ), node as (
     insert into htm.nodes (id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
