@@ -193,19 +193,19 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register(
             "queue_jobs",
-            "Jobs in the queue, of all workers; each count stops at 10000 (of each priority)",
+            "Jobs in the queue, of all workers; a count stops at 10000 for each priority",
             self.jobs.clone(),
         );
         registry.register_with_unit(
             "queue_oldest_due_age",
-            "How long the longest due job has been due; 0 when none is",
+            "How long the oldest due job has been due; 0 if none is due",
             Unit::Seconds,
             self.oldest_due_age.clone(),
         );
-        registry.register("jobs_in_flight", "Jobs in this worker's hands", self.in_flight.clone());
-        registry.register("claims", "Claims that brought jobs", self.claims.clone());
-        registry.register("job_attempts", "Attempts begun", self.attempts.clone());
-        registry.register("job_outcomes", "Attempts ended, by how", self.outcomes.clone());
+        registry.register("jobs_in_flight", "Jobs that this worker holds", self.in_flight.clone());
+        registry.register("claims", "Claims that returned jobs", self.claims.clone());
+        registry.register("job_attempts", "Attempts that began", self.attempts.clone());
+        registry.register("job_outcomes", "Attempts that ended, by outcome", self.outcomes.clone());
         registry.register(
             "provider_calls",
             "Calls to the provider: ok, or the error's code",
@@ -213,13 +213,13 @@ impl Metrics {
         );
         registry.register_with_unit(
             "provider_call",
-            "How long calls to the provider took",
+            "The duration of provider calls",
             Unit::Seconds,
             self.provider_call_time.clone(),
         );
         registry.register("provider_tokens", "Tokens sent to the provider", self.provider_tokens.clone());
         registry.register("batch_size", "Texts in a call to the provider", self.batch_size.clone());
-        registry.register("worker_info", "1: what this worker is", self.info.clone());
+        registry.register("worker_info", "Always 1; the labels describe the worker", self.info.clone());
     }
 }
 
