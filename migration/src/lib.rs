@@ -1,7 +1,7 @@
-//! HTM's schema, and apalis' beside it: the only place where tables are made or dropped.
+//! The migrations of HTM's schema and of apalis'. Tables are created and dropped only here.
 //!
-//! [`up`] migrates both under one advisory lock, so that any number of processes may call it at once.
-//! [`version`] says what a database has, [`LATEST`] what this binary wants.
+//! [`up`] applies both under one advisory lock, so that any number of processes may call it at once. [`version`] is the
+//! version of a database, and [`LATEST`] that of this program.
 
 mod m20261122_000001_schema;
 mod roles;
@@ -13,17 +13,17 @@ use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 
-/// The schema version that this binary was built for: how many of HTM's migrations are applied.
+/// The schema version of this program: the number of HTM's migrations.
 pub const LATEST: u32 = 1;
 
-/// Applies what is missing of apalis' migrations and of HTM's.
+/// Applies the missing migrations of apalis and of HTM.
 ///
-/// Waits for another process that is migrating the same database. `notify_workers` is off afterwards: a NOTIFY
-/// inside the transaction of a write makes commits wait for one another.
+/// Waits for another process that is migrating the same database. Drops apalis' trigger `notify_workers`, because a
+/// NOTIFY within the transaction of a write makes commits wait for one another.
 ///
 /// # Errors
-/// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`] before anything is changed; a
-/// database error leaves the migrations before the failing one applied.
+/// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`], before any change. After a database error the
+/// migrations before the failing one stay applied.
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     check_server(&mut lock.connection).await?;
@@ -48,10 +48,10 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     Ok(released?)
 }
 
-/// Drops everything of HTM's **and of apalis'**: every memory is gone. The caller has asked.
+/// Drops the schemas of HTM **and of apalis**: every memory is gone. Ask the user before.
 ///
 /// # Errors
-/// A database error; then nothing is dropped.
+/// A database error. Nothing is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     let dropped = sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
@@ -62,7 +62,7 @@ pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     Ok(released?)
 }
 
-/// How many of HTM's migrations the database has; 0 for a database that HTM has never seen.
+/// The schema version of a database: the number of HTM's applied migrations. 0 without HTM's schema.
 ///
 /// # Errors
 /// A database error.
@@ -78,8 +78,8 @@ pub async fn version(connection: &mut PgConnection) -> Result<u32, sqlx::Error> 
     Ok(count as u32)
 }
 
-/// The oldest program, by the [`LATEST`] that it was built with, that may work on the database: a program of the
-/// version before goes on while the fleet is upgraded. Only of a database that has a newer version than this program.
+/// The [`LATEST`] of the oldest program that the database serves. Programs of the previous version go on while the
+/// fleet is upgraded. Call it only on a database with a newer version than this program's.
 ///
 /// # Errors
 /// A database error.
@@ -89,7 +89,7 @@ pub async fn oldest_program(connection: &mut PgConnection) -> Result<u32, sqlx::
     Ok(oldest.unsigned_abs())
 }
 
-/// Why a migration did not happen.
+/// The error of a migration.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrationError {
     /// PostgreSQL lacks an extension that HTM or apalis needs.
@@ -97,19 +97,19 @@ pub enum MigrationError {
     ExtensionMissing {
         /// `vector`, `pg_trgm` or `hstore`.
         name: &'static str,
-        /// The version found, when it is there but too old.
+        /// The version, if it is available but too old.
         found: Option<String>,
     },
-    /// No role of this name is on the server.
+    /// The server has no role of this name.
     #[error("the server has no role `{name}`")]
     RoleMissing {
-        /// As it was asked for.
+        /// The name.
         name: String,
     },
     /// PostgreSQL is older than 15.
     #[error("this PostgreSQL is version {found}; HTM needs 15 or later")]
     ServerTooOld {
-        /// As `server_version` says it.
+        /// PostgreSQL's `server_version`.
         found: String,
     },
     /// apalis' migrations failed.
@@ -118,12 +118,12 @@ pub enum MigrationError {
     /// HTM's migrations failed.
     #[error("HTM's migrations failed")]
     Htm(#[from] DbErr),
-    /// The database did.
+    /// A statement around the migrations failed, or the connection.
     #[error("the database refused a migration's statement")]
     Database(#[from] sqlx::Error),
 }
 
-/// The statements that make the newest schema: of a test's template, for example, they say whether it is that of this program.
+/// The statements of the newest schema. Tests use them to tell whether a template has this program's schema.
 pub fn statements() -> String {
     m20261122_000001_schema::TOPICS.concat()
 }
@@ -138,8 +138,8 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// apalis' migrations without pgcrypto: early ones create the extension, and since `20260605000000` nothing of
-/// apalis uses it, so a server that lacks it (it needs OpenSSL) serves as well. The checksums stay apalis' own.
+/// apalis' migrations without pgcrypto. Early ones create the extension, but apalis does not use it since
+/// `20260605000000`. HTM therefore also runs on servers without it (it needs OpenSSL). The checksums stay apalis' own.
 fn apalis_migrations() -> sqlx::migrate::Migrator {
     let mut migrator = apalis_postgres::PostgresStorage::<()>::migrations();
     for migration in migrator.migrations.to_mut() {
@@ -153,7 +153,7 @@ fn apalis_migrations() -> sqlx::migrate::Migrator {
 
 const PGCRYPTO: &str = "CREATE EXTENSION IF NOT EXISTS pgcrypto;";
 
-/// Held on a connection of its own, for as long as a migration runs.
+/// The advisory lock of a migration, on a connection of its own.
 struct Lock {
     connection: PgConnection,
 }
@@ -174,8 +174,8 @@ impl Lock {
     }
 }
 
-/// One connection; sea-orm's own table goes to the first schema of the search path. A statement timeout of the
-/// application does not end a migration, which may build an index for hours.
+/// A pool with one connection. The search path begins with `htm`, because sea-orm creates its own table in the first
+/// schema. There is no statement timeout, because a migration may build an index for hours.
 async fn migration_pool(options: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
     let options = options.clone().options([("search_path", "htm,public"), ("statement_timeout", "0")]);
     PgPoolOptions::new().max_connections(1).connect_with(options).await
@@ -185,7 +185,7 @@ fn connection(pool: &PgPool) -> DatabaseConnection {
     SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone())
 }
 
-/// Says what is missing before anything is changed.
+/// Checks the server's version and extensions, before any change.
 async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationError> {
     let (number, version): (i32, String) = sqlx::query_as(
         "select current_setting('server_version_num')::int, current_setting('server_version')",
@@ -214,7 +214,8 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationErro
     Ok(())
 }
 
-/// Iterative index scans, without which a filtered vector search loses rows, came with pgvector 0.8.
+/// Whether this version of pgvector has iterative index scans (0.8 or later). Without them a filtered vector search
+/// loses rows.
 fn has_iterative_scans(pgvector: &str) -> bool {
     let mut parts = pgvector.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (0, 8)

@@ -1,4 +1,4 @@
-//! The first schema: a file of SQL a topic, in the order in which they need one another.
+//! The first schema, with an SQL file for each topic. The order follows their dependencies.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,15 +1,16 @@
-//! What the role of the applications and workers may do. The role that migrates owns the schemas.
+//! The privileges of applications and workers. The migrating role owns the schemas.
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::MigrationError;
 
-/// Lets a role do what applications and workers do: read and write rows, and call the functions that they need. It owns
-/// nothing, and cannot change the schema. The tables of embedding models that are registered later are granted too.
+/// Grants a role the privileges of applications and workers: to read and write rows, and to call the functions that
+/// they need. The role owns nothing and cannot change the schema. The grant covers the tables of later embedding
+/// models.
 ///
 /// # Errors
-/// [`MigrationError::RoleMissing`], or a database error; then nothing is granted.
+/// [`MigrationError::RoleMissing`], or a database error. Nothing is granted.
 pub async fn grant(options: &PgConnectOptions, role: &str) -> Result<(), MigrationError> {
     let mut connection = PgConnection::connect_with(options).await?;
     let quoted: Option<String> =

@@ -47,7 +47,7 @@ def model(path: str) -> None:
     def count(words: str) -> int:
         return sum(words in json.dumps(line) for line in lines)
 
-    print("asked to mend its answer:", count("asking a model to mend its answer"))
+    print("asked to correct its answer:", count("asking a model to correct its answer"))
     dropped = [int(n) for line in lines for n in re.findall(r'"dropped": (\d+)', json.dumps(line))]
     print("invalid tags that were dropped:", sum(dropped), "in", len(dropped), "calls")
     print("failed attempts:", count("a job failed"))

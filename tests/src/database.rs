@@ -1,4 +1,4 @@
-//! A database a test, cloned from a migrated template.
+//! A database for each test, cloned from a migrated template.
 
 use htm_core::provider::ModelName;
 use htm_core::{Htm, Settings};
@@ -8,22 +8,22 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::server::Server;
 
-/// A migrated database of the test's own, dropped at its end.
+/// A migrated database for one test. It is dropped at the test's end.
 pub struct TestDatabase {
     admin: PgConnectOptions,
     name: String,
-    /// Connected to it.
+    /// A pool on this database.
     pub pool: PgPool,
     server: Server,
 }
 
 impl TestDatabase {
-    /// Clones the template.
+    /// Creates a database from the template.
     pub async fn new() -> Self {
         Self::create(Some(template_name())).await
     }
 
-    /// Empty: nothing is migrated.
+    /// Creates an empty database without HTM's schema.
     pub async fn empty() -> Self {
         Self::create(None).await
     }
@@ -49,12 +49,12 @@ impl TestDatabase {
         Self { admin, name, pool, server }
     }
 
-    /// How to connect to it.
+    /// The connection options.
     pub fn options(&self) -> PgConnectOptions {
         self.admin.clone().database(&self.name)
     }
 
-    /// Its URL, for processes.
+    /// The URL, for processes.
     pub fn url(&self) -> String {
         let url = self.server.url();
         let (base, _) = url.rsplit_once('/').expect("a URL has a path");
@@ -64,7 +64,7 @@ impl TestDatabase {
         }
     }
 
-    /// A handle on it whose queries are embedded by the fake provider.
+    /// A handle on this database with the fake embedder.
     pub fn htm(&self) -> Htm {
         let embedder = fake::embedder(FakeSettings::default()).expect("the fake embedder");
         let settings = Settings {
@@ -75,7 +75,7 @@ impl TestDatabase {
         Htm::with_pool(self.pool.clone(), settings, Some(embedder))
     }
 
-    /// A count, by a query that gives one number.
+    /// The result of a query for one number.
     pub async fn count(&self, sql: &'static str) -> i64 {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.expect("a count")
     }
@@ -84,7 +84,7 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         let (admin, name) = (self.admin.clone(), std::mem::take(&mut self.name));
-        // On a thread: the test's own runtime may be gone or busy.
+        // On a thread of its own, because the test's runtime may be gone or busy.
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
@@ -102,7 +102,7 @@ impl Drop for TestDatabase {
     }
 }
 
-/// A template a schema, so that a checkout with another one does not disturb this one's.
+/// The template's name. Each schema has its own template, so that checkouts with different schemas can share a server.
 fn template_name() -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in htm_migration::statements().bytes() {
@@ -143,7 +143,7 @@ async fn ensure_template(
             .await
             .expect("made");
         htm_migration::up(&admin.clone().database(name)).await.expect("migrated");
-        // Marked last: a half-migrated database is never cloned.
+        // Marked last, so that a half-migrated database is never cloned.
         run(format!("alter database {name} is_template true"))
             .execute(&mut *connection)
             .await

@@ -1,4 +1,4 @@
-//! Helpers of the integration tests: a real PostgreSQL, a database a test.
+//! Helpers of the integration tests: a real PostgreSQL with a database for each test, and the programs as processes.
 
 mod database;
 pub mod measure;
@@ -14,6 +14,7 @@ pub use process::{Answer, Running, Sandbox};
 pub use proxy::Proxy;
 pub use slow_provider::SlowProvider;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use htm_core::Stage;
@@ -21,7 +22,7 @@ use htm_core::worker::governor::Breaker;
 use htm_worker::{Backoff, Options, Report};
 use tokio_util::sync::CancellationToken;
 
-/// Options for a worker in a test: quick to poll, quick to give up a lease.
+/// The options of a worker in a test, with short poll, sweep and backoff times.
 pub fn worker_options(drain: bool) -> Options {
     Options {
         program: "test-worker".into(),
@@ -43,6 +44,16 @@ pub fn worker_options(drain: bool) -> Options {
     }
 }
 
+/// The directory of the local model. None, with a message, if it is not installed.
+pub fn local_model() -> Option<PathBuf> {
+    let model = htm_providers::local::default_model_dir();
+    if model.join("model.safetensors").exists() {
+        return Some(model);
+    }
+    eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
+    None
+}
+
 /// Runs a worker of a stage with the fake provider until its queue is empty.
 pub async fn drain(db: &TestDatabase, stage: Stage) -> Report {
     let pool = db.pool.clone();
@@ -62,7 +73,7 @@ pub async fn drain(db: &TestDatabase, stage: Stage) -> Report {
     .expect("the worker stops cleanly")
 }
 
-/// Waits until a condition holds; panics after a minute.
+/// Waits until a condition holds. Panics after a minute.
 pub async fn wait_until<F, Fut>(mut condition: F)
 where
     F: FnMut() -> Fut,

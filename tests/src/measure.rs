@@ -1,12 +1,12 @@
-//! What the benchmarks share: arguments, medians, percentiles, tables.
+//! Helpers of the benchmarks: arguments, medians, percentiles, tables.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The value after `name` on the command line.
+/// The value after `name` on the command line, or `default`.
 ///
 /// # Panics
-/// When it is not a value of its type.
+/// If the value cannot be parsed.
 pub fn argument<T: FromStr>(name: &str, default: T) -> T {
     match std::env::args().skip_while(|argument| argument != name).nth(1) {
         Some(value) => value.parse().unwrap_or_else(|_| panic!("{name} {value} is not understood")),
@@ -19,13 +19,13 @@ pub fn flag(name: &str) -> bool {
     std::env::args().any(|argument| argument == name)
 }
 
-/// The middle one; of an even number the upper of both.
+/// The median. For an even number of values, the upper of the two middle ones.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// In milliseconds: a time that this share (0 to 1) of the times does not pass.
+/// The percentile of `times` in milliseconds. `share` is from 0 to 1.
 pub fn percentile_ms(times: &[Duration], share: f64) -> f64 {
     let mut times = times.to_vec();
     times.sort();
@@ -33,20 +33,20 @@ pub fn percentile_ms(times: &[Duration], share: f64) -> f64 {
     times[place.clamp(1, times.len()) - 1].as_secs_f64() * 1_000.0
 }
 
-/// The machine's load average over one minute and its processors: what else ran while something was measured.
+/// The machine's load average over one minute and its number of processors, to show what else ran during a measurement.
 pub fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
     format!("load {} on {processors} processors", load.split(' ').next().unwrap_or("?"))
 }
 
-/// A table whose columns are as wide as what stands in them; printed row by row, so that a long run shows what it has.
+/// A table. It is printed row by row, so that a long run shows its results so far.
 pub struct Table {
     widths: Vec<usize>,
 }
 
 impl Table {
-    /// Prints the heads of the columns, each with the least width that it is to have.
+    /// Prints the heads of the columns. Each has a minimum width.
     pub fn new(heads: &[(&str, usize)]) -> Self {
         let widths = heads.iter().map(|(head, width)| head.chars().count().max(*width)).collect();
         let table = Self { widths };
@@ -54,7 +54,7 @@ impl Table {
         table
     }
 
-    /// Prints a row: the first cell to the left, the others to the right.
+    /// Prints a row. The first cell is aligned to the left, the others to the right.
     pub fn row(&self, cells: impl IntoIterator<Item = String>) {
         let cells = cells.into_iter().zip(&self.widths).enumerate();
         let cells: Vec<String> = cells

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the test's own, to be crashed.
+//! A PostgreSQL server for one test, which the test may crash.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -15,20 +15,20 @@ use tempfile::TempDir;
 
 use crate::wait_until;
 
-/// A migrated database on a server that no other test uses.
+/// A migrated database on a server of its own.
 pub struct OwnServer {
-    // Dropped last: the server writes into it.
     server: PrivatePg,
+    // The server writes into it until it is killed in `drop`.
     dir: TempDir,
-    /// Connected to it; its connections survive a crash as an application's do.
+    /// A pool on the database. It reconnects after a crash, as an application's pool does.
     pub pool: PgPool,
 }
 
 impl OwnServer {
-    /// Makes a cluster and starts it.
+    /// Creates a cluster and starts the server.
     pub async fn start() -> Self {
         let dir = tempfile::Builder::new().prefix("htm-own").tempdir().expect("a directory");
-        // As root, the server runs as another user.
+        // For root the server runs as another user, who must reach the directory.
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("permissions");
         let home = crate::server::paths().home().to_owned();
         let server = PrivatePg::locate(&Paths::new(home, dir.path())).expect("run `./justw setup`");
@@ -44,13 +44,13 @@ impl OwnServer {
         Self { server, dir, pool }
     }
 
-    /// Its URL.
+    /// The URL.
     pub fn url(&self) -> String {
         self.server.url()
     }
 
-    /// Listens on `address` too, for clients of the network `from` (as `10.0.0.0/24`); it restarts for it, by hand:
-    /// htm itself opens no port. Takes root.
+    /// Restarts the server to listen also on `address`, for clients of the network `from` (such as `10.0.0.0/24`). It
+    /// is started by hand, because htm opens no port. Needs root.
     pub async fn listen(&self, address: &str, from: &str) {
         let status = self.server.status().await.expect("its status");
         self.crash().await;
@@ -75,14 +75,14 @@ impl OwnServer {
         assert!(started.expect("pg_ctl runs").success(), "it starts");
     }
 
-    /// Stops it as a crash does (`immediate`): nothing is flushed, every connection breaks.
+    /// Crashes the server (`immediate` shutdown): nothing is flushed, and every connection breaks.
     pub async fn crash(&self) {
         let pid = self.server.status().await.expect("its status").pid.expect("it runs");
         kill(Pid::from_raw(pid as i32), Signal::SIGQUIT).expect("it is there");
         wait_until(|| async { !self.server.status().await.expect("its status").running }).await;
     }
 
-    /// Starts it again: it recovers from its log.
+    /// Starts the server again. It recovers from its write-ahead log.
     pub async fn restart(&self) {
         self.server.up().await.expect("it starts again");
     }
@@ -93,7 +93,7 @@ impl Drop for OwnServer {
         let pid_file = self.dir.path().join("data/postmaster.pid");
         let pid = std::fs::read_to_string(pid_file).ok().and_then(|text| text.lines().next()?.parse().ok());
         if let Some(pid) = pid {
-            // It is to go in any case; one that is gone already is as good.
+            // An error means that it is gone already.
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
     }

@@ -1,4 +1,4 @@
-//! The programs as processes, in surroundings of their own.
+//! The programs as processes, each in an environment of its own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use tokio::process::{Child, ChildStdin, Command};
 
 use crate::TestDatabase;
 
-/// No program under test takes longer; one that does is killed, and its test fails.
+/// The time limit of a program. A slower one is killed, and its test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A home, a current directory and an environment for programs: nothing of the user's reaches them.
+/// A home, a current directory and an environment for programs, isolated from the user's.
 pub struct Sandbox {
     dir: TempDir,
     variables: BTreeMap<String, String>,
 }
 
 impl Sandbox {
-    /// Programs work on this database, with the fake providers.
+    /// Makes a sandbox for programs on this database, with the fake providers.
     pub fn new(db: &TestDatabase) -> Self {
         Self::on(&db.url())
     }
@@ -40,7 +40,7 @@ impl Sandbox {
             ("HOME", home.clone()),
             ("XDG_CONFIG_HOME", format!("{home}/.config")),
             ("HTM_HOME", format!("{home}/htm")),
-            // Help texts wrap at this width.
+            // The width of help texts.
             ("COLUMNS", "100".into()),
             ("HTM_DATABASE__URL", url.into()),
             ("HTM_EMBEDDING__PROVIDER", "fake".into()),
@@ -49,7 +49,7 @@ impl Sandbox {
         Self { dir, variables: variables.map(|(name, value)| (name.into(), value)).into() }
     }
 
-    /// Sets a variable for the programs that are started from here on.
+    /// Sets an environment variable for programs started later.
     pub fn set(mut self, name: &str, value: &str) -> Self {
         self.variables.insert(name.into(), value.into());
         self
@@ -72,12 +72,12 @@ impl Sandbox {
         self.run("htm", arguments, input).await
     }
 
-    /// Remembers with these arguments; returns the node's id.
+    /// Runs `htm remember` with these arguments. Returns the node's id.
     pub async fn remember(&self, arguments: &[&str]) -> String {
         self.htm(&[&["--json", "remember"], arguments].concat()).await.json()["node"].to_string()
     }
 
-    /// Runs a line of bash, which finds the programs, to its end; it fails when any part of a pipe does.
+    /// Runs a line of bash to its end. The programs are on its PATH, and a pipe fails if any of its parts does.
     pub async fn shell(&self, line: &str) -> Answer {
         self.end_of(self.command(Path::new("bash"), &["-o", "pipefail", "-c", line]), line.into(), b"").await
     }
@@ -92,7 +92,7 @@ impl Sandbox {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         let feed = async move {
-            // A program that refuses its arguments does not read: a broken pipe is its right.
+            // A program that rejects its arguments does not read its input, so the pipe may break.
             let _ = stdin.write_all(input).await;
         };
         let ended = tokio::time::timeout(PATIENCE, async { tokio::join!(feed, child.wait_with_output()).1 });
@@ -105,15 +105,15 @@ impl Sandbox {
         }
     }
 
-    /// Starts a program that goes on; it is killed at the end of the test. What it says goes to a file.
+    /// Starts a program and does not wait for its end. It is killed at the end of the test. Its output goes to a file.
     pub fn start(&self, program: &str, arguments: &[&str]) -> Running {
         self.start_command(program, self.command(&binary(program), arguments))
     }
 
-    /// As [`start`](Self::start), inside a network namespace that `ip netns` has made; takes root.
+    /// As [`start`](Self::start), inside a network namespace of `ip netns`. Needs root.
     pub fn start_in_netns(&self, netns: &str, program: &str, arguments: &[&str]) -> Running {
         let path = binary(program).display().to_string();
-        // `ip` becomes the program: the process id is the program's.
+        // `ip` replaces itself by the program, so the process id is the program's.
         let arguments = [&["netns", "exec", netns, &path], arguments].concat();
         self.start_command(program, self.command(Path::new("ip"), &arguments))
     }
@@ -148,41 +148,41 @@ impl Sandbox {
     }
 }
 
-/// What a program said, and how it ended.
+/// The output and the exit status of a program.
 #[derive(Debug)]
 pub struct Answer {
     /// The program and its arguments.
     pub command: String,
     status: ExitStatus,
-    /// Its standard output.
+    /// The standard output.
     pub stdout: String,
-    /// Its standard error.
+    /// The standard error.
     pub stderr: String,
 }
 
 impl Answer {
-    /// It ended with exit code 0; returns its standard output.
+    /// Asserts exit code 0. Returns the standard output.
     #[track_caller]
     pub fn succeeds(&self) -> &str {
         self.exits(0);
         &self.stdout
     }
 
-    /// It ended with exit code 0; returns its standard output, read as JSON.
+    /// Asserts exit code 0. Returns the standard output, parsed as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(self.succeeds()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// It ended with this exit code.
+    /// Asserts an exit code.
     #[track_caller]
     pub fn exits(&self, exit: i32) -> &Self {
         assert_eq!(self.status.code(), Some(exit), "{self:?}");
         self
     }
 
-    /// It ended with this exit code and an error of this code, with a hint, and without a result; returns its
-    /// standard error.
+    /// Asserts an exit code, an error with this code and a hint, and an empty standard output. Returns the standard
+    /// error.
     #[track_caller]
     pub fn fails(&self, exit: i32, code: &str) -> &str {
         self.exits(exit);
@@ -195,7 +195,7 @@ impl Answer {
         &self.stderr
     }
 
-    /// Its error, as `--json` writes it.
+    /// Asserts an exit code. Returns the error that `--json` writes.
     #[track_caller]
     pub fn json_error(&self, exit: i32) -> Value {
         self.exits(exit);
@@ -205,10 +205,10 @@ impl Answer {
     }
 }
 
-/// A program that goes on.
+/// A running program.
 pub struct Running {
     child: Child,
-    /// Its process id.
+    /// The process id.
     pub pid: Pid,
     program: String,
     log: PathBuf,
@@ -226,19 +226,19 @@ impl Running {
         ended.await.expect("it ends within a minute").expect("its status")
     }
 
-    /// Its standard input.
+    /// Takes the standard input.
     pub fn stdin(&mut self) -> ChildStdin {
         self.child.stdin.take().expect("a pipe that nobody took")
     }
 
-    /// How many sockets it has open.
+    /// The number of its open sockets.
     pub fn sockets(&self) -> usize {
         let files = std::fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("it runs");
         let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
         links.filter(|link| link.to_string_lossy().starts_with("socket:")).count()
     }
 
-    /// What it has said so far, on standard output and standard error.
+    /// Its output so far, on standard output and standard error.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).expect("its log")
     }
@@ -258,7 +258,8 @@ fn binary(program: &str) -> PathBuf {
     path
 }
 
-/// Where the programs are, seen from the test's own executable: `target/debug/deps/cli-…` tests `target/debug/htm`.
+/// The directory of the programs, found from the test's own executable: `target/debug/deps/cli-…` tests
+/// `target/debug/htm`.
 fn programs() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     test.parent().and_then(Path::parent).expect("a target directory").to_owned()

@@ -1,4 +1,4 @@
-//! A proxy before the database that loses connections without a word, as a router does.
+//! A proxy before the database. Its connections can go silent, as behind a broken router.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
 
-/// Whether a connection goes silent with what its client sends.
+/// Whether a client's message silences its connection.
 type Condition = Box<dyn FnMut(&[u8]) -> bool + Send>;
 
-/// Passes connections on, until one is to go silent: then nothing more goes either way, and neither side is told.
+/// Forwards connections. A silenced connection stays open, but nothing is forwarded in either direction.
 pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
-    // Ends with the proxy, and every connection with it.
+    // Dropped with the proxy, which ends every connection.
     _connections: JoinSet<()>,
 }
 
@@ -27,7 +27,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// Before the database that `to` names.
+    /// Starts a proxy before the database `to`.
     pub async fn start(to: PgConnectOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address");
@@ -38,19 +38,19 @@ impl Proxy {
         Self { address, shared, _connections: connections }
     }
 
-    /// Its URL.
+    /// The URL of the database through the proxy.
     pub fn url(&self) -> String {
         let to = &self.shared.to;
         let (user, database) = (to.get_username(), to.get_database().expect("a database"));
         format!("postgres://{user}@{}/{database}?sslmode=disable", self.address)
     }
 
-    /// From now on, a connection whose client sends what fits goes silent, that message included.
+    /// From now on, silences a connection when its client sends a matching message. That message is not forwarded.
     pub fn silence(&self, when: impl FnMut(&[u8]) -> bool + Send + 'static) {
         *self.shared.silence.lock().expect("no panic holds it") = Box::new(when);
     }
 
-    /// How many connections went silent.
+    /// The number of silenced connections.
     pub fn silent(&self) -> usize {
         self.shared.silent.load(Ordering::SeqCst)
     }
@@ -77,7 +77,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Until either side ends, or for ever once it is silent.
+/// Forwards a connection until either side ends. Never returns once it is silenced.
 async fn pass(client: TcpStream, server: impl AsyncRead + AsyncWrite, shared: &Shared) {
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = tokio::io::split(server);

@@ -1,10 +1,10 @@
-//! The PostgreSQL that the tests run on.
+//! The tests' PostgreSQL.
 
 use htm_runtime::paths::Paths;
 use htm_runtime::private_pg::{PrivatePg, ServerUse};
 
-/// A server in use: the one that `HTM_TEST_DATABASE_URL` names, or a private one of the tests' own, which all test
-/// processes share and the last one stops (`scripts/test.sh` keeps it up for the length of a run).
+/// A server in use: that of `HTM_TEST_DATABASE_URL`, or a private one. All test processes share the private one, and
+/// the last one stops it. `scripts/test.sh` keeps it up for a whole run.
 pub(crate) enum Server {
     Named(String),
     Private(Box<ServerUse>),
@@ -24,7 +24,7 @@ impl Server {
         matches!(self, Self::Private(_))
     }
 
-    /// Its URL, with a database that is there.
+    /// The URL of an existing database.
     pub(crate) fn url(&self) -> String {
         match self {
             Self::Named(url) => url.clone(),
@@ -33,7 +33,7 @@ impl Server {
     }
 }
 
-/// The binaries of the machine, a cluster of the tests' own.
+/// The paths of this machine's PostgreSQL programs and of the tests' own cluster.
 pub(crate) fn paths() -> Paths {
     let home = Paths::from_env().expect("a home for HTM").home().to_owned();
     let state = std::env::var_os("HTM_TEST_DATA_DIR").map_or_else(|| home.join("test"), Into::into);

@@ -1,4 +1,4 @@
-//! A provider of a fixed latency that costs the machine next to nothing.
+//! A provider with a fixed latency and almost no load.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,12 +14,12 @@ use tokio::time::Instant;
 
 use crate::Sandbox;
 
-/// Different vectors; the texts of calls that follow each other get different ones.
+/// The number of different vectors. The texts of successive calls get different ones.
 const VECTORS: usize = 4_096;
 
-/// Speaks OpenAI's embeddings API over HTTP/1.1, answers any number of calls at once, each after the same time, and
-/// remembers which texts it was asked for. The vectors are written as JSON once, so that the calls of a benchmark
-/// wait for its latency and not for its processor.
+/// Serves OpenAI's embeddings API over HTTP/1.1. It answers any number of concurrent calls, each after the same time,
+/// and records their texts. The vectors are formatted as JSON once, so that a benchmark waits for the latency and not
+/// for the processor.
 pub struct SlowProvider {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -39,10 +39,10 @@ struct Asked {
 }
 
 impl SlowProvider {
-    /// The length of its vectors.
+    /// The length of the vectors.
     pub const DIMENSIONS: usize = 8;
 
-    /// Answers on any free port of `host`.
+    /// Starts the provider on any free port of `host`.
     pub async fn start(host: &str, latency: Duration) -> Self {
         let listener = TcpListener::bind((host, 0)).await.expect("a free port");
         let address = listener.local_addr().expect("its address");
@@ -62,7 +62,7 @@ impl SlowProvider {
         Self { address, shared, _server: server }
     }
 
-    /// Programs of this sandbox ask this provider for embeddings.
+    /// Configures the programs of a sandbox to use this provider for embeddings.
     pub fn configure(&self, sandbox: Sandbox) -> Sandbox {
         sandbox
             .set("HTM_EMBEDDING__PROVIDER", "openai")
@@ -72,19 +72,19 @@ impl SlowProvider {
             .set("HTM_OPENAI__API_KEY", "sk-test")
     }
 
-    /// Calls so far.
+    /// The number of calls so far.
     pub fn calls(&self) -> usize {
         self.shared.asked.lock().expect("no panic holds it").calls
     }
 
-    /// How many texts it was asked for more than once.
+    /// The number of texts that were sent more than once.
     pub fn duplicates(&self) -> usize {
         let asked = self.shared.asked.lock().expect("no panic holds it");
         asked.texts.values().filter(|times| **times > 1).count()
     }
 }
 
-/// Serves a connection until its end, whoever ends it.
+/// Serves a connection until either side ends it.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     stream.set_nodelay(true).expect("an option of a socket");
     let mut stream = BufReader::new(stream);
@@ -98,7 +98,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// The body of the next request.
+/// Reads the body of the next request.
 async fn request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Vec<u8>> {
     let mut length = 0;
     let mut line = String::new();
@@ -121,7 +121,7 @@ async fn request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Vec<u8>> 
 }
 
 impl Shared {
-    /// None: not a call for embeddings.
+    /// The answer to a request; none if it is not for embeddings.
     fn answer(&self, body: &[u8]) -> Option<String> {
         let mut body: Value = serde_json::from_slice(body).ok()?;
         let Value::Array(texts) = body["input"].take() else { return None };
@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// As JSON.
+/// A vector as JSON.
 fn vector(number: usize) -> String {
     let component = |place: usize| {
         let hash = (number * SlowProvider::DIMENSIONS + place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

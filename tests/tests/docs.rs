@@ -1,5 +1,5 @@
-//! The documents, typed. Every command of README.md and docs/ runs as it stands, in order. Each document has a directory and
-//! a database of its own. A comment before a block says how it differs:
+//! The documents, typed. Every command of README.md and docs/ runs as it stands, in order. Each document has a
+//! directory and a database of its own. A comment before a block says how it differs:
 //!
 //! - `<!-- not run: REASON -->`: it cannot run here.
 //! - `<!-- in the background -->`: its programs run until the end of the document.
@@ -63,11 +63,7 @@ struct Block {
 async fn run(document: &str) {
     let text = read(document);
     let blocks = blocks(document, &text);
-    let model = htm_providers::local::default_model_dir();
-    if !model.join("model.safetensors").exists() {
-        eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
-        return;
-    }
+    let Some(model) = htm_tests::local_model() else { return };
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db)
         .set("HTM_EMBEDDING__PROVIDER", "local")

@@ -1,5 +1,5 @@
-//! A rolling upgrade: the database first, then the fleet, program by program. `upgrade/next.sql` is a next version of the
-//! schema; the programs are those of this version.
+//! A rolling upgrade: the database first, then the fleet, program by program. `upgrade/next.sql` is a next version of
+//! the schema; the programs are those of this version.
 
 use htm_core::Stage;
 use htm_core::worker::queues;
@@ -36,7 +36,7 @@ async fn a_program_works_on_a_schema_that_is_a_step_ahead_while_that_serves_it()
     sandbox.remember(&["still served"]).await;
     let answer = sandbox.run("embed-worker", &["--drain"], b"").await;
     answer.succeeds();
-    assert!(format!("{answer:?}").contains("the database is ahead of this program"), "{answer:?}");
+    assert!(format!("{answer:?}").contains("the database is newer than this program"), "{answer:?}");
     // To migrate with a program of this version changes nothing.
     sandbox.htm(&["db", "migrate"]).await.succeeds();
     assert_eq!(db.count("select count(*) from htm.seaql_migrations").await, i64::from(migration::LATEST) + 1);

@@ -36,7 +36,7 @@ htm_core::error_codes! {
         => "write it as PROVIDER/NAME";
     DIMENSIONS_MISMATCH "dimensions_mismatch" User "The model has other dimensions than were asked for."
         => "leave out --dimensions";
-    TEMPLATE_INVALID "template_invalid" User "A template of the ontology is not there, or is none."
+    TEMPLATE_INVALID "template_invalid" User "A template of the ontology is missing or invalid."
         => "see the built-in ones: `htm tags templates`";
     ONTOLOGY_INVALID "ontology_invalid" User "A file is no ontology."
         => "see what one looks like: `htm tags export`; nothing was imported";

@@ -1,4 +1,4 @@
-//! What a provider of embeddings, tags, scores or phrasings promises, and how it says that it failed.
+//! The traits of embedders, taggers, re-rankers and query expanders, and their error.
 //!
 //! The clients live in `htm-providers`. Core holds the traits because recall embeds its query.
 
@@ -14,52 +14,51 @@ use crate::model::tags::{KnownTags, TagPath};
 /// Turns texts into vectors.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Which model answers. Vectors of different models are never mixed.
+    /// The model. Vectors of different models are never mixed.
     fn model(&self) -> &ModelName;
 
-    /// The length of this model's vectors; asks the provider once when it is not configured.
+    /// The length of this model's vectors. If it is not configured, the provider is asked once.
     async fn dimensions(&self) -> Result<usize, ProviderError>;
 
-    /// One embedding a text, in the order of `texts`; an empty slice gives an empty answer without a call.
+    /// Embeds texts: one embedding for each, in the order of `texts`. An empty slice makes no call.
     ///
-    /// The whole text counts: one that is longer than the model's window is split at the ends of sentences,
-    /// else of words, each part is embedded, and the parts' mean, weighted by their tokens, is brought to unit
-    /// length. Nothing is cut off. An empty text is embedded like any other.
+    /// Nothing is cut off. A text longer than the model's window is split at the ends of sentences, else of words, and
+    /// each part is embedded. The embedding is the parts' mean, weighted by their tokens, at unit length. An empty text
+    /// is embedded like any other.
     ///
-    /// A call makes one request, or several when a request could not hold the parts; each ends by the
-    /// provider's deadline.
+    /// A call makes one request, or several if the parts do not fit into one. Each has the provider's deadline.
     ///
     /// # Errors
-    /// See [`ProviderErrorKind`]. An error says nothing about single texts: halve the batch to find the one
-    /// that a [`ProviderErrorKind::BadInput`] is about.
+    /// See [`ProviderErrorKind`]. An error does not name the text that caused it. After a
+    /// [`ProviderErrorKind::BadInput`], halve the batch to find the text.
     async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError>;
 }
 
-/// What a model makes of a text.
+/// The embedding of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
-    /// As many finite components as the model has dimensions, at unit length (the client normalises, so that
-    /// cosine similarity is the inner product whatever the provider does).
+    /// A finite component for each of the model's dimensions, at unit length. The client normalises the vector, so the
+    /// cosine similarity is the inner product for every provider.
     pub vector: Vec<f32>,
-    /// Into how many windows the text was split; 1: it fit.
+    /// How many windows the text was split into; 1 if it fit.
     pub parts: u32,
 }
 
 /// Proposes tags for texts.
 #[async_trait]
 pub trait TagExtractor: Send + Sync {
-    /// Which model answers; recorded with each assignment.
+    /// The model, recorded with each assignment.
     fn model(&self) -> &ModelName;
 
-    /// What kind of evidence this extractor gives; recorded with each assignment.
+    /// How this extractor finds tags, recorded with each assignment.
     fn origin(&self) -> TagOrigin;
 
-    /// The version of the prompt or of the rules, recorded with each completion so that a newer one can
-    /// replay what an older one did.
+    /// The version of the prompt or of the rules, recorded with each completion. It selects the nodes to tag again
+    /// after a change.
     fn version(&self) -> &str;
 
-    /// One list a text, in the order of `texts`; zero tags is an answer. `ontology` holds tags of the namespace, those
-    /// to be preferred first: extractors prefer all of them to new ones.
+    /// Proposes tags: one list for each text, in the order of `texts`. A list may be empty. `ontology` holds tags of
+    /// the namespace, the most preferred first. Extractors prefer all of them to new tags.
     ///
     /// # Errors
     /// As [`Embedder::embed`].
@@ -71,8 +70,8 @@ pub trait TagExtractor: Send + Sync {
         self.extract_within(texts, ontology, &Ungoverned).await
     }
 
-    /// As [`extract`](Self::extract). An extractor that may need a second request, to have a bad answer mended, asks
-    /// `calls` before.
+    /// As [`extract`](Self::extract). Before a second request, such as one to correct a bad answer, the extractor asks
+    /// `calls`.
     ///
     /// # Errors
     /// As [`extract`](Self::extract).
@@ -84,42 +83,45 @@ pub trait TagExtractor: Send + Sync {
     ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError>;
 }
 
-/// Says how well each of a few texts answers a query: a cross-encoder, which reads both together. Better than vectors that
-/// were made apart, and too slow for more than the first candidates.
+/// Scores how well texts answer a query: a cross-encoder, which reads the query and a text together. It is more
+/// accurate than a comparison of two vectors, and too slow for more than the first candidates.
 #[async_trait]
 pub trait Reranker: Send + Sync {
-    /// Which model answers.
+    /// The model.
     fn model(&self) -> &ModelName;
 
-    /// One finite score a text, in the order of `texts`: larger is better, on any scale, to be compared within one call
-    /// only. No texts give no scores without a call. A text longer than the model's window counts by its beginning.
+    /// Scores texts: one finite score for each, in the order of `texts`. Larger is better. The scale is the model's
+    /// own: compare scores of one call only. An empty slice makes no call. A text longer than the model's window is
+    /// scored by its beginning.
     ///
     /// # Errors
     /// See [`ProviderErrorKind`].
     async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, ProviderError>;
 }
 
-/// Says a query in other words, so that memories that say it otherwise are found: a language model.
+/// Rephrases a query with a language model, to find memories in other words.
 #[async_trait]
 pub trait QueryExpander: Send + Sync {
-    /// Which model answers.
+    /// The model.
     fn model(&self) -> &ModelName;
 
-    /// At most `count` other phrasings of `query`, the most useful first; none is an answer too.
+    /// At most `count` other phrasings of `query`, the most useful first. The list may be empty.
     ///
     /// # Errors
     /// See [`ProviderErrorKind`].
     async fn expand(&self, query: &str, count: usize) -> Result<Vec<String>, ProviderError>;
 }
 
-/// Leave for more than one request in a call. A provider's limits count requests: who makes another asks first.
+/// Permission for further requests within a call. A provider's limits count requests, so each further one needs
+/// permission.
 #[async_trait]
 pub trait Calls: Send + Sync {
-    /// Waits until another request with the same texts may be made; false: the provider is to be left alone for now.
+    /// Waits until another request with the same texts may be made. Returns false if the provider must be left alone
+    /// for now.
     async fn another(&self) -> bool;
 }
 
-/// Leave for any number of requests: nobody counts them.
+/// Permits any number of requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ungoverned;
 
@@ -130,12 +132,12 @@ impl Calls for Ungoverned {
     }
 }
 
-/// What a text is embedded for; some models want a different prefix for each.
+/// The role of an embedded text. Some models need a different prefix for each role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// A memory that is to be found.
+    /// A memory to search in.
     Document,
-    /// The question that looks for it.
+    /// A query to search with.
     Query,
 }
 
@@ -144,11 +146,11 @@ pub enum Purpose {
 pub struct TagSuggestion {
     /// The tag.
     pub path: TagPath,
-    /// 0 to 1: the similarity for `local`, the model's own statement for an LLM; none when it said nothing.
+    /// 0 to 1: the similarity for `local`, the model's own statement for a language model. None if it gave no number.
     pub confidence: Option<f32>,
 }
 
-/// Who assigned a tag to a node.
+/// The source of a tag's assignment to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagOrigin {
     /// The caller of `remember`.
@@ -162,7 +164,7 @@ pub enum TagOrigin {
 }
 
 impl TagOrigin {
-    /// As the database stores it.
+    /// The word in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             TagOrigin::Manual => "manual",

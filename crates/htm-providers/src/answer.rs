@@ -1,8 +1,8 @@
-//! Reading a language model's tags: leniently in form, strictly in content.
+//! Parsing of a language model's tags: lenient in form, strict in content.
 //!
 //! The schema asks for `{"results": [{"index", "tags": [{"tag", "confidence"}]}]}`. Small models and servers without
-//! structured output give prose around JSON, code fences, other keys, or one tag a line; each is understood where it
-//! can mean only one thing. What the rules refuse is no tag: the model is told why, once.
+//! structured output write prose around the JSON, code fences, other keys, or one tag per line. Each form is accepted
+//! if it is unambiguous. A tag that breaks the rules is invalid, and the model is told the rule, once.
 
 pub(crate) mod form;
 
@@ -10,41 +10,41 @@ use htm_core::provider::TagSuggestion;
 use htm_core::tag::{InvalidTag, TagPath, TagRules};
 use serde_json::Value;
 
-/// How an answer is read.
+/// How to parse an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
-    /// How many texts it is about.
+    /// The number of texts in the question.
     pub(crate) texts: usize,
-    /// The most tags that are kept of one.
+    /// The most tags to keep of each text.
     pub(crate) max_tags: usize,
-    /// How tags are written.
+    /// The rules of tags.
     pub(crate) rules: &'a TagRules,
 }
 
-/// What an answer says, as far as it is understood.
+/// A parsed answer. It may leave out texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     max_tags: usize,
-    /// One a text; none for a text that the answer leaves out.
+    /// The tags of each text; none for a text that the answer leaves out.
     lists: Vec<Option<Vec<TagSuggestion>>>,
-    /// What was proposed and is no tag.
+    /// The invalid tags.
     pub(crate) invalid: Vec<Invalid>,
 }
 
-/// Something proposed as a tag that is none.
+/// An invalid tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invalid {
-    /// Of which text.
+    /// The index of its text.
     pub(crate) index: usize,
-    /// What was proposed, shortened.
+    /// The tag, shortened.
     pub(crate) tag: String,
     /// The rule that it breaks.
     pub(crate) rule: String,
 }
 
-/// What the answer says, or why it cannot be understood.
+/// Parses an answer. The error is the reason in words.
 pub(crate) fn parse(answer: &str, reading: Reading<'_>) -> Result<Draft, String> {
-    // A thinking model that was not asked to hide its thoughts.
+    // Some reasoning models put their thoughts before the answer.
     let answer = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after);
     let mut reason = "it holds no JSON".to_owned();
     for value in form::json_values(answer) {
@@ -73,7 +73,7 @@ impl Draft {
         draft
     }
 
-    /// The valid tags of a text, each once; what is invalid is noted.
+    /// The distinct valid tags of a text. Invalid ones are recorded.
     fn suggestions(&mut self, index: usize, tags: &Value, rules: &TagRules) -> Vec<TagSuggestion> {
         let mut found: Vec<TagSuggestion> = Vec::new();
         for (text, confidence) in proposals(tags) {
@@ -92,12 +92,12 @@ impl Draft {
         found
     }
 
-    /// Whether it leaves out no text.
+    /// Whether it has a list for every text.
     pub(crate) fn is_complete(&self) -> bool {
         self.lists.iter().all(Option::is_some)
     }
 
-    /// What a model has to be told of its answer.
+    /// The faults of the answer, to tell the model.
     pub(crate) fn trouble(&self) -> Vec<String> {
         let left_out = self.lists.iter().enumerate().filter(|(_, list)| list.is_none());
         let left_out = left_out.map(|(index, _)| format!("index {index} is left out"));
@@ -106,15 +106,14 @@ impl Draft {
         left_out.chain(invalid).collect()
     }
 
-    /// With what the second answer says of texts that the first had trouble with. What the first says that is valid
-    /// stays.
+    /// Adds the second answer's tags for the texts with faults in the first. Valid tags of the first answer stay.
     pub(crate) fn mended_by(mut self, second: Draft) -> Self {
         let troubled: Vec<bool> = (0..self.lists.len())
             .map(|index| self.lists[index].is_none() || self.invalid.iter().any(|tag| tag.index == index))
             .collect();
         for (index, list) in second.lists.into_iter().enumerate().filter(|(index, _)| troubled[*index]) {
             let Some(list) = list else { continue };
-            // The second answer stands for what was invalid in the first.
+            // The second answer replaces the first one's invalid tags.
             self.invalid.retain(|tag| tag.index != index);
             let first = self.lists[index].get_or_insert_default();
             for suggestion in list {
@@ -127,7 +126,7 @@ impl Draft {
         self
     }
 
-    /// One list a text, or which text it leaves out.
+    /// One list for each text. The error names a text that the answer leaves out.
     pub(crate) fn into_lists(self) -> Result<Vec<Vec<TagSuggestion>>, String> {
         let count = self.lists.len();
         match self.lists.iter().position(Option::is_none) {
@@ -137,7 +136,7 @@ impl Draft {
     }
 }
 
-/// The list of each text in `value`, if it says for each which text it belongs to.
+/// The list of each text in `value`. An error if a list's text is unclear.
 fn lists(value: &Value, count: usize) -> Result<Vec<Option<&Value>>, String> {
     if let Some(results) = ["results", "texts", "items"].iter().find_map(|key| value.get(key)) {
         return lists(results, count);
@@ -159,11 +158,11 @@ fn lists(value: &Value, count: usize) -> Result<Vec<Option<&Value>>, String> {
             });
             placed(pairs.collect::<Option<Vec<_>>>().ok_or("a result has no index or no tags")?, count)
         }
-        // A list of tags for the only text.
+        // The tags of the only text.
         Value::Array(items) if count == 1 && items.iter().all(|item| tag_and_confidence(item).is_some()) => {
             Ok(vec![Some(value)])
         }
-        // A list a text, in order.
+        // A list for each text, in order.
         Value::Array(items) if items.len() == count => {
             let tags = items.iter().map(|item| tags_of(item).or(item.is_array().then_some(item)));
             let tags = tags.collect::<Option<Vec<_>>>().ok_or("a result is no list of tags")?;
@@ -173,7 +172,7 @@ fn lists(value: &Value, count: usize) -> Result<Vec<Option<&Value>>, String> {
     }
 }
 
-/// Every text's list at its index, each at most once and one at least.
+/// Puts lists at their indexes. An error for no list, an index out of range or an index twice.
 fn placed(pairs: Vec<(usize, &Value)>, count: usize) -> Result<Vec<Option<&Value>>, String> {
     if pairs.is_empty() {
         return Err("it has no results".to_owned());
@@ -192,7 +191,7 @@ fn tags_of(item: &Value) -> Option<&Value> {
     ["tags", "labels", "keywords"].iter().find_map(|key| item.get(key))
 }
 
-/// What is proposed, valid or not: a list, or a text with commas.
+/// The proposed tags, valid or not, of a list or of a text with commas.
 fn proposals(tags: &Value) -> Vec<(&str, Option<f32>)> {
     match tags {
         Value::Array(items) => items.iter().filter_map(tag_and_confidence).collect(),
@@ -212,13 +211,13 @@ fn tag_and_confidence(item: &Value) -> Option<(&str, Option<f32>)> {
     Some((text, confidence.map(|value| value as f32)))
 }
 
-/// The tag that a text means, without what models put around one.
+/// Parses a tag, without the quotes and marks that models put around one.
 fn tag(text: &str, rules: &TagRules) -> Result<TagPath, InvalidTag> {
     rules.normalise(text.trim().trim_matches(['"', '\'', '`', '#']))
 }
 
-/// One tag a line or several with commas. Only lines that are nothing but tags count: prose stays out. The items of a list
-/// may be written as people write, of few words a level.
+/// Parses lines with one tag each, or several with commas. A line with anything else is prose and is skipped. In a list
+/// item, a level may be up to three words with spaces.
 fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     const WORDS_A_LEVEL: usize = 3;
     let mut found: Vec<TagSuggestion> = Vec::new();

@@ -1,5 +1,5 @@
-//! A conversation with a language model, and what is asked in one about tags: the question and, when the answer is not quite one, one round in
-//! which the model is told what is wrong with it.
+//! Conversations with language models, and the conversation about tags: the question and, after a faulty answer, one
+//! round that names its faults.
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind, TagSuggestion};
@@ -12,10 +12,11 @@ use crate::prompt::{self, Prompt};
 /// A provider's API for conversations.
 #[async_trait]
 pub(crate) trait Chat: Send + Sync {
-    /// Which model is asked.
+    /// The model.
     fn model(&self) -> &ModelName;
 
-    /// What the model says next. `schema` is what it should look like; `texts` are the memories in `turns`.
+    /// Asks for the model's next turn. `schema` is the JSON schema of the answer. `texts` are the memories in `turns`,
+    /// which an error must not quote.
     async fn say(
         &self,
         turns: &[Turn],
@@ -25,7 +26,7 @@ pub(crate) trait Chat: Send + Sync {
     ) -> Result<Said, ProviderError>;
 }
 
-/// Something that was said.
+/// A turn of a conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub(crate) speaker: Speaker,
@@ -34,26 +35,26 @@ pub(crate) struct Turn {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaker {
-    /// Our rules.
+    /// HTM, with the rules.
     System,
-    /// We, with the texts.
+    /// HTM, with the texts.
     User,
     /// The model.
     Assistant,
 }
 
-/// What a model said.
+/// A model's answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Said {
     pub(crate) content: String,
-    /// At the limit of its tokens, in the midst of it.
+    /// Whether the answer ended at the token limit.
     pub(crate) cut_off: bool,
 }
 
-/// Asks for the tags of `texts`, in one request or two. Valid tags of the first answer stay, whatever the second says.
+/// Asks for the tags of `texts`, in one request or two. Valid tags of the first answer are kept.
 ///
-/// A text that both answers leave out, as an answer that cannot be understood, fails the call: about fewer texts the
-/// model may do better. Single tags that are still invalid are dropped.
+/// The call fails if both answers are unusable, or if both leave out the same text. The model may do better with fewer
+/// texts. Single tags that are still invalid are dropped.
 pub(crate) async fn extract(
     chat: &dyn Chat,
     prompt: &Prompt,
@@ -80,11 +81,11 @@ pub(crate) async fn extract(
     if trouble.is_empty() {
         return settle(chat, first, None, &said.content);
     }
-    // Fewer texts have a shorter answer: the worker halves the call.
+    // The worker halves the call, and fewer texts have a shorter answer.
     if said.cut_off && texts.len() > 1 {
         return settle(chat, first, Some(Err("it was cut off".to_owned())), &said.content);
     }
-    tracing::debug!(model = %chat.model(), troubles = trouble.len(), "asking a model to mend its answer");
+    tracing::debug!(model = %chat.model(), troubles = trouble.len(), "asking a model to correct its answer");
     if !calls.another().await {
         return settle(chat, first, None, &said.content);
     }
@@ -95,7 +96,7 @@ pub(crate) async fn extract(
             let second = read(&said, reading);
             settle(chat, first, Some(second), &said.content)
         }
-        // What the first answer gave is not lost to a second that never came.
+        // A complete first answer is usable without the second.
         Err(error) => match first {
             Ok(draft) if draft.is_complete() => settle(chat, Ok(draft), None, &said.content),
             _ => Err(error),
@@ -107,13 +108,13 @@ fn read(said: &Said, reading: Reading<'_>) -> Result<Draft, String> {
     if !said.cut_off {
         return answer::parse(&said.content, reading);
     }
-    // Small models give a whole answer and then go on without end.
+    // Small models may write a whole answer and then go on until the limit.
     let whole = said.content.rfind(['}', ']']).map_or("", |end| &said.content[..=end]);
     let draft = answer::parse(whole, reading).ok().filter(Draft::is_complete);
     draft.ok_or_else(|| "it is too long and was cut off: say less".to_owned())
 }
 
-/// The tags by both answers, the second only if there was one; `said` is the last.
+/// The tags of the first answer and, if there was one, the second. `said` is the last answer, for the error.
 fn settle(
     chat: &dyn Chat,
     first: Result<Draft, String>,
@@ -142,7 +143,7 @@ fn settle(
         }
         Err(reason) => reason,
     };
-    // Who could not be told what is wrong may be asked again.
+    // A model that was not told the faults may be asked again.
     let kind = if was_told { ProviderErrorKind::UnusableAnswer } else { ProviderErrorKind::BadResponse };
     let message = format!("the model's answer is not tags: {reason}");
     Err(ProviderError::new(chat.model(), kind, message).with_answer(said))

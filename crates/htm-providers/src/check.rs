@@ -1,9 +1,9 @@
-//! Whether a provider's vectors are what [`Embedder`](htm_core::provider::Embedder) promises.
+//! Validation of a provider's vectors.
 
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 
-/// `vectors`, if there are `count` of them, all of `dimensions` (or, when that is not known yet, of one length),
-/// finite and not of length zero.
+/// Returns `vectors` if there are `count` of them, all finite, not of length zero, and with `dimensions` components. If
+/// `dimensions` is not known yet, all must have the same number.
 pub(crate) fn vectors(
     model: &ModelName,
     count: usize,

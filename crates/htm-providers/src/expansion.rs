@@ -1,4 +1,4 @@
-//! Asking a language model for other phrasings of a query; its answer is read leniently.
+//! Query expansion by a language model. Its answer is parsed leniently.
 
 use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Ungoverned};
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use crate::answer::form;
 use crate::chat::{Chat, Speaker, Turn};
 
-/// The system prompt that is built in.
+/// The built-in system prompt.
 const DEFAULT: &str = include_str!("../../../config/prompts/expansion.md");
-/// The most characters of a phrasing; a longer one is no query but an answer, and is left out.
+/// The most characters of a phrasing. A longer one answers the query instead of rephrasing it, and is dropped.
 const MAX_CHARS: usize = 300;
 
-/// What says a query in other words by a chat model, whichever provider it runs at.
+/// The query expander of a chat model, for any provider.
 pub(crate) struct Expander<C> {
     chat: C,
     system: String,
 }
 
 impl<C> Expander<C> {
-    /// By `chat`, told what `prompt` says, or the one that is built in.
+    /// Makes an expander with the system prompt `prompt`, or else the built-in one.
     pub(crate) fn new(chat: C, prompt: Option<String>) -> Self {
         let system = prompt.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| DEFAULT.to_owned());
         Self { chat, system }
@@ -37,7 +37,7 @@ impl<C: Chat> QueryExpander for Expander<C> {
             return Ok(Vec::new());
         }
         let turn = |speaker, content| Turn { speaker, content };
-        // JSON, so that no query can pretend to be anything but a string.
+        // JSON, so that a query stays a string and cannot act as an instruction.
         let asked = json!({ "query": query, "count": count }).to_string();
         let turns = [turn(Speaker::System, self.system.clone()), turn(Speaker::User, asked)];
         let said = self.chat.say(&turns, schema(count), &[query.to_owned()], &Ungoverned).await?;
@@ -61,10 +61,10 @@ fn schema(count: usize) -> Value {
     })
 }
 
-/// The phrasings of an answer: a list under `queries`, a list alone, or a line each with a bullet before it. None when it
-/// is none of these.
+/// Parses the phrasings of an answer: a JSON list under `queries`, a JSON list alone, or lines with bullets. None for
+/// any other form.
 fn parse(answer: &str, query: &str, count: usize) -> Option<Vec<String>> {
-    // A thinking model that was not asked to hide its thoughts.
+    // Some reasoning models put their thoughts before the answer.
     let answer = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after);
     let listed = form::json_values(answer).find_map(|value| listed(&value));
     let bulleted = || {

@@ -1,7 +1,7 @@
-//! A provider that needs nothing and always gives the same answer, for tests and demonstrations.
+//! A deterministic provider without network or files, for tests and demonstrations.
 //!
-//! Its vectors are hashed bags of words and of three-letter runs, so that texts which share words are near.
-//! It can be slow, fail, and refuse single texts: what a queue has to survive.
+//! Its vectors are hashed bags of words and of three-letter runs, so texts with common words are near. It can be slow,
+//! fail, and reject single texts, to test the pipeline.
 
 mod refine;
 mod tags;
@@ -24,7 +24,7 @@ pub use refine::{FakeExpander, FakeReranker};
 pub use tags::FakeTagger;
 use trouble::Trouble;
 
-/// What a word counts against one of its three-letter runs.
+/// The weight of a word, where a three-letter run has 1.
 const WORD_WEIGHT: f32 = 3.0;
 
 /// Settings of [`embedder`] and [`tagger`].
@@ -34,9 +34,9 @@ pub struct FakeSettings {
     pub model: String,
     /// The length of the vectors.
     pub dimensions: usize,
-    /// Tokens, of four characters each, that it reads at once. None: it reads any text at once.
+    /// The window in tokens of four characters. None: unlimited.
     pub window: Option<usize>,
-    /// How long each call takes.
+    /// The duration of each call.
     pub latency: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Default for FakeSettings {
     }
 }
 
-/// The embedder of `settings`.
+/// Makes the embedder.
 ///
 /// # Errors
 /// `provider_settings_value` for 0 dimensions.
@@ -54,15 +54,15 @@ pub fn embedder(settings: FakeSettings) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(FakeEmbedder::new(settings)?))
 }
 
-/// The tagger of `settings`.
+/// Makes the tagger.
 ///
 /// # Errors
-/// None today; the signature is that of the other providers.
+/// None. The signature is that of the other providers.
 pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn TagExtractor>> {
     Ok(Arc::new(FakeTagger::new(settings)))
 }
 
-/// The fake embedder, with what a test can make of it.
+/// The fake embedder. Tests can make it slow or let it fail.
 ///
 /// ```
 /// # use htm_core::provider::{Embedder, ProviderErrorKind, Purpose};
@@ -97,33 +97,33 @@ impl FakeEmbedder {
         Ok(Self::build(settings))
     }
 
-    /// One whose every call fails with `kind`.
+    /// An embedder whose calls all fail with `kind`.
     pub fn failing(kind: ProviderErrorKind) -> Self {
         Self::default().failing_times(kind, u64::MAX)
     }
 
-    /// This one, with its next `times` calls failing with `kind`.
+    /// Lets the next `times` calls fail with `kind`.
     #[must_use]
     pub fn failing_times(mut self, kind: ProviderErrorKind, times: u64) -> Self {
         self.trouble.fail(kind, times);
         self
     }
 
-    /// This one, with [`ProviderErrorKind::BadInput`] for every batch that has `word` in a text.
+    /// Rejects every batch with `word` in a text, with [`ProviderErrorKind::BadInput`].
     #[must_use]
     pub fn refusing(mut self, word: impl Into<String>) -> Self {
         self.trouble.refuse(word.into());
         self
     }
 
-    /// This one, with calls that take `latency`.
+    /// Lets each call take `latency`.
     #[must_use]
     pub fn with_latency(mut self, latency: Duration) -> Self {
         self.trouble.slow(latency);
         self
     }
 
-    /// How many calls were made, failed ones included.
+    /// The number of calls, failed ones included.
     pub fn calls(&self) -> u64 {
         self.trouble.calls()
     }
@@ -144,7 +144,7 @@ impl FakeEmbedder {
         let parts = window.split(text);
         let vectors: Vec<_> =
             parts.iter().map(|part| (vector(part.text, self.dimensions), part.tokens)).collect();
-        // Parts that cancel each other are as a text without words.
+        // Parts that cancel each other get the vector of a text without words.
         pool(&vectors)
             .unwrap_or_else(|| Embedding { vector: vector("", self.dimensions), parts: parts.len() as u32 })
     }
@@ -184,7 +184,7 @@ fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut vector = vec![0.0_f32; dimensions];
     let mut add = |part: &[u8], weight: f32| {
         let hash = fnv1a(part);
-        // The low bits choose the place, a high one the sign: what collides cancels as often as it adds.
+        // The low bits choose the place and the top bit the sign, so that collisions cancel as often as they add.
         vector[(hash % dimensions as u64) as usize] += if hash >> 63 == 0 { weight } else { -weight };
     };
     for word in words(text) {
@@ -198,7 +198,7 @@ fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     if length > 0.0 {
         vector.iter_mut().for_each(|x| *x /= length);
     } else {
-        // A text without words, or one whose words cancel.
+        // The text has no words, or its words cancel each other.
         vector[0] = 1.0;
     }
     vector

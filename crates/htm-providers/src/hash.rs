@@ -1,4 +1,4 @@
-//! FNV-1a, 64 bits: the same on every machine and in every version, unlike the standard library's hashers.
+//! FNV-1a with 64 bits. Unlike the standard library's hashers, it is the same on every machine and in every version.
 
 /// The hash of `bytes` (<https://datatracker.ietf.org/doc/html/rfc9923>).
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {

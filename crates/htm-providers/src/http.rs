@@ -1,7 +1,7 @@
-//! Sending to a provider over HTTP, and telling its failures apart.
+//! The HTTP client of providers, and the classification of their failures.
 //!
-//! We send by ourselves because the clients hide what the queue needs: ollama-rs loses the status, neither
-//! has a deadline, and `Retry-After` reaches the caller in neither.
+//! The clients of async-openai and ollama-rs are not used: ollama-rs loses the status, neither has a deadline, and
+//! neither passes `Retry-After` on.
 
 mod classify;
 mod excerpt;
@@ -17,9 +17,9 @@ use serde::de::DeserializeOwned;
 use crate::Secret;
 use crate::codes::{self, bad_value};
 
-/// The longest time that a connection may take; a host that does not answer is no slow model.
+/// The time limit of a connection attempt. It is short, because a slow model does not delay a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest answer that is read: 2,048 vectors of 3,072 components fit twice. A body without end does not.
+/// The largest answer that is read, against an endless body. Twice 2,048 vectors of 3,072 components fit.
 const MAX_BODY_BYTES: usize = 256 << 20;
 
 /// A provider's HTTP API.
@@ -31,7 +31,7 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// The API at `base_url`; every call ends after `timeout`.
+    /// The API at `base_url`. Every call ends after `timeout`.
     pub(crate) fn new(
         provider: &'static str,
         base_url: &str,
@@ -49,7 +49,7 @@ impl Http {
         if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(bad_value("api_key", "holds characters that no HTTP header can carry"));
         }
-        // The URL is not repeated, for it may hold a password.
+        // The URL is not in the message, because it may contain a password.
         let base = base(base_url).map_err(|reason| {
             Error::new(codes::BASE_URL, format!("the base URL of {provider} cannot be used: {reason}"))
         })?;
@@ -67,13 +67,13 @@ impl Http {
         Ok(Self { client, base, key, model })
     }
 
-    /// Which model is asked.
+    /// The model.
     pub(crate) fn model(&self) -> &ModelName {
         &self.model
     }
 
-    /// The answer to `body`, sent to `path` under the base URL. `texts` are the memories in the body: a
-    /// provider that repeats them in its error is not quoted with them.
+    /// Posts `body` to `path` under the base URL and parses the answer. `texts` are the memories in the body. An
+    /// error's message leaves them out, also if the provider repeats them.
     pub(crate) async fn post<B: Serialize, A: DeserializeOwned>(
         &self,
         path: &str,
@@ -94,9 +94,9 @@ impl Http {
             return Err(classify::status(&self.model, status, &headers, &bytes, &excerpt));
         }
         serde_json::from_slice(&bytes).map_err(|error| {
-            // Only the place: serde's own message quotes the answer.
+            // Only the position, because serde's own message quotes the answer.
             let message = format!(
-                "the answer has not the documented shape (line {}, column {})",
+                "the answer does not have the documented shape (line {}, column {})",
                 error.line(),
                 error.column()
             );

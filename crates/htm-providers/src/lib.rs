@@ -15,9 +15,9 @@
 //! # }).unwrap();
 //! ```
 //!
-//! A constructor fails with one of the [`codes`] when the settings cannot work (a URL that is none, a model
-//! directory that is not there); it makes no call. Calls fail with
-//! [`ProviderError`](htm_core::provider::ProviderError), whose message never holds a key or a text.
+//! A constructor makes no call. It fails with one of the [`codes`] if the settings cannot work, for example an invalid
+//! URL or a missing model directory. Calls fail with [`ProviderError`](htm_core::provider::ProviderError), whose
+//! message never contains a key or a text.
 //!
 //! | feature | module | what it needs |
 //! |---|---|---|
@@ -27,7 +27,8 @@
 //! | `local` | [`local`] | a directory with the model's weights |
 //! | `rerank` | [`rerank`] | a server that scores texts at `/rerank` |
 //!
-//! [`templates`] are ontologies to begin with: what `local` chooses tags from, and what people apply.
+//! [`templates`] are ready-made ontologies. `local` chooses tags from them, and `htm tags apply-template` adds one to a
+//! namespace.
 
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod answer;
@@ -58,7 +59,7 @@ mod requests;
 #[cfg(feature = "rerank")]
 pub mod rerank;
 mod secret;
-// Without HTTP only `fake` splits, and its count is exact.
+// Without the HTTP providers only `fake` splits texts, with an exact count.
 #[cfg_attr(not(any(feature = "ollama", feature = "openai")), allow(dead_code))]
 mod split;
 pub mod templates;

@@ -1,22 +1,22 @@
-//! A sentence-embedding model in this process, on the CPU; tags are the nearest terms of an ontology.
+//! A sentence-embedding model in this process, on the CPU. Tags are the nearest terms of an ontology.
 //!
-//! The model directory is as sentence-transformers saves one: `config.json`, `tokenizer.json` and `model.safetensors` of
-//! an encoder, and what says how it is used, as far as it is there. `./justw setup` puts all-MiniLM-L6-v2 (384 dimensions,
-//! 256 word pieces a window) at [`default_model_dir`]. [`facts`] says what was read:
+//! The model directory has the form of sentence-transformers: `config.json`, `tokenizer.json` and `model.safetensors`
+//! of an encoder, and optional files about its use. `./justw setup` puts all-MiniLM-L6-v2 (384 dimensions, a window of
+//! 256 word pieces) at [`default_model_dir`]. [`facts`] returns the properties that these files determine:
 //!
-//! | file | what it decides |
+//! | file | what it determines |
 //! |---|---|
 //! | `config.json` | the family, by `model_type`, else `architectures`: BERT (MiniLM, BGE, E5, GTE), DistilBERT, MPNet, RoBERTa (XLM-RoBERTa, multilingual E5) |
-//! | `modules.json` | where the parts are; one that is no encoder, pooling or normalisation is refused |
+//! | `modules.json` | the places of the encoder, the pooling and the normalisation; other parts are an error |
 //! | `1_Pooling/config.json` | mean, first token (`cls`) or max; the mean without the file |
 //! | `sentence_bert_config.json`, else `tokenizer_config.json` | the window |
 //! | `config_sentence_transformers.json` | the prefixes: prompts `document` (`passage`, `corpus`) and `query`, else `default_prompt_name`'s |
 //!
-//! Vectors come at unit length, whether the model asks for it or not. Where the files name no prompts and the model wants
-//! some, the settings do: E5 wants `query: ` and `passage: `, BGE (English, v1.5) `Represent this sentence for searching
-//! relevant passages: ` before queries. Nothing is guessed by a directory's name.
+//! Vectors always have unit length. If a model needs prefixes and its files name none, set them: E5 needs `query: ` and
+//! `passage: `, BGE (English, v1.5) `Represent this sentence for searching relevant passages: ` before queries.
+//! Prefixes are not guessed from the directory's name.
 //!
-//! A directory of the same kind with a pooler and a classifier of one label, such as ms-marco-MiniLM-L-6-v2, is a
+//! A directory of the same form with a pooler and a classifier of one label, such as ms-marco-MiniLM-L-6-v2, makes a
 //! [`reranker`].
 
 mod config;
@@ -55,23 +55,23 @@ use crate::codes::bad_value;
 /// Settings of [`embedder`] and [`tagger`].
 #[derive(Clone, Debug)]
 pub struct LocalSettings {
-    /// The directory of the model; its last component is the model's name.
+    /// The directory of the model. Its last component is the model's name.
     pub model_dir: PathBuf,
-    /// Threads for inference; 0 for as many as the machine has.
+    /// Threads for inference. 0: one per processor.
     pub threads: usize,
-    /// Put before each document by [`embedder`]; none: what the model's files say.
+    /// The prefix of documents. None: as the model's files say.
     pub document_prefix: Option<String>,
-    /// Put before each query by [`embedder`]; none: what the model's files say.
+    /// The prefix of queries. None: as the model's files say.
     pub query_prefix: Option<String>,
-    /// The least similarity, 0 to 1, of a text and a term for the term to become a tag: a cosine, less what the text has
-    /// in common with every term.
+    /// The least similarity, 0 to 1, of a text and a term for the term to become a tag. It is a cosine less the text's
+    /// background: half of its mean cosine with all terms.
     pub tag_threshold: f32,
-    /// The most tags a text gets.
+    /// The most tags per text.
     pub max_tags: usize,
     /// The ontology's templates: names of built-in ones (`software`, `research`, `personal`, `business`) or
     /// paths of TOML files of the same form.
     pub templates: Vec<String>,
-    /// How tags are written.
+    /// The rules of tags.
     pub rules: TagRules,
 }
 
@@ -90,24 +90,24 @@ impl Default for LocalSettings {
     }
 }
 
-/// What a model's files say of it.
+/// A model's properties, by its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelFacts {
-    /// The kind of encoder, as `MPNet`.
+    /// The kind of encoder, such as `MPNet`.
     pub family: &'static str,
-    /// Its layers.
+    /// The number of layers.
     pub layers: usize,
-    /// The length of its vectors.
+    /// The length of the vectors.
     pub dimensions: usize,
-    /// Tokens that it reads at once, with the two marks around a text.
+    /// The window in tokens, with the two marks around a text.
     pub window: usize,
-    /// How a text's vector is made of its tokens': `mean`, `cls` or `max`.
+    /// How the tokens' vectors become one: `mean`, `cls` or `max`.
     pub pooling: &'static str,
-    /// Whether the files ask for vectors of unit length; ours have it always.
+    /// Whether the files ask for vectors of unit length. HTM normalises in any case.
     pub normalised: bool,
-    /// What is put before a document; none where the files say nothing of it.
+    /// The prefix of documents. None if the files name none.
     pub document_prefix: Option<String>,
-    /// What is put before a query.
+    /// The prefix of queries. None if the files name none.
     pub query_prefix: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl fmt::Display for ModelFacts {
     }
 }
 
-/// What the model at `model_dir` is, by its small files: the weights are not read.
+/// Reads the properties of the model at `model_dir`, without its weights.
 ///
 /// # Errors
 /// As [`embedder`].
@@ -138,12 +138,12 @@ pub fn facts(model_dir: &Path) -> Result<ModelFacts> {
     model::read_facts(model_dir)
 }
 
-/// The embedder of the model at `settings.model_dir`.
+/// Makes the embedder of the model at `settings.model_dir`.
 ///
 /// # Errors
-/// `provider_settings_missing_file` and `provider_settings_bad_file` name the file of the model that cannot be read,
-/// `provider_settings_unsupported` what of the model cannot be run; `provider_settings_value` is for a prefix that fills the
-/// model's window.
+/// `provider_settings_missing_file` and `provider_settings_bad_file` name the file that cannot be read.
+/// `provider_settings_unsupported` names the property of the model that HTM cannot run. `provider_settings_value` is for a
+/// prefix that takes more than half of the window.
 pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>> {
     let model = Model::shared(&settings.model_dir, settings.threads)?;
     let facts = model.facts();
@@ -158,18 +158,19 @@ pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>> {
     }))
 }
 
-/// The tagger that proposes the nearest terms of the ontology.
+/// Makes the tagger, which proposes the nearest terms of the ontology.
 ///
 /// # Errors
-/// As [`embedder`]; besides `provider_settings_value` for a threshold outside 0 to 1, and
-/// `provider_settings_template` for a template that cannot be used.
+/// As [`embedder`], `provider_settings_value` for a threshold outside 0 to 1, and `provider_settings_template` for a
+/// template that cannot be used.
 pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>> {
     Ok(Arc::new(tags::LocalTagger::new(&settings)?))
 }
 
-/// The cross-encoder of the directory `model_dir`, whose last component is the model's name, on so many threads (0: as
-/// many as the machine has): `config.json`, `tokenizer.json` or `vocab.txt`, and `model.safetensors` with `bert.*`,
-/// `bert.pooler.dense.*` and `classifier.*`. The score is the logit.
+/// Makes the re-ranker of the cross-encoder at `model_dir`. The directory's last component is the model's name. The
+/// directory has `config.json`, `tokenizer.json` or `vocab.txt`, and `model.safetensors` with `bert.*`,
+/// `bert.pooler.dense.*` and `classifier.*`. `threads` is for inference; 0 is one per processor. The score is the
+/// logit.
 ///
 /// # Errors
 /// As [`embedder`].
@@ -177,10 +178,10 @@ pub fn reranker(model_dir: &Path, threads: usize) -> Result<Arc<dyn Reranker>> {
     Ok(Arc::new(cross_encoder::LocalReranker::load(model_dir, threads)?))
 }
 
-/// Where `./justw setup` puts the model: `$HTM_HOME/models/all-MiniLM-L6-v2`.
+/// The directory where `./justw setup` puts the model: `$HTM_HOME/models/all-MiniLM-L6-v2`.
 ///
-/// `HTM_HOME` defaults to `/var/lib/htm` for root (PostgreSQL's user must reach it, and root's home is closed
-/// to that one), else to `$XDG_DATA_HOME/htm`, which is `~/.local/share/htm`.
+/// For root `HTM_HOME` defaults to `/var/lib/htm`, because PostgreSQL's user cannot enter root's home. For others it
+/// defaults to `$XDG_DATA_HOME/htm`, usually `~/.local/share/htm`.
 pub fn default_model_dir() -> PathBuf {
     home().join("models").join("all-MiniLM-L6-v2")
 }

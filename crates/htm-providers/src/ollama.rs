@@ -1,4 +1,5 @@
-//! Ollama's API: `/api/embed` and `/api/chat`. Requests are ollama-rs' types, sent by our own client.
+//! Ollama's API: `/api/embed` and `/api/chat`. Requests have the types of ollama-rs, and are sent by this crate's
+//! client.
 
 mod chat;
 mod embed;
@@ -14,31 +15,31 @@ use crate::Secret;
 use crate::expansion::Expander;
 use crate::http::Http;
 
-/// Settings of [`embedder`], [`tagger`] and [`expander`]; each has its own, for their models differ.
+/// Settings of [`embedder`], [`tagger`] and [`expander`]. Each has its own settings, because their models differ.
 #[derive(Clone, Debug)]
 pub struct OllamaSettings {
-    /// The server's URL without `/api`, as `http://localhost:11434`.
+    /// The server's URL without `/api`, such as `http://localhost:11434`.
     pub base_url: String,
-    /// Sent as a bearer token to servers behind a proxy that wants one; mostly empty.
+    /// The bearer token for a proxy before the server. Usually empty.
     pub api_key: Secret,
-    /// The model, as `nomic-embed-text`; it must be pulled.
+    /// The model, such as `nomic-embed-text`. It must be pulled.
     pub model: String,
-    /// The length of the vectors, to be checked. None: the first answer decides. Tags do not use it.
+    /// The expected length of the vectors. None: the first answer determines it. Not used for tags.
     pub dimensions: Option<usize>,
-    /// Tokens that the model reads at once. None: by the model's name, else 512. Versions of Ollama around 0.13
-    /// break off at more than 512 tokens of nomic-embed-text, which has 2,048.
+    /// The model's window in tokens. None: by the model's name, else 512. Versions of Ollama around 0.13 fail with more
+    /// than 512 tokens of nomic-embed-text, which has 2,048.
     pub window: Option<usize>,
-    /// How long a request may take in all; the first after a pause includes loading the model.
+    /// The time limit of a request. It includes the time to load the model.
     pub timeout: Duration,
-    /// Put before each document. None: by the model's name (nomic-embed-text has one).
+    /// The prefix of documents. None: by the model's name (nomic-embed-text has one).
     pub document_prefix: Option<String>,
-    /// Put before each query. None: by the model's name.
+    /// The prefix of queries. None: by the model's name.
     pub query_prefix: Option<String>,
     /// The system prompt for tags or phrasings. None: `config/prompts/tags.md`, `config/prompts/expansion.md`.
     pub prompt: Option<String>,
-    /// The most tags that one text gets; at least 1. Embeddings do not use it.
+    /// The most tags per text, at least 1. Not used for embeddings.
     pub max_tags: usize,
-    /// How tags are written. Embeddings do not use it.
+    /// The rules of tags. Not used for embeddings.
     pub rules: TagRules,
 }
 
@@ -60,7 +61,7 @@ impl Default for OllamaSettings {
     }
 }
 
-/// The embedder of `settings.model`. Makes no call.
+/// Makes the embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
 /// One of the [`codes`](crate::codes) for a URL, timeout or model name that cannot work.
@@ -69,7 +70,7 @@ pub fn embedder(settings: OllamaSettings) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(embed::OllamaEmbedder::new(settings, http)?))
 }
 
-/// The tagger that asks `settings.model`, a chat model. Makes no call.
+/// Makes the tagger of `settings.model`, a chat model. Makes no call.
 ///
 /// # Errors
 /// As [`embedder`].
@@ -78,8 +79,7 @@ pub fn tagger(settings: OllamaSettings) -> Result<Arc<dyn TagExtractor>> {
     Ok(Arc::new(tags::OllamaTagger::new(settings, http)))
 }
 
-/// What says a query in other words: `settings.model`, a chat model; its prompt is `config/prompts/expansion.md` when
-/// none is set. Makes no call.
+/// Makes the query expander of `settings.model`, a chat model. Makes no call.
 ///
 /// # Errors
 /// As [`embedder`].

@@ -1,5 +1,5 @@
-//! OpenAI's API, and every server that speaks it (llama.cpp, vLLM, LM Studio): `/embeddings` and
-//! `/chat/completions` under a base URL. Requests are async-openai's types, sent by our own client.
+//! OpenAI's API, also of compatible servers (llama.cpp, vLLM, LM Studio): `/embeddings` and `/chat/completions` under a
+//! base URL. Requests have the types of async-openai, and are sent by this crate's client.
 
 mod chat;
 mod embed;
@@ -15,32 +15,32 @@ use crate::Secret;
 use crate::expansion::Expander;
 use crate::http::Http;
 
-/// Settings of [`embedder`], [`tagger`] and [`expander`]; each has its own, for their models differ.
+/// Settings of [`embedder`], [`tagger`] and [`expander`]. Each has its own settings, because their models differ.
 #[derive(Clone, Debug)]
 pub struct OpenAiSettings {
-    /// The API's URL with its version, as `https://api.openai.com/v1`.
+    /// The API's URL with its version, such as `https://api.openai.com/v1`.
     pub base_url: String,
-    /// Sent as a bearer token; empty for servers that want none.
+    /// The bearer token. Empty for servers without authentication.
     pub api_key: Secret,
-    /// The model, as `text-embedding-3-small`.
+    /// The model, such as `text-embedding-3-small`.
     pub model: String,
-    /// The length of the vectors. If set it is asked for (text-embedding-3 and later shorten their vectors)
-    /// and checked; else the model's own. Tags do not use it.
+    /// The length of the vectors. If set, it is requested (text-embedding-3 and later shorten their vectors) and
+    /// checked. None: the model's own length. Not used for tags.
     pub dimensions: Option<usize>,
-    /// Tokens that the model reads at once. None: 8,191 for OpenAI's models, 512 for others (what llama.cpp's
-    /// server takes unless it is told otherwise).
+    /// The model's window in tokens. None: 8,191 for OpenAI's models, 512 for others (the default of llama.cpp's
+    /// server).
     pub window: Option<usize>,
-    /// How long a request may take in all, connecting and reading included.
+    /// The time limit of a request, including the connection and the answer.
     pub timeout: Duration,
-    /// Put before each document. None: by the model's name (nomic-embed-text has one).
+    /// The prefix of documents. None: by the model's name (nomic-embed-text has one).
     pub document_prefix: Option<String>,
-    /// Put before each query. None: by the model's name.
+    /// The prefix of queries. None: by the model's name.
     pub query_prefix: Option<String>,
     /// The system prompt for tags or phrasings. None: `config/prompts/tags.md`, `config/prompts/expansion.md`.
     pub prompt: Option<String>,
-    /// The most tags that one text gets; at least 1. Embeddings do not use it.
+    /// The most tags per text, at least 1. Not used for embeddings.
     pub max_tags: usize,
-    /// How tags are written. Embeddings do not use it.
+    /// The rules of tags. Not used for embeddings.
     pub rules: TagRules,
 }
 
@@ -62,7 +62,7 @@ impl Default for OpenAiSettings {
     }
 }
 
-/// The embedder of `settings.model`. Makes no call.
+/// Makes the embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
 /// One of the [`codes`](crate::codes) for a URL, key, timeout or model name that cannot work.
@@ -70,7 +70,7 @@ pub fn embedder(settings: OpenAiSettings) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(embed::OpenAiEmbedder::new(&settings, http(&settings)?)?))
 }
 
-/// The tagger that asks `settings.model`, a chat model. Makes no call.
+/// Makes the tagger of `settings.model`, a chat model. Makes no call.
 ///
 /// # Errors
 /// As [`embedder`].
@@ -79,8 +79,7 @@ pub fn tagger(settings: OpenAiSettings) -> Result<Arc<dyn TagExtractor>> {
     Ok(Arc::new(tags::OpenAiTagger::new(settings, http)))
 }
 
-/// What says a query in other words: `settings.model`, a chat model; its prompt is `config/prompts/expansion.md` when
-/// none is set. Makes no call.
+/// Makes the query expander of `settings.model`, a chat model. Makes no call.
 ///
 /// # Errors
 /// As [`embedder`].

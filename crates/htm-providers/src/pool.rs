@@ -1,10 +1,10 @@
-//! One embedding of a text's parts.
+//! Pooling of a text's parts into one embedding.
 
 use htm_core::provider::Embedding;
 
-/// The mean of the vectors of a text's parts, each brought to unit length and weighted by its tokens; itself at
-/// unit length, as one part's vector is too. None if that has no length. Sums in f64: 3,072 squares lose
-/// digits in f32, and large components overflow.
+/// The mean of the parts' vectors at unit length, each weighted by its tokens. The mean is brought to unit length too.
+/// None if it is zero. Sums are in f64, because in f32 a sum of 3,072 squares loses digits, and large components
+/// overflow.
 pub(crate) fn pool(parts: &[(Vec<f32>, usize)]) -> Option<Embedding> {
     let mut sum = vec![0.0_f64; parts.first()?.0.len()];
     for (vector, tokens) in parts {

@@ -1,4 +1,4 @@
-//! What some models want before a text, so that questions and documents meet.
+//! Prefixes. Some models are trained with different ones for queries and documents.
 
 use htm_core::provider::Purpose;
 
@@ -10,7 +10,7 @@ pub(crate) struct Prefixes {
 }
 
 impl Prefixes {
-    /// What the settings say, else what the model's card says.
+    /// The prefixes of the settings, else those of the model's card.
     pub(crate) fn new(model: &str, document: Option<String>, query: Option<String>) -> Self {
         // https://huggingface.co/nomic-ai/nomic-embed-text-v1.5#usage; Ollama's template does not add them.
         let nomic = model.contains("nomic-embed-text");
@@ -21,7 +21,7 @@ impl Prefixes {
         }
     }
 
-    /// What stands before each text; may be empty.
+    /// The prefix of each text. May be empty.
     pub(crate) fn of(&self, purpose: Purpose) -> &str {
         match purpose {
             Purpose::Document => &self.document,

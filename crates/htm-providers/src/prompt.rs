@@ -1,24 +1,24 @@
-//! What a language model is asked for tags, whichever provider it runs at.
+//! The prompt for tags, for language models of any provider.
 
 use htm_core::tag::{KnownTag, TagRules};
 use serde_json::{Value, json};
 
 use crate::hash::fnv1a;
 
-/// The system prompt that is built in.
+/// The built-in system prompt.
 const DEFAULT: &str = include_str!("../../../config/prompts/tags.md");
-/// The pattern of a level, as JSON schema has it; the rules enforce more. It ends somewhere: a small model that is held
-/// to a pattern without an end may never find one.
+/// The pattern of a level in the JSON schema. The tag rules are stricter. The length is bounded, because a small model
+/// may never end a level otherwise.
 const LEVEL: &str = "[a-z0-9][a-z0-9-]{0,31}";
-/// The most characters of a text that are shown. A longer one is shown by its beginning and its end: what a
-/// text is about stands there, and a whole book would push the rules out of the model's window.
+/// The most characters of a text. A longer text is shown by its beginning and its end, which show the topic. A whole
+/// book would push the rules out of the model's window.
 const TEXT_CHARS: usize = 12_000;
-/// The most characters of an answer that its model is shown again.
+/// The most characters of a faulty answer that are shown to the model again.
 pub(crate) const ANSWER_CHARS: usize = 6_000;
-/// The most troubles that one message names.
+/// The most faults in one message.
 const MAX_TROUBLES: usize = 20;
 
-/// The system prompt, its version, the most tags that a text gets, and how they are written.
+/// The system prompt and its version, the most tags per text, and the rules of tags.
 pub(crate) struct Prompt {
     pub(crate) system: String,
     pub(crate) version: String,
@@ -27,7 +27,7 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// `text`, or the one that is built in.
+    /// Makes a prompt of `text`, or else the built-in one.
     pub(crate) fn new(text: Option<String>, max_tags: usize, rules: TagRules) -> Self {
         let system = text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| DEFAULT.to_owned());
         let version = format!("prompt-{:016x}", fnv1a(system.as_bytes()));
@@ -35,7 +35,7 @@ impl Prompt {
     }
 }
 
-/// The user's message: JSON, so that no text can pretend to be anything but a string in an array.
+/// The user's message. It is JSON, so that a text stays a string and cannot act as an instruction.
 pub(crate) fn user_message(prompt: &Prompt, texts: &[String], ontology: &[KnownTag]) -> String {
     let texts: Vec<Value> = texts
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn user_message(prompt: &Prompt, texts: &[String], ontology: &[KnownT
         .to_string()
 }
 
-/// A tag in use as the prompt has it: its path, beside what it is about when that is given.
+/// A tag in use in the prompt: its path, with its description if there is one.
 fn in_use(tag: &KnownTag) -> Value {
     match &tag.description {
         Some(about) => json!({ "tag": tag.path, "about": about }),
@@ -56,7 +56,7 @@ fn in_use(tag: &KnownTag) -> Value {
     }
 }
 
-/// The user's second message: what is wrong with the answer.
+/// The user's second message: the faults of the answer.
 pub(crate) fn repair_message(troubles: &[String]) -> String {
     let shown: Vec<&String> = troubles.iter().take(MAX_TROUBLES).collect();
     json!({
@@ -67,7 +67,7 @@ pub(crate) fn repair_message(troubles: &[String]) -> String {
     .to_string()
 }
 
-/// The JSON schema of the answer for so many texts.
+/// The JSON schema of the answer for `texts` texts.
 pub(crate) fn schema(prompt: &Prompt, texts: usize) -> Value {
     let (max_tags, below) = (prompt.max_tags, prompt.rules.max_depth.saturating_sub(1));
     let tag = json!({
@@ -102,7 +102,8 @@ pub(crate) fn schema(prompt: &Prompt, texts: usize) -> Value {
     })
 }
 
-/// `text`, or the first two thirds and the last third of `chars` of it.
+/// `text`, if it has at most `chars` characters. Otherwise its beginning (two thirds of `chars`) and its end (one
+/// third).
 pub(crate) fn excerpt(text: &str, chars: usize) -> String {
     let count = text.chars().count();
     if count <= chars {

@@ -1,4 +1,4 @@
-//! Texts as requests: split to the model's window, packed to the provider's limits, sent, pooled.
+//! Embedding requests. Texts are split to the model's window, packed to the provider's limits, sent, and pooled.
 
 use async_trait::async_trait;
 use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
@@ -6,29 +6,29 @@ use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind}
 use crate::pool::pool;
 use crate::split::{Part, Window};
 
-/// A part of so few tokens fits every model: one that is refused is refused for what it says.
+/// A part of so few tokens fits every model. If it is rejected, its length is not the cause.
 const SHORT_TOKENS: usize = 64;
 
-/// What one request may carry.
+/// The limits of one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) inputs: usize,
-    /// Of all inputs together; an input that is longer by itself goes alone.
+    /// The tokens of all inputs together. A longer input goes alone.
     pub(crate) tokens: usize,
 }
 
-/// A provider's call that embeds.
+/// A provider's embedding endpoint.
 #[async_trait]
 pub(crate) trait Endpoint: Sync {
-    /// Which model answers.
+    /// The model.
     fn model(&self) -> &ModelName;
 
-    /// One vector an input, in order, of the model's dimensions and not of length zero. `texts` are what no
-    /// error may quote.
+    /// Embeds inputs in one request: a vector for each, in order, of the model's dimensions and not of length zero.
+    /// Errors must not quote `texts`.
     async fn send(&self, inputs: Vec<String>, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError>;
 }
 
-/// One embedding a text, in order; each part is sent with `prefix` before it.
+/// Embeds texts: one embedding for each, in order. Each part is sent with `prefix`.
 pub(crate) async fn embed(
     endpoint: &dyn Endpoint,
     window: Window,
@@ -42,7 +42,7 @@ pub(crate) async fn embed(
         .enumerate()
         .flat_map(|(of, text)| window.split(text).into_iter().map(move |part| Input { of, part }));
     let mut vectors: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
-    // The next one last.
+    // A stack: the next request is the last.
     let mut waiting: Vec<Vec<Input<'_>>> = pack(parts, prefix.len(), limits);
     waiting.reverse();
     while let Some(inputs) = waiting.pop() {
@@ -53,7 +53,7 @@ pub(crate) async fn embed(
                     vectors[input.of].push((vector, input.part.tokens));
                 }
             }
-            // Which of several texts is refused, the caller finds out by halving the batch.
+            // With several texts the caller halves the batch instead.
             Err(error) if error.kind == ProviderErrorKind::BadInput && texts.len() == 1 => {
                 let (first, second) = halve(&inputs, &window).ok_or(error)?;
                 waiting.extend([second, first]);
@@ -68,7 +68,7 @@ pub(crate) async fn embed(
     vectors.iter().map(|parts| pool(parts).ok_or_else(zero)).collect()
 }
 
-/// A part and the place of its text.
+/// A part and the index of its text.
 #[derive(Clone, Debug, PartialEq)]
 struct Input<'a> {
     of: usize,
@@ -76,7 +76,7 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// An empty text becomes a space: OpenAI refuses an empty string, and with it the whole batch.
+    /// The input with its prefix. An empty text becomes a space, because OpenAI rejects a batch with an empty string.
     fn sent(&self, prefix: &str) -> String {
         match (prefix, self.part.text) {
             ("", "") => " ".to_owned(),
@@ -85,7 +85,7 @@ impl Input<'_> {
     }
 }
 
-/// `inputs` in as few requests as hold them, in order; each input has `more` tokens than its part.
+/// Packs `inputs` into the fewest requests, in order. Each input has `more` tokens than its part, for the prefix.
 fn pack<'a>(inputs: impl Iterator<Item = Input<'a>>, more: usize, limits: Limits) -> Vec<Vec<Input<'a>>> {
     let mut requests: Vec<Vec<Input<'a>>> = Vec::new();
     let mut tokens = 0;
@@ -103,7 +103,7 @@ fn pack<'a>(inputs: impl Iterator<Item = Input<'a>>, more: usize, limits: Limits
     requests
 }
 
-/// A refused request as two smaller ones; none if it is a lone part that is short already.
+/// Splits a rejected request into two. None for a single short part.
 fn halve<'a>(inputs: &[Input<'a>], window: &Window) -> Option<(Vec<Input<'a>>, Vec<Input<'a>>)> {
     match inputs {
         [Input { of, part }] => {

@@ -1,4 +1,4 @@
-//! Re-ranking over HTTP: `POST {url}/rerank`, as Cohere, Jina, Text Embeddings Inference and llama.cpp serve it.
+//! Re-ranking over HTTP: `POST {url}/rerank` of Cohere, Jina, Text Embeddings Inference and llama.cpp.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 use crate::Secret;
 use crate::http::Http;
 
-/// What a server's requests and answers look like.
+/// The format of requests and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RerankFormat {
     /// `{model, query, documents, top_n}`, answered by `{results: [{index, relevance_score}]}`, below `/v2`
     /// (<https://docs.cohere.com/reference/rerank>).
     Cohere,
-    /// The same below `/v1`; the documents are asked not to be repeated (<https://jina.ai/reranker>).
+    /// As Cohere's, below `/v1`, and with `return_documents: false` (<https://jina.ai/reranker>).
     Jina,
-    /// As Jina's, by a server that has one model and may be told none, started with `--reranking`
+    /// As Cohere's. The server has one model, and must be started with `--reranking`
     /// (<https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md>).
     LlamaCpp,
     /// `{query, texts}`, answered by `[{index, score}]`
@@ -34,14 +34,13 @@ pub struct RerankSettings {
     /// The API's URL with its version, without `/rerank`: `https://api.cohere.com/v2`, `https://api.jina.ai/v1`,
     /// `http://localhost:8080`.
     pub url: String,
-    /// Sent as a bearer token; empty for servers that want none.
+    /// The bearer token. Empty for servers without authentication.
     pub api_key: Secret,
-    /// The model, as `rerank-v3.5`. Empty: Cohere's and Jina's are asked for their newest that is documented for text;
-    /// the others have one model.
+    /// The model, such as `rerank-v3.5`. Empty: a default model of Cohere and Jina; the other servers have one model.
     pub model: String,
-    /// What the server speaks.
+    /// The format of the server.
     pub format: RerankFormat,
-    /// How long a request may take in all.
+    /// The time limit of a request.
     pub timeout: Duration,
 }
 
@@ -58,7 +57,7 @@ impl Default for RerankSettings {
 }
 
 impl RerankSettings {
-    /// The model that answers, as far as is known.
+    /// The model. For a server with one model and no configured name, the name of the server's program.
     pub fn model_name(&self) -> ModelName {
         let name = match (self.model.as_str(), self.format) {
             ("", RerankFormat::Cohere) => "rerank-v3.5",
@@ -71,7 +70,7 @@ impl RerankSettings {
     }
 }
 
-/// The re-ranker at `settings.url`. Makes no call.
+/// Makes the re-ranker at `settings.url`. Makes no call.
 ///
 /// # Errors
 /// One of the [`codes`](crate::codes) for a URL, key or timeout that cannot work.
@@ -93,7 +92,7 @@ impl Reranker for HttpReranker {
     }
 
     async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, ProviderError> {
-        /// Text Embeddings Inference refuses more at once, unless it is told otherwise (`--max-client-batch-size`).
+        /// The default of `--max-client-batch-size` of Text Embeddings Inference, which rejects larger requests.
         const TEI_TEXTS: usize = 32;
         let at_once = if self.format == RerankFormat::Tei { TEI_TEXTS } else { usize::MAX };
         let mut scores = Vec::with_capacity(texts.len());
@@ -106,11 +105,11 @@ impl Reranker for HttpReranker {
 
 impl HttpReranker {
     async fn ask(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, ProviderError> {
-        // What a server's error must not be quoted with.
+        // An error must not quote these.
         let hidden: Vec<String> = texts.iter().cloned().chain([query.to_owned()]).collect();
         let ranks = match self.format {
             RerankFormat::Tei => {
-                // Cut to the model's window: a longer text would fail the call.
+                // Texts are cut at the model's window, because a longer one would fail the call.
                 let request = TextsRequest { query, texts, truncate: true, raw_scores: false };
                 self.http.post("rerank", &request, &hidden).await?
             }
@@ -129,7 +128,7 @@ impl HttpReranker {
         self.ordered(ranks, texts.len())
     }
 
-    /// The scores by their `index`, each exactly once.
+    /// Orders scores by their `index`. Each index must occur exactly once.
     fn ordered(&self, ranks: Vec<Rank>, count: usize) -> Result<Vec<f64>, ProviderError> {
         let broken =
             |message: String| ProviderError::new(self.http.model(), ProviderErrorKind::BadResponse, message);
@@ -169,7 +168,7 @@ struct DocumentsRequest<'a> {
     return_documents: Option<bool>,
 }
 
-/// Of the answer only what we use.
+/// The used fields of the answer.
 #[derive(Deserialize)]
 struct Answer {
     results: Vec<Rank>,

@@ -1,4 +1,4 @@
-//! A key that cannot be printed by accident.
+//! API keys that cannot be printed by accident.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps `key`, without the white space that a pasted key or a file ends with.
+    /// Wraps `key`, without surrounding white space such as a file's final newline.
     pub fn new(key: impl AsRef<str>) -> Self {
         Self(key.as_ref().trim().to_owned())
     }
 
-    /// The key itself: for a request's header, never for a log.
+    /// The key itself, for a request's header. Never log it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether no key is set; requests then carry no `Authorization` header.
+    /// Whether no key is set. Requests then have no `Authorization` header.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

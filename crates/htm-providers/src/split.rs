@@ -1,14 +1,14 @@
-//! A text that is longer than a model's window, in parts that are not.
+//! Splitting of texts into parts that fit a model's window.
 
 use std::ops::Range;
 
 use htm_core::TokenEncoding;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Tokens that most tokenizers put around a text: `[CLS]` and `[SEP]`, or the ends of a sentence.
+/// The tokens that most tokenizers put around a text: `[CLS]` and `[SEP]`, or the marks of a sentence's ends.
 const MARKS: usize = 2;
 
-/// How much of a text a model reads at once.
+/// A model's window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// 1 or more.
@@ -21,7 +21,7 @@ pub(crate) struct Window {
 enum Counter {
     /// By the model's own encoding.
     Exact(TokenEncoding),
-    /// By an encoding that is not the model's, with room for what the model's would give more.
+    /// By another encoding, with a margin.
     Generous,
 }
 
@@ -29,30 +29,31 @@ enum Counter {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part<'a> {
     pub(crate) text: &'a str,
-    /// At least as many as it has: its bytes, where those fit already.
+    /// An upper bound of its tokens: the number of its bytes, if these fit into the window.
     pub(crate) tokens: usize,
 }
 
 impl Window {
-    /// A window of a model whose encoding is known.
+    /// The window of a model with a known encoding.
     pub(crate) fn exact(tokens: usize, encoding: TokenEncoding) -> Self {
         Self { tokens: tokens.max(1), counter: Counter::Exact(encoding) }
     }
 
-    /// A window of a model whose tokenizer is not at hand.
+    /// The window of a model with an unknown tokenizer.
     pub(crate) fn generous(tokens: usize) -> Self {
         Self { tokens: tokens.saturating_sub(MARKS).max(1), counter: Counter::Generous }
     }
 
-    /// This window, with room for a `prefix` before each part: a token a byte, so that it needs no vocabulary.
+    /// This window less the room for `prefix`, with one token per byte, which needs no vocabulary.
     pub(crate) fn without(self, prefix: &str) -> Self {
         Self { tokens: self.tokens.saturating_sub(prefix.len()).max(1), ..self }
     }
 
-    /// `text` in parts that fit, of about the same size, cut at the ends of sentences, else of words, else
-    /// between characters; joined, they are `text`. A single character that does not fit stands alone.
+    /// Splits `text` into parts of about the same size that fit. Cuts are at the ends of sentences, else of words, else
+    /// between characters. The concatenated parts are `text`. A single character that does not fit is a part of its
+    /// own.
     pub(crate) fn split<'a>(&self, text: &'a str) -> Vec<Part<'a>> {
-        // No tokenizer gives more tokens than bytes; most texts need no count, and no vocabulary.
+        // No tokenizer gives more tokens than bytes, so most texts need neither a count nor a vocabulary.
         if text.len() <= self.tokens {
             return vec![Part { text, tokens: text.len() }];
         }
@@ -63,7 +64,7 @@ impl Window {
                 parts.push(part);
                 continue;
             }
-            // A fifth is left for the cuts, which lie up to an eighth of a part beside an even division's.
+            // A fifth is reserved, because a cut may be up to an eighth of a part away from an even division.
             let room = self.tokens - self.tokens / 5;
             match self.divide(&part, part.tokens.div_ceil(room)) {
                 Some(smaller) => waiting.extend(smaller.into_iter().rev()),
@@ -73,8 +74,8 @@ impl Window {
         parts
     }
 
-    /// `part` in `count` parts (2 or more) of about the same size, or in fewer when it has not the characters;
-    /// none for a single character.
+    /// Divides `part` into `count` parts (2 or more) of about the same size, or into fewer if it has too few
+    /// characters. None for a single character.
     pub(crate) fn divide<'a>(&self, part: &Part<'a>, count: usize) -> Option<Vec<Part<'a>>> {
         let text = part.text;
         let reach = text.len() / count / 8;
@@ -100,21 +101,22 @@ impl Window {
     }
 }
 
-/// At least as many tokens as a model with a smaller vocabulary gives, mostly: o200k's, one more for each
-/// character that is neither an ASCII letter nor white space, and a fifth of it all; never more than bytes.
+/// An estimate of the tokens of a model with a smaller vocabulary, almost always an upper bound. It is the number of
+/// o200k's tokens and of characters other than ASCII letters and white space, plus a fifth of that, and at most the
+/// bytes.
 ///
-/// Against BERT's 30,522 word pieces (all-MiniLM, nomic-embed-text, mxbai-embed-large): o200k alone is short by
-/// up to 3.3 times (Russian, Arabic; punctuation 2.1, French 1.7, code 1.3), for it merges what BERT takes
-/// character by character. With the characters it is short by 1.18 at most (French), hence the fifth.
+/// BERT's 30,522 word pieces (all-MiniLM, nomic-embed-text, mxbai-embed-large) give up to 3.3 times as many tokens as
+/// o200k alone (Russian, Arabic; punctuation 2.1, French 1.7, code 1.3), because BERT takes rare words character by
+/// character. With the other characters added, they give up to 1.18 times as many (French), hence the fifth.
 pub(crate) fn generous(text: &str) -> usize {
     let others = text.chars().filter(|c| !c.is_ascii_alphabetic() && !c.is_whitespace()).count();
     ((TokenEncoding::O200kBase.count(text) + others) * 6 / 5).min(text.len())
 }
 
-/// The best place to cut `text`, at most `reach` bytes (but a character) from `target`: the end of a sentence,
-/// else of a word, else of a grapheme, else of a character; the nearest of those. None in a single character.
+/// The best place to cut `text` within `reach` bytes of `target`: the nearest end of a sentence, else of a word, else
+/// of a grapheme, else of a character. None in a single character.
 fn cut(text: &str, target: usize, reach: usize) -> Option<usize> {
-    // Far enough to see the characters on both sides.
+    // At least a character on both sides.
     let reach = reach.max(4);
     let near: Range<usize> = text.floor_char_boundary(target.saturating_sub(reach))
         ..text.ceil_char_boundary((target + reach).min(text.len()));

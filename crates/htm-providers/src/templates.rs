@@ -1,4 +1,4 @@
-//! Templates of an ontology: terms with what they are about, built in or in a file of one's own.
+//! Templates of an ontology: terms with descriptions, built in or in a TOML file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use crate::codes;
 
-/// A term: a tag and what it is about.
+/// A term: a tag and its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The tag.
     pub path: TagPath,
-    /// What texts about it are about, in their words.
+    /// The topics of its texts, in the words of such texts.
     pub description: String,
 }
 
@@ -25,19 +25,18 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("business", include_str!("../../../config/ontology/business.toml")),
 ];
 
-/// The names of the templates that need no file.
+/// The names of the built-in templates.
 pub fn built_in() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// The terms of a template, which is a built-in name or a path, each after the one above it.
+/// Reads the terms of a template, which is a built-in name or a path. Each term comes after its parent.
 ///
-/// A file is TOML: below `[terms]` a line a term, as `"database:postgresql" = "What it is about"`. The path says where a
-/// term stands, so that a file could hold no cycle but a level that comes again below itself, which is refused.
+/// A file is TOML. Below `[terms]` it has a line for each term: `"database:postgresql" = "What it is about"`.
 ///
 /// # Errors
-/// `provider_settings_template`: there is no such file, it cannot be read, a path is not in the stored form, a term has no
-/// description, or what stands above it is no term.
+/// `provider_settings_template`: the file is missing or cannot be read, a path is not in its normal form, a term has no
+/// description, or its parent is not a term.
 pub fn read(template: &str) -> Result<Vec<Term>> {
     let bad = |reason: String| {
         Error::new(codes::TEMPLATE, format!("the template {template} cannot be used: {reason}"))

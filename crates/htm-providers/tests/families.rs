@@ -1,5 +1,5 @@
-//! Every family of encoders against sentence-transformers, on tiny models with random weights (`data/reference.py` makes
-//! them), and what is said of a directory that cannot be used.
+//! Every family of encoders against sentence-transformers, on tiny models with random weights (`data/reference.py`
+//! makes them), and what is said of a directory that cannot be used.
 #![cfg(feature = "local")]
 // A helper of a test may unwrap, as a test may.
 #![allow(clippy::unwrap_used)]
@@ -217,4 +217,24 @@ fn a_spoilt_directory_is_refused_by_the_file() {
     let dir = copy("xlm-roberta");
     change(&dir, "config.json", "vocab_size", json!(100));
     refused(&dir, code, &["tokenizer.json", "more tokens than the model"]);
+}
+
+#[test]
+fn sizes_that_no_table_has_are_errors_and_no_panics() {
+    let code = "provider_settings_bad_file";
+    let dir = copy("mpnet");
+    change(&dir, "config.json", "relative_attention_num_buckets", json!(1));
+    refused(&dir, code, &["config.json", "relative_attention_num_buckets must be 2 or more"]);
+    let dir = copy("roberta");
+    change(&dir, "config.json", "pad_token_id", json!(u64::MAX));
+    refused(&dir, code, &["config.json", "max_position_embeddings must be above"]);
+    // As many tokens as the model has, one of them with an id beyond.
+    let dir = copy("bert");
+    let path = dir.path().join("tokenizer.json");
+    let mut tokenizer: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let words = tokenizer["model"]["vocab"].as_object_mut().unwrap();
+    let (_, id) = words.iter_mut().find(|(word, _)| word.chars().all(char::is_alphabetic)).unwrap();
+    *id = json!(1_000_000);
+    fs::write(&path, tokenizer.to_string()).unwrap();
+    refused(&dir, code, &["tokenizer.json", "more tokens than the model: the id 1000000"]);
 }

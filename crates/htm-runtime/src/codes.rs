@@ -1,4 +1,4 @@
-//! The codes of what every process needs: its configuration, its files, its server, its schema.
+//! The error codes of the runtime: configuration, files, private PostgreSQL, schema, process.
 
 use htm_core::error::Code;
 use htm_core::fault::Fault;
@@ -10,28 +10,28 @@ htm_core::error_codes! {
     CONFIG_BAD_VALUE "config_bad_value" User "A configuration value has the wrong type, or is out of range."
         => "change it where it is set; `htm config explain KEY` says what it does";
     CONFIG_UNREADABLE "config_unreadable" User "A file or a variable cannot be read as configuration."
-        => "mend it: it has to be TOML";
+        => "correct it: it must be valid TOML";
     CONFIG_UNTRUSTED "config_untrusted" User "A project's file sets what only a trusted one may."
         => "read the file, then run `htm config trust`; or remove these keys from it";
-    CONFIG_KEY_ELSEWHERE "config_key_elsewhere" User "A key would be sent to a URL of a place that is trusted less."
+    CONFIG_KEY_ELSEWHERE "config_key_elsewhere" User "A key would be sent to a URL from a less trusted place."
         => "set the URL where the key is set, or unset one of the two";
     CONFIG_IO "config_io" User "A file of the configuration cannot be read or written."
-        => "check that it is there and who may read it";
-    PATHS_NO_HOME "paths_no_home" Permanent "There is no home directory to keep HTM's files in."
+        => "check that it exists and who may read it";
+    PATHS_NO_HOME "paths_no_home" Permanent "There is no home directory for HTM's files."
         => "set HTM_HOME to a directory that HTM may write to";
-    TELEMETRY_BAD_FILTER "telemetry_bad_filter" User "RUST_LOG is no filter."
-        => "set RUST_LOG to a level or to directives, as `info` or `htm_core=debug,sqlx=warn`";
+    TELEMETRY_BAD_FILTER "telemetry_bad_filter" User "RUST_LOG is not a valid filter."
+        => "set RUST_LOG to a level or to directives, such as `info` or `htm_core=debug,sqlx=warn`";
     TELEMETRY_ALREADY_STARTED "telemetry_already_started" Bug "Logging was started twice in one process."
         => "start logging once, at the process's start";
     PROVIDER_SETTINGS_PROMPT "provider_settings_prompt" Permanent "A file with a system prompt cannot be read, or is empty."
-        => "set `tag.prompt` or `expansion.prompt` to a text file, as a copy of one in config/prompts, or to nothing";
+        => "set `tag.prompt` or `expansion.prompt` to a text file, such as a copy of one in config/prompts, or to nothing";
     EMBEDDER_UNUSABLE "embedder_unusable" Permanent "The embedder of a model cannot be made with these settings."
-        => "mend the settings of its provider: `htm config show`";
+        => "correct the settings of its provider: `htm config show`";
 
     // The private PostgreSQL
     PRIVATE_PG_NO_BINARIES "private_pg_no_binaries" Permanent "No PostgreSQL with pgvector was found."
-        => "run `./justw setup`, or set database.url to a PostgreSQL that runs already";
-    PRIVATE_PG_BAD_INSTALLATION "private_pg_bad_installation" Permanent "The PostgreSQL that was named, or found, cannot be used."
+        => "run `./justw setup`, or set database.url to a running PostgreSQL";
+    PRIVATE_PG_BAD_INSTALLATION "private_pg_bad_installation" Permanent "The PostgreSQL that was named or found cannot be used."
         => "run `./justw setup` and unset HTM_POSTGRES_HOME, or install what is missing";
     PRIVATE_PG_OTHER_MAJOR "private_pg_other_major" Permanent "The cluster was made by another major version of PostgreSQL."
         => "set HTM_POSTGRES_HOME to a PostgreSQL of the cluster's version; or dump with it and load into a new cluster";
@@ -41,22 +41,22 @@ htm_core::error_codes! {
         => "create a user for it: `useradd --system --shell /usr/sbin/nologin postgres`; or run htm as another user than root";
     PRIVATE_PG_NO_USER_NAME "private_pg_no_user_name" Permanent "The user id of the process has no name."
         => "give it a name in /etc/passwd, or run htm as another user";
-    PRIVATE_PG_UNSAFE_PATH "private_pg_unsafe_path" Permanent "Somebody else could have put there what the process would act on."
+    PRIVATE_PG_UNSAFE_PATH "private_pg_unsafe_path" Permanent "Another user could have placed or changed a file that the process would use."
         => "find out who put it there, and remove it; as root, HTM_HOME and HTM_DATA_DIR must be directories that only root \
             may write to, and so must be those above them";
-    PRIVATE_PG_UNREACHABLE "private_pg_unreachable" Permanent "The user that PostgreSQL runs as cannot get to a directory."
+    PRIVATE_PG_UNREACHABLE "private_pg_unreachable" Permanent "PostgreSQL's user cannot enter a directory."
         => "set HTM_HOME to a directory that others can reach, such as /var/lib/htm";
-    PRIVATE_PG_SOCKET_DIR_TAKEN "private_pg_socket_dir_taken" Permanent "The socket's directory belongs to somebody else."
+    PRIVATE_PG_SOCKET_DIR_TAKEN "private_pg_socket_dir_taken" Permanent "The socket's directory belongs to another user."
         => "find out whose it is, and remove it; or set HTM_HOME, or HTM_DATA_DIR, to another path";
-    PRIVATE_PG_BUSY "private_pg_busy" Transient "Another process starts or stops the server, and takes too long."
-        => "try again; if it stays so, look for a hanging `htm` or `pg_ctl`";
+    PRIVATE_PG_BUSY "private_pg_busy" Transient "Another process takes too long to start or stop the server."
+        => "try again; if the error stays, look for a hanging `htm` or `pg_ctl`";
     PRIVATE_PG_PROGRAM_FAILED "private_pg_program_failed" Permanent "A program of PostgreSQL failed."
         => "read the server's log: server.log in the data directory of `htm db status`";
-    PRIVATE_PG_IO "private_pg_io" Permanent "The file system refused something of the private PostgreSQL's."
+    PRIVATE_PG_IO "private_pg_io" Permanent "The file system rejected an operation for the private PostgreSQL."
         => "check that the directory may be written to and that the disk is not full";
 
     // The schema
-    SCHEMA_VERSION "schema_version" Permanent "The database has no schema of HTM's, or an older or a newer one."
+    SCHEMA_VERSION "schema_version" Permanent "The database has no HTM schema, or an older or a newer one."
         => "run `htm db migrate`";
     EXTENSION_MISSING "extension_missing" Permanent "PostgreSQL lacks an extension, or has too old a version of it."
         => "install the extension on the server, then run `htm db migrate`";
@@ -64,17 +64,17 @@ htm_core::error_codes! {
         => "create the role, then run `htm db migrate --application-role ROLE` again";
     SERVER_TOO_OLD "server_too_old" Permanent "The server is older than PostgreSQL 15."
         => "point database.url at PostgreSQL 15 or later, or unset it to use HTM's private PostgreSQL";
-    MIGRATION_FAILED "migration_failed" Permanent "The database refused a migration."
+    MIGRATION_FAILED "migration_failed" Permanent "The database rejected a migration."
         => "check that the role may create schemas and extensions (pgvector's takes a superuser, once: `create extension \
             vector`), then run `htm db migrate` again";
 
     // The process
     SIGNALS_UNAVAILABLE "signals_unavailable" Permanent "The process cannot listen to SIGINT and SIGTERM."
-        => "check the process's limits: a worker that does not hear signals cannot stop cleanly";
+        => "check the process's limits: a worker without signals cannot stop cleanly";
     ADDRESS_IN_USE "address_in_use" Permanent "Another process listens on the address."
-        => "another process has the port, maybe another worker: give each its own with `--listen` (port 0: any that is free)";
+        => "another process has the port, maybe another worker: give each its own with `--listen` (port 0: any free port)";
     ADDRESS_UNUSABLE "address_unusable" Permanent "The address cannot be listened on."
         => "give `--listen` an address of this machine, and a port that this user may take (1024 or higher)";
     WORKER_ENDED "worker_ended" Bug "A worker ended by itself."
-        => "start it again, as systemd or Kubernetes does; others take back what it held. If it ends again, ask `htm doctor`";
+        => "start it again, as systemd or Kubernetes does; other workers take over its jobs. If it ends again, run `htm doctor`";
 }

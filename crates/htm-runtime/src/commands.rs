@@ -1,13 +1,13 @@
-//! The commands that mend an error. The library's hints name its calls; programs show their users these instead.
+//! The commands to type after an error. The library's hints name its functions. Programs show these hints instead.
 
 use htm_core::Error;
 
-/// What to do next: the command to type if there is one, else the error's own hint.
+/// The next step: the command to type if there is one, else the error's own hint.
 pub fn hint(error: &Error) -> String {
     of_code(error).unwrap_or_else(|| error.hint().to_owned())
 }
 
-/// The table from code to command. None: the error's own hint is as good, or a value for the command is missing.
+/// The table from codes to commands. None if the error's own hint is as good, or if a value for the command is missing.
 fn of_code(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
     Some(match error.code() {
@@ -165,7 +165,7 @@ fn of_code(error: &Error) -> Option<String> {
     })
 }
 
-/// Who merges tags into one that does not exist wants a rename.
+/// The hint for an unknown tag. A merge into an unknown tag was meant as a rename.
 fn unknown_tag(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
     let Some(first) = value("from") else {

@@ -1,4 +1,4 @@
-//! The embedders that the configuration can make, each made when it is asked for first.
+//! The embedders of the configuration. Each is made at its first use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::config::Config;
 use crate::paths::Paths;
 use crate::providers;
 
-/// An embedder for any registered model of a provider that the configuration knows.
+/// Makes the embedder of any registered model whose provider is in the configuration.
 pub(crate) struct ConfiguredEmbedders {
     config: Config,
     paths: Paths,
-    /// By the model's label. Locked while one is made, so that each is made once.
+    /// By the model's label. Locked while an embedder is made, so that each is made once.
     made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
 }
 

@@ -1,11 +1,11 @@
-//! Errors as processes tell them.
+//! Errors of migrations and of the schema's version.
 
 use htm_core::Error;
 use htm_migration::MigrationError;
 
 use crate::codes;
 
-/// What a migration says. A server that cannot be reached is no fault of the migration.
+/// The error of a migration. An unreachable server has its own code, not the migration's.
 pub(crate) fn of_migration(error: MigrationError) -> Error {
     let message = error.to_string();
     match error {
@@ -24,7 +24,7 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
             Error::new(codes::EXTENSION_MISSING, message).with_hint(hint)
         }
         MigrationError::RoleMissing { name } => Error::new(codes::ROLE_MISSING, message).with_hint(format!(
-            "make it, as a role that may (`create role {name} login password '…'`), then run `htm db migrate \
+            "create it as a role that may do so (`create role {name} login password '…'`), then run `htm db migrate \
              --application-role {name}` again"
         )),
         MigrationError::ServerTooOld { .. } => Error::new(codes::SERVER_TOO_OLD, message),
@@ -33,7 +33,7 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
     }
 }
 
-/// The database has the schema of another version than this program wants.
+/// The database has another schema version than this program needs.
 pub(crate) fn schema_version(found: u32, wanted: u32) -> Error {
     let message = format!("the database has schema version {found}, this program wants {wanted}");
     let error = Error::new(codes::SCHEMA_VERSION, message);

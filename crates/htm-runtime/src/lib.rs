@@ -1,7 +1,7 @@
-//! What every HTM process needs: configuration, telemetry, the database (and the private PostgreSQL behind it), the
-//! providers that the configuration chooses, and a way to stop.
+//! The runtime of every HTM process: configuration, telemetry, the database, the private PostgreSQL, the configured
+//! providers, and signals.
 //!
-//! [`Session::open`] puts them together.
+//! [`Session::open`] combines them.
 
 pub mod codes;
 pub mod commands;

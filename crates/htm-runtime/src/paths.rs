@@ -1,4 +1,4 @@
-//! Where HTM keeps its files.
+//! The directories of HTM's files.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::codes;
 ///
 /// | directory | holds |
 /// |---|---|
-/// | `<home>/postgres/<version>/` | PostgreSQL's programs, put there by `./justw setup` |
+/// | `<home>/postgres/<version>/` | PostgreSQL's programs, installed by `./justw setup` |
 /// | `<home>/models/<name>/` | a local model's weights |
 /// | `<state>/data/` | the private PostgreSQL's cluster: the memories |
 /// | `<state>/run/` | its unix socket |
 /// | `<state>/conf/` | its settings, and who may connect |
-/// | `<state>/lock/` | locks, and the mark that it is to stay |
+/// | `<state>/lock/` | locks, and the mark of a server that stays up |
 ///
-/// `state` is `home` unless `HTM_DATA_DIR` names another directory, as evaluations and tests do for a database
-/// that they throw away.
+/// `state` is `home` unless `HTM_DATA_DIR` names another directory. Evaluations and tests use that for temporary
+/// databases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     home: PathBuf,
@@ -28,17 +28,17 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// From `HTM_HOME` and `HTM_DATA_DIR`. Without `HTM_HOME`: `/var/lib/htm` for root, whose own home other
-    /// users cannot reach; `$XDG_DATA_HOME/htm` (`~/.local/share/htm`) for everybody else.
+    /// Reads `HTM_HOME` and `HTM_DATA_DIR`. Without `HTM_HOME`, root's home is `/var/lib/htm`, because other users
+    /// cannot enter root's own home. For others it is `$XDG_DATA_HOME/htm`, usually `~/.local/share/htm`.
     ///
     /// # Errors
-    /// `paths_no_home` when there is neither `HTM_HOME` nor a home directory.
+    /// `paths_no_home` without `HTM_HOME` and without a home directory.
     pub fn from_env() -> Result<Self> {
         let home = match named("HTM_HOME") {
             Some(home) => home,
             None if nix::unistd::geteuid().is_root() => PathBuf::from("/var/lib/htm"),
             None => {
-                let message = "there is no home directory to keep HTM's files in";
+                let message = "there is no home directory for HTM's files";
                 let xdg = etcetera::base_strategy::Xdg::new();
                 xdg.map_err(|_| Error::new(codes::PATHS_NO_HOME, message))?.data_dir().join("htm")
             }
@@ -47,7 +47,7 @@ impl Paths {
         Ok(Self::new(home, state))
     }
 
-    /// `home` for what is installed, `state` for the cluster. Relative ones are taken from the current directory.
+    /// `home` is for installed files, `state` for the cluster. Relative paths start at the current directory.
     pub fn new(home: impl AsRef<Path>, state: impl AsRef<Path>) -> Self {
         Self { home: absolute(home.as_ref()), state: absolute(state.as_ref()) }
     }
@@ -67,7 +67,7 @@ impl Paths {
         self.home.join("postgres")
     }
 
-    /// The weights of the local model `name`, as `all-MiniLM-L6-v2`.
+    /// The directory of the local model `name`, such as `all-MiniLM-L6-v2`.
     pub fn model_dir(&self, name: &str) -> PathBuf {
         self.home.join("models").join(name)
     }
@@ -93,7 +93,7 @@ impl Paths {
     }
 }
 
-/// An environment variable that names a directory; an empty one is none.
+/// The directory in an environment variable. None if it is unset or empty.
 pub(crate) fn named(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

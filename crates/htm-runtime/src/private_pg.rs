@@ -1,8 +1,8 @@
-//! The private PostgreSQL: the embedded default when no `database.url` is set.
+//! The private PostgreSQL, which is used if no `database.url` is set.
 //!
-//! It listens on a unix socket only, in a directory that nobody else may enter, and lets in who the kernel says is
-//! its user or root. Root runs it as `postgres`, and trusts nothing in the directories that `postgres` owns. It is started by the first
-//! process that uses it and stopped by the last one that lets go, unless it was told to stay:
+//! It listens only on a Unix socket, in a directory that other users cannot enter. It accepts its own user and root,
+//! authenticated by the kernel (`peer`). Root runs it as `postgres`, and trusts no file in the directories that
+//! `postgres` owns. The first process that uses it starts it. The last one stops it, unless it is marked to stay up:
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,9 +15,9 @@
 //! # }
 //! ```
 //!
-//! Two locks keep this right, and the kernel frees both with their process, even after `kill -9`: each user
-//! shares `lock/users.lock` for as long as it uses the server; whoever starts, stops or counts holds
-//! `lock/server.lock` meanwhile. A user that lets go and gets `users.lock` for itself was the last.
+//! Two file locks coordinate the processes. The kernel releases them with their process, even after `kill -9`. Each
+//! user of the server holds `lock/users.lock` shared. A process that starts or stops the server, or counts its users,
+//! holds `lock/server.lock`. A user that can upgrade its `users.lock` to an exclusive one is the last.
 
 mod cluster;
 mod error;
@@ -40,50 +40,50 @@ use install::Installation;
 use lock::Held;
 use server_user::ServerUser;
 
-/// A private PostgreSQL that may run or not.
+/// A private PostgreSQL, running or stopped.
 #[derive(Clone, Debug)]
 pub struct PrivatePg {
     paths: Paths,
     cluster: Cluster,
 }
 
-/// What [`PrivatePg::status`] tells.
+/// The status of the server, by [`PrivatePg::status`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerStatus {
     /// Whether it is ready for connections.
     pub running: bool,
-    /// The process id of its postmaster, when it runs.
+    /// The process id of the postmaster, if it runs.
     pub pid: Option<i32>,
-    /// The version of the programs found, as `18.6`.
+    /// The version of the installed programs, such as `18.6`.
     pub version: String,
     /// The directory of these programs.
     pub bin_dir: PathBuf,
-    /// The cluster.
+    /// The cluster's directory.
     pub data_dir: PathBuf,
-    /// The directory of its socket.
+    /// The socket's directory.
     pub socket_dir: PathBuf,
-    /// How to connect, whether it runs or not.
+    /// The connection URL, also while the server is stopped.
     pub url: String,
-    /// Whether it stays when its last user leaves.
+    /// Whether the server stays up after its last user.
     pub stay: bool,
-    /// Whether a process uses it; unknown while another one is starting or stopping it.
+    /// Whether a process uses it. None while another process starts or stops it.
     pub in_use: Option<bool>,
 }
 
-/// What became of the server when a user let go.
+/// The server's state after a user has released it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Released {
-    /// It was the last user: the server is stopped.
+    /// It was the last user, and the server is stopped.
     Stopped,
-    /// Others still use it.
+    /// Other processes still use it.
     InUse,
-    /// It is to stay.
+    /// It is marked to stay up.
     Stays,
 }
 
 impl PrivatePg {
-    /// Finds PostgreSQL's programs: in `HTM_POSTGRES_HOME/bin`, below `paths` where `./justw setup` puts them,
-    /// or by `pg_config` on the PATH if that installation has the extensions. Starts nothing.
+    /// Finds PostgreSQL's programs: in `HTM_POSTGRES_HOME/bin`, else where `./justw setup` installs them, else by
+    /// `pg_config` on the PATH if that installation has the extensions. Starts nothing.
     ///
     /// # Errors
     /// `private_pg_no_binaries`, `private_pg_bad_installation`, `private_pg_no_server_user`,
@@ -96,16 +96,16 @@ impl PrivatePg {
         Ok(Self { paths: paths.clone(), cluster })
     }
 
-    /// How to connect, for sqlx and for psql; the same whether it runs or not.
+    /// The connection URL, for sqlx and psql. It does not depend on whether the server runs.
     pub fn url(&self) -> String {
         self.cluster.url()
     }
 
-    /// Starts the server unless it runs, and keeps it for this caller until the guard is released. The first
-    /// start makes the cluster and its database. Once this has returned, connections succeed.
+    /// Starts the server unless it runs, and keeps it running until the guard is released. The first start creates the
+    /// cluster and its database. The server accepts connections when this returns.
     ///
     /// # Errors
-    /// Any of the `private_pg_…` [`codes`](crate::codes); a user that had it running already is not disturbed.
+    /// Any of the `private_pg_…` [`codes`](crate::codes). Other users of a running server are not affected.
     pub async fn start(&self) -> Result<ServerUse> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
@@ -116,7 +116,7 @@ impl PrivatePg {
         .await
     }
 
-    /// Starts the server unless it runs, and lets it stay when its last user leaves.
+    /// Starts the server unless it runs, and marks it to stay up after its last user.
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -130,7 +130,7 @@ impl PrivatePg {
         .await
     }
 
-    /// Stops the server, whoever uses it, and lets it stay no longer. Connections are ended, nothing is lost.
+    /// Stops the server, even if it is in use, and removes the mark to stay up. Connections are ended. No data is lost.
     ///
     /// # Errors
     /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`.
@@ -142,7 +142,7 @@ impl PrivatePg {
         .await
     }
 
-    /// As [`down`](Self::down), but only when no process of HTM uses the server.
+    /// As [`down`](Self::down), but only if no HTM process uses the server.
     ///
     /// # Errors
     /// As [`down`](Self::down).
@@ -156,7 +156,7 @@ impl PrivatePg {
         .await
     }
 
-    /// Stops the server and deletes the cluster: **every memory in it is gone**. The caller has asked.
+    /// Stops the server and deletes the cluster: **every memory in it is gone**. Ask the user before.
     ///
     /// # Errors
     /// As [`down`](Self::down).
@@ -170,7 +170,7 @@ impl PrivatePg {
         .await
     }
 
-    /// What the server does. Starts nothing and makes no directory.
+    /// The status of the server. Starts nothing and creates no directory.
     ///
     /// # Errors
     /// `private_pg_io`, `private_pg_unsafe_path`, `private_pg_socket_dir_taken`.
@@ -207,7 +207,8 @@ impl PrivatePg {
         if !self.paths.lock_dir().is_dir() {
             return Ok(Some(false));
         }
-        // Under the server's lock, so that this look is not taken for a user by one that lets go meanwhile.
+        // Under the server's lock. Otherwise a process that releases the server meanwhile would count this one as a
+        // user.
         let Some(_server) = Held::try_exclusive(&self.server_lock())? else { return Ok(None) };
         Ok(Some(Held::try_exclusive(&self.users_lock())?.is_none()))
     }
@@ -229,7 +230,7 @@ impl PrivatePg {
 
     fn make_dirs(&self) -> Result<()> {
         let state = self.paths.state();
-        // It may have changed since it was located.
+        // Checked again, because it may have changed since `locate`.
         self.cluster.user.check_is_roots(state)?;
         if !state.exists() {
             fs::create_dir_all(state).or_io("create", state)?;
@@ -254,8 +255,8 @@ impl PrivatePg {
         self.paths.lock_dir().join("stay")
     }
 
-    /// Runs `work`, which waits for locks and processes, where it holds up no other task. A caller that is
-    /// cancelled meanwhile leaves it to finish; a guard that nobody takes is released.
+    /// Runs `work`, which waits for locks and processes, on a blocking thread. If the caller is cancelled, the work
+    /// still finishes, and its guard is released.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
@@ -272,8 +273,8 @@ impl PrivatePg {
     }
 }
 
-/// One use of a running private PostgreSQL. Release it at the end; dropping it does the same, but blocks the
-/// thread meanwhile (about 0.1 s when it stops the server) and only logs what goes wrong.
+/// One use of a running private PostgreSQL. Release it at the end. Dropping it does the same, but blocks the thread
+/// (about 0.1 s if the server is stopped) and only logs errors.
 #[derive(Debug)]
 #[must_use = "the server may stop when this is dropped"]
 pub struct ServerUse {
@@ -282,20 +283,20 @@ pub struct ServerUse {
 }
 
 impl ServerUse {
-    /// How to connect.
+    /// The connection URL.
     pub fn url(&self) -> String {
         self.pg.url()
     }
 
-    /// The server that is used.
+    /// The server.
     pub fn server(&self) -> &PrivatePg {
         &self.pg
     }
 
-    /// Lets go. Close the pool first: the last user stops the server, which ends its connections.
+    /// Releases the server. Close the pool first, because the last user stops the server, which ends its connections.
     ///
     /// # Errors
-    /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`; the use is over anyway.
+    /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`. The use is over in any case.
     pub async fn release(mut self) -> Result<Released> {
         let Some(users) = self.users.take() else { return Ok(Released::InUse) };
         self.pg.blocking(move |pg| pg.release(users)).await

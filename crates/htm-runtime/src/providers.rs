@@ -1,4 +1,4 @@
-//! The providers that the configuration chooses.
+//! The providers of the configuration.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::codes;
 use crate::config::{Config, Embedding, Provider};
 use crate::paths::Paths;
 
-/// The model that embeds, by `embedding.provider`. For `local` this loads the weights.
+/// Makes the embedder of `embedding.provider`. For `local` this loads the weights. Makes no call.
 ///
 /// # Errors
-/// Settings that cannot work, as a model directory that is not there. No call is made.
+/// One of the `provider_settings_…` codes, for example for a missing model directory.
 pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>> {
     let embedding = &config.embedding;
     let directory = config.local.directory(paths, embedding.model_name());
@@ -33,8 +33,8 @@ pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>> {
     )
 }
 
-/// The embedder of a name that need not be the configured one, with so many dimensions (none: the model's own). What
-/// the configuration says for every model of the provider, as its URL and its key, holds for it too.
+/// Makes the embedder of any model, with `dimensions` (none: the model's own). The provider's settings, such as its URL
+/// and key, come from the configuration. None for an unknown provider.
 ///
 /// # Errors
 /// As [`embedder`].
@@ -49,10 +49,10 @@ pub fn embedder_named(
     Some(make_embedder(config, provider, &name.name, directory, dimensions))
 }
 
-/// The embedder of a registered model, whose vectors fit its store; none for a provider that nobody knows here.
+/// Makes the embedder of a registered model, with the dimensions of the model's table. None for an unknown provider.
 ///
 /// # Errors
-/// `embedder_unusable`, or the provider's error when it has to be asked for its dimensions.
+/// `embedder_unusable`, or the provider's error when it is asked for its dimensions.
 pub async fn embedder_of(
     config: &Config,
     paths: &Paths,
@@ -74,17 +74,18 @@ pub async fn embedder_of(
         })
     };
     let Some(embedder) = make(asked)? else { return Ok(None) };
-    // The configured model is not asked: that would be a call more, and a vector that does not fit is refused anyway.
+    // The configured model is not asked, to save a call. A vector of another length is rejected later anyway.
     if (is_configured && asked.is_none()) || embedder.dimensions().await? == model.dimensions {
         return Ok(Some(embedder));
     }
     make(Some(model.dimensions))
 }
 
-/// What the files of a local model say of it, below the prefixes that are configured for it; none for another provider.
+/// Reads the properties of a local model, without its weights. Configured prefixes replace those of the files. None for
+/// another provider.
 ///
 /// # Errors
-/// As [`embedder`], but for the weights, which are not read.
+/// As [`embedder`].
 pub fn local_facts(config: &Config, paths: &Paths, name: &ModelName) -> Option<Result<ModelFacts>> {
     if name.provider != Provider::Local.as_str() {
         return None;
@@ -109,7 +110,7 @@ pub fn local_facts(config: &Config, paths: &Paths, name: &ModelName) -> Option<R
     Some(Ok(facts))
 }
 
-/// What proposes tags, by `tag.provider`. For `local` this loads the weights.
+/// Makes the tagger of `tag.provider`. For `local` this loads the weights. Makes no call.
 ///
 /// # Errors
 /// As [`embedder`].
@@ -145,7 +146,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>> {
     }
 }
 
-/// The text of the file with the prompt for `what`; none when none is set.
+/// Reads the file with the prompt for `what`; none if no path is set.
 pub(crate) fn prompt(path: &str, what: &str) -> Result<Option<String>> {
     if path.is_empty() {
         return Ok(None);
@@ -154,9 +155,9 @@ pub(crate) fn prompt(path: &str, what: &str) -> Result<Option<String>> {
         Error::new(codes::PROVIDER_SETTINGS_PROMPT, format!("{path} is no prompt: {reason}")).with_hint(
             match what {
                 "expansion" => {
-                    "set `expansion.prompt` to a text file, as a copy of config/prompts/expansion.md, or to nothing"
+                    "set `expansion.prompt` to a text file, such as a copy of config/prompts/expansion.md, or to nothing"
                 }
-                _ => "set `tag.prompt` to a text file, as a copy of config/prompts/tags.md, or to nothing",
+                _ => "set `tag.prompt` to a text file, such as a copy of config/prompts/tags.md, or to nothing",
             },
         )
     };
@@ -167,7 +168,7 @@ pub(crate) fn prompt(path: &str, what: &str) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// The names of the models that embed and tag, without making either.
+/// The names of the configured models for embeddings and tags. Makes no provider.
 pub fn model_names(config: &Config) -> (ModelName, ModelName) {
     let (embedding, tag) = (&config.embedding, &config.tag);
     (
@@ -190,7 +191,7 @@ fn make_embedder(
     let embedding = &config.embedding;
     let window = (embedding.window > 0).then_some(embedding.window);
     let timeout = Duration::from_millis(embedding.timeout_ms);
-    // Prefixes are of a model: what is configured for one says nothing of another.
+    // The configured prefixes are only for the configured model.
     let is_configured = provider == embedding.provider && model == embedding.model_name();
     let prefix = |configured: &str| (is_configured && configured != "auto").then(|| configured.to_owned());
     let (document_prefix, query_prefix) =

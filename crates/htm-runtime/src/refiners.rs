@@ -1,4 +1,4 @@
-//! The re-ranker and the query expander of the configuration, each made when it is needed first.
+//! The re-ranker and the query expander of the configuration. Each is made at its first use.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use htm_providers::{Secret, local};
 use crate::config::{Config, ExpansionProvider, RerankFormat, RerankProvider};
 use crate::providers::prompt;
 
-/// What the configuration has to refine a recall with.
+/// The configured re-ranker and query expander.
 #[derive(Clone, Default)]
 pub(crate) struct Refiners {
     reranker: Option<Arc<Lazy<dyn Reranker>>>,
@@ -25,7 +25,7 @@ pub(crate) struct Refiners {
 }
 
 impl Refiners {
-    /// Makes nothing yet.
+    /// Prepares both without making them.
     pub(crate) fn new(config: &Config) -> Self {
         let expansion = config.expansion.provider;
         let reranker = (config.rerank.provider != RerankProvider::None).then(|| {
@@ -40,7 +40,7 @@ impl Refiners {
         Self { reranker, expander }
     }
 
-    /// `htm` with what there is.
+    /// Adds them to `htm`.
     pub(crate) fn given_to(&self, htm: Htm) -> Htm {
         let htm = match &self.reranker {
             Some(reranker) => htm.with_reranker(Arc::clone(reranker) as _),
@@ -52,18 +52,18 @@ impl Refiners {
         }
     }
 
-    /// The re-ranker itself; none when none is configured.
+    /// Makes the re-ranker; none if none is configured.
     pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>> {
         self.reranker.as_ref().map(|reranker| reranker.source.get()).transpose()
     }
 
-    /// The expander itself; none when none is configured.
+    /// Makes the expander; none if none is configured.
     pub(crate) fn expander(&self) -> Result<Option<Arc<dyn QueryExpander>>> {
         self.expander.as_ref().map(|expander| expander.source.get()).transpose()
     }
 }
 
-/// How the configuration refines a recall that asks for it.
+/// The refinement settings of the configuration.
 pub(crate) fn settings(config: &Config) -> RefineSettings {
     RefineSettings {
         rerank_top: config.rerank.top,
@@ -73,7 +73,7 @@ pub(crate) fn settings(config: &Config) -> RefineSettings {
     }
 }
 
-/// A provider that is made once, by its first call; one that cannot be made is tried again by the next.
+/// A provider that is made once, by its first call. After a failure the next call tries again.
 struct Lazy<T: ?Sized> {
     name: ModelName,
     source: Arc<Source<T>>,
@@ -81,7 +81,7 @@ struct Lazy<T: ?Sized> {
 
 struct Source<T: ?Sized> {
     make: Box<dyn Fn() -> Result<Arc<T>> + Send + Sync>,
-    /// Locked while it is made.
+    /// Locked while the provider is made.
     made: Mutex<Option<Arc<T>>>,
 }
 
@@ -90,7 +90,7 @@ impl<T: ?Sized + Send + Sync + 'static> Lazy<T> {
         Self { name, source: Arc::new(Source { make: Box::new(make), made: Mutex::default() }) }
     }
 
-    /// On a thread that may block, for a local model reads its weights.
+    /// Makes the provider on a blocking thread, because a local model reads its weights.
     async fn get(&self) -> Result<Arc<T>, ProviderError> {
         let failed =
             |message: String| ProviderError::new(&self.name, ProviderErrorKind::ModelNotFound, message);
@@ -171,7 +171,7 @@ fn make_reranker(config: &Config) -> Result<Arc<dyn Reranker>> {
             if config.rerank.path.is_empty() {
                 return Err(bad("must name the directory of a cross-encoder".into()));
             }
-            // The hint of the model that embeds would not mend this one.
+            // The error's own hint is about the embedding model.
             local::reranker(Path::new(&config.rerank.path), 0)
                 .map_err(|error| bad(format!("is no cross-encoder: {error}")))
         }

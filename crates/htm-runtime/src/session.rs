@@ -1,4 +1,4 @@
-//! A process's connection to its memory: the database, started and migrated if it is the private one.
+//! A process's session: its database, and its configured providers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +18,12 @@ use crate::private_pg::{PrivatePg, ServerUse};
 use crate::providers;
 use crate::refiners::{self, Refiners};
 
-/// How long what waits may take to be written, and the connections to end: one whose other end is gone without a word never does.
+/// The time limit for saving pending changes and for closing the connections. Without it, a vanished server would block
+/// the process.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// What the server is to find out by itself: a client that is gone without a word keeps its locks for so long. After
-/// 30 s of silence it is asked, and has 30 s to answer. On a Unix socket these have no effect.
+/// Keepalives, by which the server detects a vanished client and releases its locks. After 30 s of silence the server
+/// probes the client, which has 30 s to answer. They have no effect on a Unix socket.
 const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "30"),
     ("tcp_keepalives_interval", "10"),
@@ -59,18 +60,18 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// No PostgreSQL to be found or reached, or one whose schema is not this program's
-    /// (`schema_version`; `htm db migrate` mends an older one).
+    /// No PostgreSQL is found or reachable, or its schema has another version (`schema_version`). `htm db migrate` upgrades an
+    /// older schema.
     pub async fn open(config: &Config) -> Result<Self> {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
         let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
         let options = connect_options(config, &url)?;
-        // Not through the pool, which tries again until its timeout and then does not say why.
+        // Not by the pool, which retries until its timeout and then hides the cause.
         let timeout = Duration::from_millis(config.database.connect_timeout_ms);
         let mut found = version(&options, timeout).await?;
         if server.is_some() && found < htm_migration::LATEST {
-            // The private database is this program's own: it is brought up to date without being asked.
+            // The private database belongs to this program, so it is migrated without asking.
             htm_migration::up(&options).await.map_err(of_migration)?;
             found = htm_migration::LATEST;
         }
@@ -98,7 +99,7 @@ impl Session {
         &self.config
     }
 
-    /// Where this machine keeps HTM's files.
+    /// The directories of HTM's files.
     pub fn paths(&self) -> &Paths {
         &self.paths
     }
@@ -114,11 +115,11 @@ impl Session {
         self.htm.clone()
     }
 
-    /// The embedder of a registered model, made once a session.
+    /// The embedder of a registered model, made once per session.
     ///
     /// # Errors
-    /// `embedder_other` for a model of a provider that nobody knows here; settings that cannot work; or the provider's
-    /// error when it has to be asked for its dimensions.
+    /// `embedder_other` for an unknown provider, `embedder_unusable` for settings that cannot work, or the provider's error
+    /// when it is asked for its dimensions.
     pub async fn embedder_of(&self, model: &RegisteredModel) -> Result<Arc<dyn Embedder>> {
         let embedder = self.embedders.embedder(model).await?;
         embedder.ok_or_else(|| without_embedder(&model.label))
@@ -140,7 +141,7 @@ impl Session {
         providers::tagger(&self.config, &self.paths)
     }
 
-    /// The re-ranker of the configuration, which the session's handles have as well; none when none is configured.
+    /// The re-ranker of the configuration, shared with the session's handles. None if none is configured.
     ///
     /// # Errors
     /// Settings that cannot work.
@@ -148,7 +149,7 @@ impl Session {
         self.refiners.reranker()
     }
 
-    /// What says a query in other words, as the session's handles have it; none when none is configured.
+    /// The query expander of the configuration, shared with the session's handles. None if none is configured.
     ///
     /// # Errors
     /// Settings that cannot work.
@@ -162,36 +163,36 @@ impl Session {
             tracing::warn!("the database did not take the buffered writes in time");
         }
         if tokio::time::timeout(CLOSE, self.pool.close()).await.is_err() {
-            tracing::warn!("a connection to the database did not end in time; it ends with the process");
+            tracing::warn!("a connection to the database did not close in time; it ends with the process");
         }
         release(self.server).await;
     }
 }
 
-/// The server of the configuration, without regard to what its database holds. The private one stays up until it
-/// is [closed](DatabaseServer::close).
+/// The server of the configuration, whatever its database contains. The private one stays up until it is
+/// [closed](DatabaseServer::close).
 pub struct DatabaseServer {
     url: String,
     server: Option<ServerUse>,
 }
 
 impl DatabaseServer {
-    /// Starts the private PostgreSQL if that is what is configured.
+    /// Starts the private PostgreSQL if no `database.url` is configured.
     ///
     /// # Errors
-    /// What keeps it from starting.
+    /// As [`PrivatePg::locate`] and [`PrivatePg::start`].
     pub async fn open(config: &Config) -> Result<Self> {
         let server = start_server(config, &Paths::from_env()?).await?;
         let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
         Ok(Self { url, server })
     }
 
-    /// Its URL, with the configured database.
+    /// The URL of the configured database.
     pub fn url(&self) -> String {
         self.url.clone()
     }
 
-    /// Lets go of the private PostgreSQL.
+    /// Releases the private PostgreSQL.
     pub async fn close(self) {
         release(self.server).await;
     }
@@ -200,12 +201,12 @@ impl DatabaseServer {
 /// Migrates the database of the configuration.
 ///
 /// # Errors
-/// As [`Session::open`], and what [`htm_migration::up`] says.
+/// As [`Session::open`], and those of [`htm_migration::up`].
 pub async fn migrate(config: &Config) -> Result<()> {
     on_database(config, async |options| htm_migration::up(&options).await.map_err(of_migration)).await
 }
 
-/// Lets a role of the database of the configuration do what applications and workers do ([`htm_migration::grant`]).
+/// Grants a role the privileges of applications and workers ([`htm_migration::grant`]).
 ///
 /// # Errors
 /// As [`migrate`], and `role_missing`.
@@ -214,7 +215,7 @@ pub async fn grant(config: &Config, role: &str) -> Result<()> {
         .await
 }
 
-/// Drops HTM's and apalis' schemas from the database of the configuration. The caller has asked.
+/// Drops HTM's and apalis' schemas from the database of the configuration. Ask the user before.
 ///
 /// # Errors
 /// As [`migrate`].
@@ -222,7 +223,7 @@ pub async fn drop_schemas(config: &Config) -> Result<()> {
     on_database(config, async |options| htm_migration::down(&options).await.map_err(of_migration)).await
 }
 
-/// The schema version of the database of the configuration; 0 when it has none.
+/// The schema version of the configured database. 0 without a schema.
 ///
 /// # Errors
 /// As [`migrate`].
@@ -256,7 +257,7 @@ async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse
     Ok(Some(PrivatePg::locate(paths)?.start().await?))
 }
 
-/// The schema version, by a connection of its own.
+/// Reads the schema version, on a connection of its own.
 async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32> {
     let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
     let mut connection = connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??;
@@ -265,8 +266,8 @@ async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32> {
     Ok(version)
 }
 
-/// Whether a newer schema says that this program may work on it: a fleet is upgraded database first, and what is not
-/// upgraded yet goes on, and may be started again.
+/// Whether a newer schema still serves this program. A fleet is upgraded database first, and programs of the previous
+/// version may go on and restart meanwhile.
 async fn serves_older(options: &PgConnectOptions, found: u32, timeout: Duration) -> Result<bool> {
     if found < htm_migration::LATEST {
         return Ok(false);
@@ -281,17 +282,17 @@ async fn serves_older(options: &PgConnectOptions, found: u32, timeout: Duration)
         tracing::warn!(
             found,
             wanted,
-            "the database is ahead of this program, and serves it still; upgrade it"
+            "the database is newer than this program, and still serves it; upgrade the program"
         );
     }
     Ok(serves)
 }
 
-/// Settings that every connection of the pool has.
+/// The settings of the pool's connections.
 fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions> {
     let options = htm_core::connect_options(url)?;
     let timeout = config.database.statement_timeout_ms.to_string();
-    // No statement of ours runs for so long that compiling its plan would pay, whatever the planner expects.
+    // Compiling a plan never pays here, because no statement runs long enough.
     let options = options.application_name("htm").options(KEEPALIVE);
     Ok(options.options([("statement_timeout", timeout.as_str()), ("jit", "off")]))
 }

@@ -1,16 +1,17 @@
-//! Stopping when asked.
+//! Stopping by signals.
 
 use std::io::{self, IsTerminal as _};
 
 use tokio_util::sync::CancellationToken;
 
-/// Cancelled at the first SIGINT or SIGTERM; a second one ends the process at once, with exit code 130.
+/// Returns a token that is cancelled at the first SIGINT or SIGTERM. A second one ends the process at once, with exit
+/// code 130.
 ///
-/// SIGHUP is a stop as well for a process on a terminal, which has just gone away. To any other it is the custom to
-/// ask for its configuration to be read again: that is not done, and the log says so.
+/// For a process on a terminal SIGHUP is a stop too, because the terminal has closed. For others SIGHUP customarily
+/// reloads the configuration. That is not supported, and the log says so.
 ///
 /// # Errors
-/// When the handlers cannot be installed.
+/// The handlers cannot be installed.
 pub fn on_signal() -> io::Result<CancellationToken> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -31,7 +32,7 @@ pub fn on_signal() -> io::Result<CancellationToken> {
                     } else {
                         tracing::warn!("SIGHUP changes nothing: configuration is read at the start only; restart to apply it");
                     }
-                    // Never the second time of asking: the shell and the kernel both send it.
+                    // It never counts as the second signal, because the shell and the kernel both send it.
                     continue;
                 }
             }
@@ -39,7 +40,7 @@ pub fn on_signal() -> io::Result<CancellationToken> {
                 std::process::exit(130);
             }
             asked = true;
-            tracing::info!("stopping; ask again to stop at once");
+            tracing::info!("stopping; a second signal stops at once");
             stop.cancel();
         }
     });

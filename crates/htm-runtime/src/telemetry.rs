@@ -9,28 +9,27 @@ use tracing_subscriber::EnvFilter;
 use crate::codes;
 use crate::config::{Level, LogFormat};
 
-/// What the process is; decides what `log.format = "auto"` means.
+/// The kind of process. It determines the format for `log.format = "auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A command that a person or a script runs: human.
+    /// A command of a person or a script: human.
     Command,
-    /// A process that runs by itself: human on a terminal, JSON elsewhere.
+    /// A long-running process: human on a terminal, JSON elsewhere.
     Worker,
 }
 
 /// Starts logging to standard error; standard output stays free for results.
 ///
-/// `RUST_LOG` wins over `level`, which is meant for HTM's own crates: libraries say what is at `info` or above,
-/// never more. Colours appear on a terminal only, and not when `NO_COLOR` is set.
+/// `RUST_LOG` overrides `level`. `level` is for HTM's own crates: libraries never log below `info`. Colours appear only
+/// on a terminal, and not if `NO_COLOR` is set.
 ///
 /// # Errors
-/// `telemetry_bad_filter` when `RUST_LOG` cannot be read; `telemetry_already_started` at a second
-/// call in one process.
+/// `telemetry_bad_filter` if `RUST_LOG` is invalid, and `telemetry_already_started` at a second call in one process.
 pub fn init(level: Level, format: LogFormat, role: Role) -> Result<()> {
     let filter = match env::var("RUST_LOG") {
         Ok(directives) if !directives.trim().is_empty() => {
             EnvFilter::try_new(&directives).map_err(|source| {
-                let message = format!("RUST_LOG={directives:?} is no filter");
+                let message = format!("RUST_LOG={directives:?} is not a valid filter");
                 Error::new(codes::TELEMETRY_BAD_FILTER, message).with_source(source)
             })?
         }
@@ -40,7 +39,7 @@ pub fn init(level: Level, format: LogFormat, role: Role) -> Result<()> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
-        // A terminal that is gone cannot be told of it: saying so there panics, in the midst of a clean stop.
+        // Reporting an error of a closed terminal on that terminal would panic during a clean stop.
         .log_internal_errors(false);
     let started = if is_json(format, role, terminal) {
         builder.json().flatten_event(true).with_ansi(false).try_init()
@@ -48,7 +47,7 @@ pub fn init(level: Level, format: LogFormat, role: Role) -> Result<()> {
         let colours = terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         builder.with_ansi(colours).with_target(false).try_init()
     };
-    let message = "logging is on already in this process";
+    let message = "logging was already started in this process";
     started.map_err(|_| Error::new(codes::TELEMETRY_ALREADY_STARTED, message))
 }
 
@@ -60,7 +59,7 @@ fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {
     }
 }
 
-/// Libraries at `debug` would log every statement and every request.
+/// The filter for `level`. Libraries stay at `info`, because at `debug` they log every statement and request.
 fn directives(level: Level, role: Role) -> String {
     const OURS: [&str; 9] = [
         "htm",
@@ -75,10 +74,10 @@ fn directives(level: Level, role: Role) -> String {
     ];
     let name = level.as_str();
     match level {
-        // A command waits for its own statements: that one takes its time (an audit) is no news to whoever sees it.
+        // A slow statement of a command, such as an audit, is no news to its user.
         Level::Warn if role == Role::Command => "warn,sqlx::query=error".to_owned(),
         Level::Error | Level::Warn => name.to_owned(),
-        // apalis says again what the worker has said.
+        // apalis repeats the worker's messages.
         Level::Info => "info,apalis_core=warn".to_owned(),
         Level::Debug | Level::Trace => OURS
             .iter()

@@ -1,4 +1,4 @@
-//! The command line of every program, with `--set SECTION.KEY=VALUE`.
+//! Parsing of every program's command line, with `--set SECTION.KEY=VALUE`.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,11 +7,11 @@ use clap::error::ErrorKind;
 use clap::{Error, Parser};
 use htm_runtime::config::is_key;
 
-/// This process's arguments. Each `--set` is looked at before clap looks at any argument: clap's errors show what it did
-/// not understand, and behind a `--set` without `=` that may be a secret.
+/// Parses this process's arguments. Each `--set` is checked before clap sees any argument. Clap's errors quote what
+/// they reject, and after a `--set` without `=` that could be a secret.
 ///
 /// # Errors
-/// What clap says.
+/// Clap's error, for the caller to print.
 pub fn parse<T: Parser>() -> Result<T, Error> {
     let arguments: Vec<OsString> = env::args_os().collect();
     for text in overrides(&arguments) {
@@ -20,7 +20,7 @@ pub fn parse<T: Parser>() -> Result<T, Error> {
     T::try_parse_from(arguments)
 }
 
-/// What stands behind each `--set`.
+/// The value of each `--set`.
 fn overrides(arguments: &[OsString]) -> impl Iterator<Item = String> {
     let end = arguments.iter().position(|it| it == "--").unwrap_or(arguments.len());
     arguments[..end].iter().enumerate().filter_map(move |(place, option)| match option.to_string_lossy() {
@@ -32,7 +32,7 @@ fn overrides(arguments: &[OsString]) -> impl Iterator<Item = String> {
 /// Reads `section.key=value`.
 ///
 /// # Errors
-/// Another form. The error shows at most the name of a key that there is: the rest may be a secret.
+/// The text has another form. The message contains at most the name of a known key. The rest may be a secret.
 pub fn parse_override(text: &str) -> Result<(String, String), String> {
     let is_part = |part: &str| !part.is_empty() && part.chars().all(is_of_name);
     match text.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
@@ -56,7 +56,7 @@ fn wanted(text: &str) -> String {
         key if is_key(key) => {
             format!("no value for `--set {key}`: write it as `--set {key}=VALUE`, without spaces")
         }
-        _ => "not of the form of `--set SECTION.KEY=VALUE`, as `--set recall.limit=5`".into(),
+        _ => "not of the form `--set SECTION.KEY=VALUE`, as `--set recall.limit=5`".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! apalis' view of the worker: a backend that yields batches.
+//! The apalis backend of the worker. It yields batches.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -12,8 +12,8 @@ use tower_layer::Identity;
 
 use crate::batch::LeasedBatch;
 
-/// Yields the batches that the claimer sends, and ends when the claimer does. It never yields an error: that would
-/// end the worker with handlers in flight, so the claimer deals with the database's errors itself.
+/// Yields the claimer's batches, and ends with the claimer. It never yields an error, because an error would end the
+/// worker with handlers in flight. The claimer handles the database's errors itself.
 pub(crate) struct BatchBackend {
     batches: mpsc::Receiver<LeasedBatch>,
 }
@@ -39,7 +39,7 @@ impl Backend for BatchBackend {
     ) -> Poll<Option<Result<Self::Task, Infallible>>> {
         self.batches.poll_recv(context).map(|batch| {
             if batch.is_none() {
-                // Already stopping is as good.
+                // An error means that the worker is stopping already.
                 worker.stop().ok();
             }
             batch.map(|batch| Ok(Task::new(batch)))

@@ -22,7 +22,7 @@ pub(crate) struct LeasedBatch {
 }
 
 impl LeasedBatch {
-    /// It takes one of the places that the worker has for batches, and waits for its turn at the provider.
+    /// Puts claimed jobs into one of the worker's places for batches.
     pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, mut place: Place) -> Self {
         if jobs.iter().any(|job| job.priority < LIVE) {
             place.is_backfill();
@@ -35,8 +35,8 @@ impl LeasedBatch {
         Self { lease, jobs, held, settled: AtomicBool::new(false), place: Mutex::new(place) }
     }
 
-    /// The batch's turn at the provider; none after a stop. To be dropped when the provider has answered: it serves
-    /// the next batch while what it said is written.
+    /// Waits for the batch's turn at the provider; none after a stop. Drop it when the provider has answered. The next
+    /// batch then uses the provider while this one's results are written.
     pub(crate) async fn turn(&self) -> Option<Turn> {
         let turn = self.place().turn();
         turn.await
@@ -47,7 +47,7 @@ impl LeasedBatch {
         self.jobs.iter().find(|job| job.id == id)
     }
 
-    /// Whether its jobs were held by a worker when it was lost.
+    /// Whether any of its jobs was held by a worker that was lost.
     pub(crate) fn is_suspect(&self) -> bool {
         self.jobs.iter().any(|job| job.suspect)
     }
@@ -61,8 +61,8 @@ impl LeasedBatch {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that the database knows the end of every job. A batch that is dropped without it has left jobs behind
-    /// in the worker's name: the claimer gives them back.
+    /// Marks the batch as settled: the end of every job is in the database. The claimer releases the jobs of a batch
+    /// that is dropped unsettled.
     pub(crate) fn settle(&self) {
         self.settled.store(true, Ordering::Release);
     }
@@ -82,17 +82,17 @@ impl Drop for LeasedBatch {
     }
 }
 
-/// What the worker holds, and whether something may stand in its name that it does not hold.
+/// The jobs that the worker holds, and whether the database may list others under its name.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// Each job with the instant of its claim.
+    /// Each job with the time of its claim.
     ids: Mutex<HashMap<String, DateTime<Utc>>>,
     gauge: Gauge,
     left_behind: AtomicBool,
 }
 
 impl Held {
-    /// Nothing; `gauge` shows how many jobs it becomes.
+    /// Holds nothing yet. `gauge` counts the held jobs.
     pub(crate) fn new(gauge: Gauge) -> Self {
         Self { ids: Mutex::default(), gauge, left_behind: AtomicBool::new(false) }
     }
@@ -105,7 +105,7 @@ impl Held {
         self.ids().keys().cloned().collect()
     }
 
-    /// The instant of the first claim that is still in hand.
+    /// The time of the oldest claim that is still held.
     pub(crate) fn since(&self) -> Option<DateTime<Utc>> {
         self.ids().values().min().copied()
     }

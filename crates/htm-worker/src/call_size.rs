@@ -1,15 +1,15 @@
-//! How many texts go into one call: less when the provider is strained, more again while it is not.
+//! The number of texts per call. It falls when the provider is strained and rises again afterwards.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Additive increase, multiplicative decrease, as TCP does it (Chiu and Jain, 1989): the size settles below what the
-/// provider bears. Shared by the batches of a worker.
+/// Additive increase, multiplicative decrease, as in TCP (Chiu and Jain, 1989). The size settles below the provider's
+/// capacity. A worker's batches share it.
 #[derive(Debug)]
 pub(crate) struct CallSize {
     most: usize,
     now: AtomicUsize,
-    /// A call that takes longer than this is too large.
+    /// A call that takes longer than this reduces the size.
     slow: Duration,
 }
 
@@ -18,12 +18,12 @@ impl CallSize {
         Self { most, now: AtomicUsize::new(most), slow }
     }
 
-    /// Texts a call, from 1 to the most.
+    /// Texts per call, from 1 to the maximum.
     pub(crate) fn get(&self) -> usize {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// After an answer.
+    /// Adjusts the size after an answer.
     pub(crate) fn answered(&self, took: Duration) {
         match took > self.slow {
             true => self.change(|size| size - size / 4),
@@ -31,7 +31,7 @@ impl CallSize {
         }
     }
 
-    /// After a rate limit or a timeout.
+    /// Halves the size after a rate limit or a timeout.
     pub(crate) fn strained(&self) {
         self.change(|size| size / 2);
     }

@@ -1,4 +1,5 @@
-//! Calls to the provider: packed, by the governor's leave, halved around a bad text.
+//! Calls to the provider. Items are packed into calls, each call waits for the governor's grant, and a rejected batch
+//! is halved until the bad text is alone.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
 use crate::verdict::Backoff;
 
-/// A batch waits so long for a rate limit to end; for a longer one its jobs are put back.
+/// The longest rate limit that a batch waits out. For a longer one its jobs are put back.
 const SHORT_WAIT: Duration = Duration::from_secs(5);
 
 /// Makes a worker's calls.
@@ -33,21 +34,21 @@ pub(crate) struct Caller<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) worker: String,
     pub(crate) size: CallSize,
-    /// Tokens a call.
+    /// The most tokens per call.
     pub(crate) tokens: u32,
-    /// Tokens a call, as the governor said last: one that has more waits until a bucket is full.
+    /// The most tokens per call by the governor's last answer. A call with more waits until a bucket is full.
     pub(crate) burst: AtomicU32,
-    /// By when a call has ended.
+    /// The time limit of a call.
     pub(crate) deadline: Duration,
-    /// By when a statement has its answer.
+    /// The time limit of a statement.
     pub(crate) answer: Deadline,
     pub(crate) breaker: Breaker,
-    /// How long to wait after a rate limit that does not say.
+    /// The wait after a rate limit without `Retry-After`.
     pub(crate) backoff: Backoff,
     pub(crate) monitor: Arc<Monitor>,
 }
 
-/// What became of items.
+/// The outcome of items.
 pub(crate) struct Worked<T> {
     pub(crate) results: Vec<(Item, T)>,
     pub(crate) setbacks: Vec<(Item, Setback)>,
@@ -56,15 +57,15 @@ pub(crate) struct Worked<T> {
 /// Why an item has no result.
 #[derive(Clone, Debug)]
 pub(crate) enum Setback {
-    /// Its call failed. `jitter`, from 0 to 1, is one for the whole call: what failed together comes back together,
+    /// Its call failed. All items of the call have the same `jitter`, from 0 to 1, so that they are retried together,
     /// as a batch.
     Failed { error: ProviderError, jitter: f64 },
-    /// No call was made: the provider is to be left alone.
+    /// No call was made, because the provider is held.
     Held { wait: Duration, why: String },
 }
 
 impl<H: Handler> Caller<H> {
-    /// Works on items, in as many calls as it takes.
+    /// Processes items in as many calls as needed.
     pub(crate) async fn work(&self, mut items: Vec<Item>) -> Worked<H::Output> {
         let mut worked = Worked { results: Vec::with_capacity(items.len()), setbacks: Vec::new() };
         items.sort_by_key(|item| Reverse(item.priority));
@@ -80,7 +81,7 @@ impl<H: Handler> Caller<H> {
         worked
     }
 
-    /// One call, and those that its halves need when a text is refused.
+    /// Makes one call, and further calls for its halves when a text is rejected.
     async fn call(&self, items: Vec<Item>, worked: &mut Worked<H::Output>) {
         let mut open = vec![items];
         while let Some(mut items) = open.pop() {
@@ -121,10 +122,12 @@ impl<H: Handler> Caller<H> {
         }
     }
 
-    /// Waits for the governor's leave, in line. A limit is waited out, however long it takes: the jobs are next, and
-    /// nobody else would be served sooner. While the breaker is open, or a rate limit lasts, nothing is claimed either, so
-    /// the jobs are put back; a trial is then made with the one job that is claimed for it. They are put back too while the
-    /// database does not say: what other calls of the batch gave is still written.
+    /// Waits in line for the governor's grant. A configured limit is waited out, however long it takes: the jobs are
+    /// next in line, and no other worker would be served sooner.
+    ///
+    /// An open breaker or a long rate limit is a setback: the jobs are put back. Nothing else is claimed meanwhile,
+    /// apart from the one job of a trial call. An unreachable database is a setback too, and the results of the batch's
+    /// other calls are still written.
     async fn leave(&self, items: &[Item]) -> Result<Grant, Setback> {
         let model = self.handler.model();
         let call = Call {
@@ -159,14 +162,14 @@ impl<H: Handler> Caller<H> {
                         wait_ms = wait.as_millis() as u64,
                         "waiting for leave to call"
                     );
-                    // Not in step with the other workers that wait.
+                    // Jitter, so that waiting workers do not ask in step.
                     tokio::time::sleep(wait.mul_f64(1.0 + fastrand::f64() / 4.0)).await;
                 }
             }
         }
     }
 
-    /// Notes how a request ended.
+    /// Records the end of a request.
     async fn end(&self, open: Open, items: &[Item], error: Option<&ProviderError>) {
         let outcome = error.map_or("ok", ProviderError::code);
         let (took, tokens) = (open.started.elapsed(), tokens_of(items).into());
@@ -174,7 +177,7 @@ impl<H: Handler> Caller<H> {
         self.finish(open.grant, error).await;
     }
 
-    /// The governor's bookkeeping must not cost a result: what fails is logged.
+    /// Tells the governor about the end of a call. An error is only logged: bookkeeping must not cost a result.
     async fn finish(&self, grant: Grant, error: Option<&ProviderError>) {
         let failure = error.and_then(|error| self.failure(error));
         if let (Some(error), Some(_)) = (error, &failure) {
@@ -183,11 +186,11 @@ impl<H: Handler> Caller<H> {
         let model = self.handler.model();
         let finish = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker);
         if let Err(error) = self.answer.of(finish).await {
-            tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be noted");
+            tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be recorded");
         }
     }
 
-    /// What the breaker hears of an error; nothing of what is about the texts: the provider itself is well.
+    /// The failure that the governor records. None for an error about the texts: the provider itself works.
     fn failure(&self, error: &ProviderError) -> Option<CallFailure> {
         if error.is_about_texts() {
             return None;
@@ -203,7 +206,7 @@ impl<H: Handler> Caller<H> {
     }
 }
 
-/// A request that is under way.
+/// A request in flight.
 struct Open {
     grant: Grant,
     started: Instant,
@@ -215,11 +218,11 @@ impl Open {
     }
 }
 
-/// The requests of one call, one after the other, each by the governor's leave.
+/// The requests of one call, one after the other. Each needs the governor's grant.
 struct Round<'a, H> {
     caller: &'a Caller<H>,
     items: &'a [Item],
-    /// None: the last one has ended, and there was no leave for another.
+    /// The request in flight. None if the last one has ended and no other was granted.
     open: Mutex<Option<Open>>,
 }
 

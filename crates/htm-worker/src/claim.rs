@@ -1,4 +1,4 @@
-//! Claiming: a batch whenever the provider is free for it, or soon will be, and jobs are due.
+//! The claimer. It claims a batch when jobs are due and the provider is free, or will be soon.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use crate::places::{Place, Places};
 use crate::registration::Registration;
 use crate::verdict::Backoff;
 
-/// How long the claimer waits after database errors, at most.
+/// The claimer's backoff after database errors.
 const RECONNECT: Backoff = Backoff { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
 
-/// Claims until it is told to stop or, when draining, until nothing is left.
+/// Claims jobs until it is stopped or, when draining, until the queue is empty.
 pub(crate) struct Claimer {
     pub(crate) pool: PgPool,
     pub(crate) queue: String,
@@ -41,10 +41,10 @@ pub(crate) struct Claimer {
 }
 
 impl Claimer {
-    /// Sends batches until the end; dropping the sender ends the worker.
+    /// Claims batches and sends them. The worker ends when this returns and drops the sender.
     ///
-    /// A stop interrupts the waits, never a claim: one that is cancelled on its way may still be committed, and would
-    /// leave jobs in the name of a worker that is gone.
+    /// A stop interrupts waits, never a claim. A cancelled claim may still be committed and would leave jobs under the
+    /// name of a worker that is gone.
     pub(crate) async fn run(mut self, batches: mpsc::Sender<LeasedBatch>) {
         let stop = self.stop.clone();
         let monitor = self.monitor.clone();
@@ -74,7 +74,7 @@ impl Claimer {
                         return;
                     }
                 }
-                // Another worker was first; the usual places are taken still.
+                // Another worker was first. The usual places are still taken.
                 Ok(None) if place.is_ahead() => failures = 0,
                 Ok(None) => {
                     failures = 0;
@@ -85,7 +85,7 @@ impl Claimer {
                     let ping = stop.run_until_cancelled(async {
                         tokio::select! {
                             () = pings.next_within(self.poll) => {}
-                            // What is left may be in this worker's own hands.
+                            // The last jobs may be held by this worker.
                             () = self.places.until_free(), if self.drain && !self.places.are_free() => {}
                         }
                     });
@@ -93,7 +93,7 @@ impl Claimer {
                 }
                 Err(error) => {
                     failures += 1;
-                    // The claim may have been committed although its answer was lost.
+                    // The claim may have been committed even if its answer was lost.
                     self.held.leave_behind();
                     tracing::warn!(code = error.code(), error = %chain(&error), failures, "the database does not answer a claim");
                     let pause = RECONNECT.delay(failures, 0.5 + fastrand::f64() / 2.0);
@@ -106,13 +106,13 @@ impl Claimer {
     async fn claim(&mut self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
         let worker = &self.registration.worker;
         if self.held.take_left_behind() {
-            // The database was away, it seems: the lease comes first, since others will soon look at it.
+            // After an outage the lease is renewed first: other workers will soon check it.
             self.registration.renew().await?;
             let held = self.held.snapshot();
             let released = self.in_time(jobs::release_unheld(&self.pool, worker, &held)).await?;
             self.monitor.metrics.ended(Outcome::Released, released);
             if released > 0 {
-                tracing::info!(released, "gave back jobs that stood in this worker's name");
+                tracing::info!(released, "released jobs that were claimed but not held");
             }
         }
         let wanted = if place.is_ahead() { Wanted::Live } else { Wanted::Any };
@@ -120,13 +120,14 @@ impl Claimer {
         self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await
     }
 
-    /// Runs a statement, each of which is a turn of the claimer's.
+    /// Runs a statement within the deadline and counts it as a turn of the claimer.
     async fn in_time<T>(&self, statement: impl Future<Output = htm_core::Result<T>>) -> htm_core::Result<T> {
         self.monitor.vitals.claimer_turned();
         self.deadline.of(statement).await
     }
 
-    /// Nothing is due: neither here nor elsewhere, neither now nor later.
+    /// Whether the queue is empty: no worker holds jobs, and none are due or waiting. Parked and paused jobs do not
+    /// count.
     async fn is_drained(&self) -> bool {
         self.places.are_free()
             && self.in_time(queues::is_drained(&self.pool, &self.queue)).await.unwrap_or(false)

@@ -6,16 +6,16 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{Connection, pool::PoolConnectionMetadata};
 
-/// How long a connection may take to say that it is well.
+/// The time limit of a connection's health check.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// How long the connections may take to end.
+/// The time limit for closing the connections.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// A pool like another one, whose connections leave it when they do not answer.
+/// A pool with the options of another one. It drops connections that do not answer.
 ///
-/// sqlx asks each connection that comes back whether it is well, and waits for the answer for ever: a statement that was
-/// given up would keep its place in the pool for as long as the other end is silent.
+/// sqlx pings each returned connection without a timeout. After a cancelled statement, a silent server would occupy the
+/// connection's place in the pool for ever.
 pub(crate) fn own_pool(like: &PgPool, connections: u32) -> PgPool {
     like.options()
         .clone()
@@ -26,10 +26,10 @@ pub(crate) fn own_pool(like: &PgPool, connections: u32) -> PgPool {
         .connect_lazy_with(like.connect_options().as_ref().clone())
 }
 
-/// Closes a pool; connections that are busy for longer end with the process.
+/// Closes a pool. Connections that stay busy end with the process.
 pub(crate) async fn close(pool: &PgPool) {
     if tokio::time::timeout(CLOSE, pool.close()).await.is_err() {
-        tracing::warn!("a connection to the database did not end in time");
+        tracing::warn!("a connection to the database did not close in time");
     }
 }
 

@@ -1,37 +1,37 @@
-//! Statements that end by a deadline, also when nobody answers.
+//! Time limits of statements, for connections that never answer.
 
 use std::time::Duration;
 
 use htm_core::Error;
 
-/// How much longer than its timeout a statement may take: for the wait for a connection, and for the way back.
+/// Added to a statement's timeout: time to get a connection and to receive the answer.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// By when a statement has its answer. PostgreSQL ends what takes too long, but a connection whose other end is gone
-/// without a word (behind a proxy or a router) never says so.
+/// The time limit of a statement. PostgreSQL ends a slow statement, but a connection whose peer has vanished (behind a
+/// proxy or a router) never reports it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Duration);
 
 impl Deadline {
-    /// For work beside the jobs that may rightly take long, and for statements that PostgreSQL never ends.
+    /// The limit of slow maintenance, and of statements without a timeout in PostgreSQL.
     pub(crate) const LONGEST: Self = Self(Duration::from_secs(600));
 
-    /// Of statements that PostgreSQL ends after `timeout`; zero: never.
+    /// The limit of statements that PostgreSQL ends after `timeout`. A `timeout` of zero means never.
     pub(crate) fn after(timeout: Duration) -> Self {
         if timeout.is_zero() { Self::LONGEST } else { Self(timeout.saturating_add(MARGIN)) }
     }
 
-    /// This one, or `most` if that is sooner.
+    /// The shorter of this limit and `most`.
     pub(crate) fn at_most(self, most: Duration) -> Self {
         Self(self.0.min(most))
     }
 
-    /// How long that is.
+    /// The limit as a duration.
     pub(crate) fn duration(self) -> Duration {
         self.0
     }
 
-    /// Runs a statement, and gives it up at the deadline. It may still be carried out.
+    /// Runs a statement. At the deadline it is abandoned, but PostgreSQL may still execute it.
     pub(crate) async fn of<T>(
         self,
         statement: impl Future<Output = htm_core::Result<T>>,

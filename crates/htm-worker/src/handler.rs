@@ -1,4 +1,4 @@
-//! What a kind of worker does with texts.
+//! The handler: what a kind of worker does with texts.
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ProviderError};
@@ -6,7 +6,7 @@ use htm_core::worker::jobs::Lease;
 use htm_core::{NodeId, Stage};
 use sqlx::PgPool;
 
-/// A text to work on: the one that its node has now.
+/// A text to process: the current text of a node.
 #[derive(Clone, Debug)]
 pub struct Item {
     /// The job.
@@ -21,20 +21,20 @@ pub struct Item {
     pub content: String,
     /// Its length in tokens, as counted when it was written.
     pub tokens: u32,
-    /// Of the job: larger is served first.
+    /// The job's priority. Larger is served first.
     pub priority: i32,
 }
 
-/// A kind of work: what to make of texts, and how to write it.
+/// A kind of work: it makes a result of each text, and writes the results.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
-    /// What is made of one text.
+    /// The result for one text.
     type Output: Send + Sync;
 
-    /// Which stage.
+    /// The stage.
     fn stage(&self) -> Stage;
 
-    /// The queue that its jobs come from.
+    /// The queue to claim jobs from.
     fn queue(&self) -> String {
         self.stage().queue().into()
     }
@@ -42,23 +42,23 @@ pub trait Handler: Send + Sync + 'static {
     /// The model, for logs, the list of workers, and the limits of its provider.
     fn model(&self) -> String;
 
-    /// Whether each call is about texts of one namespace.
+    /// Whether all texts of a call must be of one namespace.
     fn one_namespace_a_call(&self) -> bool {
         false
     }
 
-    /// One call to the provider: one output an item, in order. `calls` is asked before a second one about the same
-    /// items.
+    /// Makes one call to the provider: one output for each item, in order. The handler asks `calls` before a second
+    /// request for the same items.
     ///
     /// # Errors
-    /// The provider's, about the batch as a whole. When single texts may be to blame, the batch is halved and tried
-    /// again, down to the single item.
+    /// The provider's error, for the whole batch. If a single text may be the cause, the worker halves the batch and
+    /// tries again, down to a single item.
     async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Self::Output>, ProviderError>;
 
-    /// Writes results and ends their jobs in one transaction; how many of the jobs were still held.
+    /// Writes results and ends their jobs in one transaction. Returns how many of the jobs were still held.
     ///
     /// # Errors
-    /// The database's; then nothing was written.
+    /// A database error. Nothing was written.
     async fn ack(
         &self,
         pool: &PgPool,

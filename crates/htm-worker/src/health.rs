@@ -1,6 +1,6 @@
-//! The port of a worker: `/livez`, `/readyz` and `/metrics`, for whatever looks after the process. It shows no text
-//! of a memory and no key, and asks for no password. Clients that are slow or many cost it a bounded number of
-//! connections, each for a bounded time.
+//! The HTTP port of a worker: `/livez`, `/readyz` and `/metrics`, for orchestrators and monitoring. It exposes no text
+//! of a memory and no key, and needs no password. The number of connections and the time of each are bounded, against
+//! slow clients and floods.
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,21 +28,21 @@ use crate::monitor::Monitor;
 /// <https://prometheus.io/docs/specs/om/open_metrics_spec/#overall-structure>
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Connections at once; who comes later waits for one to end. A probe and a few scrapers need one each.
+/// The most concurrent connections. Further clients wait. A probe and a few scrapers need one each.
 const MAX_CONNECTIONS: usize = 64;
-/// A client that has not sent its request by then is hung up on. Less than the timeout of a probe (5 s in
-/// `config/deploy`), so that a probe that waits behind silent clients is still answered.
+/// The time limit for a client to send its request. It is less than a probe's timeout (5 s in `config/deploy`), so a
+/// probe behind silent clients is still answered.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a connection may last, with the time that the database takes for `/metrics`.
+/// The time limit of a connection. It includes the database's time for `/metrics`.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long to wait when no connection can be accepted, as without free file descriptors.
+/// The pause after a failed accept, for example without free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// A port that is taken, and does not answer yet.
+/// A bound port that does not answer yet.
 pub struct Port(TcpListener);
 
 impl Port {
-    /// Takes the port; the address that it got is logged (port 0: any that is free).
+    /// Binds the port and logs its address. Port 0 is any free port.
     ///
     /// # Errors
     /// `address_in_use`, or `address_unusable`.
@@ -60,7 +60,7 @@ impl Port {
         Ok(Self(listener))
     }
 
-    /// Answers until it is dropped; the pool is where the queue's gauges are read.
+    /// Answers requests until it is dropped. The queue's gauges are read from `pool`.
     pub async fn serve(self, monitor: Arc<Monitor>, pool: PgPool) {
         let routes = Router::new()
             .route("/livez", get(livez))
@@ -76,7 +76,7 @@ impl Port {
             match accepted {
                 Ok((stream, _)) => drop(connections.spawn(talk(stream, routes.clone()))),
                 Err(error) => {
-                    tracing::warn!(%error, "no connection to /livez, /readyz and /metrics can be accepted");
+                    tracing::warn!(%error, "cannot accept a connection to /livez, /readyz and /metrics");
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -84,7 +84,7 @@ impl Port {
     }
 }
 
-/// Answers one request. What goes wrong is the client's affair.
+/// Answers one request. Errors of the connection are the client's and are ignored.
 async fn talk(stream: TcpStream, routes: Router) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -1,4 +1,5 @@
-//! Staying alive, and looking after those who did not: a task of its own, so that work never delays it.
+//! The heartbeat: lease renewal, rescue of lost jobs, and maintenance. It has a task of its own, so that work never
+//! delays it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,48 +22,49 @@ use crate::registration::Registration;
 use crate::sightings::Sightings;
 use crate::verdict::Backoff;
 
-/// How often the statistics of full text are looked after.
+/// How often the statistics of full-text search are refreshed.
 const STATISTICS: Duration = Duration::from_secs(10);
 
 /// How often the workers of the queue are counted.
 const FLEET: Duration = Duration::from_secs(10);
 
-/// How often dead letters are looked at that nothing may need any more: seldom, for all of them are.
+/// How often obsolete dead letters are pruned. Rarely, because the statement reads all dead letters.
 const DEAD_LETTERS: Duration = Duration::from_secs(3_600);
 
-/// Rows of done jobs deleted in one statement.
+/// The most rows of done jobs that one statement deletes.
 const PRUNE: usize = 5_000;
 
-/// How soon a renewal that failed is tried again: after an outage, before others have looked twice.
+/// The longest pause after a failed renewal: after an outage the lease is renewed before other workers have looked
+/// twice.
 const RENEW_AGAIN: Duration = Duration::from_secs(1);
 
-/// What the heartbeat needs.
+/// The state of the heartbeat.
 pub(crate) struct Heartbeat {
     pub(crate) pool: PgPool,
     pub(crate) registration: Arc<Registration>,
     pub(crate) deadline: Deadline,
     pub(crate) sweep: Duration,
-    /// How long the rows of done jobs are kept, and of dead letters that nothing needs.
+    /// How long the rows of done jobs and of obsolete dead letters are kept.
     pub(crate) keep_done: Duration,
-    /// How long the jobs of a lost worker wait.
+    /// The wait of a lost worker's jobs before the next attempt.
     pub(crate) backoff: Backoff,
     pub(crate) fleet: Fleet,
     pub(crate) held: Arc<Held>,
     pub(crate) monitor: Arc<Monitor>,
-    /// Workers that hold jobs beyond their lease.
+    /// Workers with jobs and an expired lease.
     pub(crate) unseen: Sightings<Unseen>,
-    /// Claims that stand in this worker's name and are not in its hands.
+    /// Claims under this worker's name that it does not hold.
     pub(crate) unheld: Sightings<(String, DateTime<Utc>)>,
 }
 
 impl Heartbeat {
-    /// Renews the lease, takes back lost jobs, prunes done ones, refreshes statistics; until it is dropped. All run side
-    /// by side: a slow sweep does not hold up the renewal.
+    /// Renews the lease, rescues lost jobs, prunes done ones and refreshes statistics until it is dropped. These run
+    /// concurrently, so that a slow sweep does not delay the renewal.
     pub(crate) async fn run(self) {
         tokio::join!(
             self.keep_renewing(),
             every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
-            // Done jobs are in nobody's way for a while.
+            // Done jobs cost little for a while.
             every(self.sweep * 10, || self.prune()),
             every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
             every(FLEET, || self.count_fleet()),
@@ -79,7 +81,7 @@ impl Heartbeat {
                 Ok(()) => self.registration.period(),
                 Err(error) => {
                     tracing::warn!(code = error.code(), error = %chain(&error), "the lease could not be renewed");
-                    // The others cannot renew either: what was seen before says nothing.
+                    // Other workers could not renew either, so earlier sightings prove nothing.
                     self.unseen.forget();
                     self.registration.period().min(RENEW_AGAIN)
                 }
@@ -96,9 +98,9 @@ impl Heartbeat {
         self.give_back().await.and(rescued)
     }
 
-    /// Takes back the jobs of workers that did not renew between two looks a third of their lease apart. After an outage
-    /// or a jump of the database's clock every worker is beyond its lease at the first look, and those alive renew
-    /// before the second.
+    /// Rescues the jobs of workers that did not renew between two looks a third of their lease apart. After an outage
+    /// or a jump of the database's clock every lease is expired at the first look. Live workers renew before the
+    /// second.
     async fn rescue(&self) -> htm_core::Result<()> {
         let unseen = self.deadline.of(workers::unseen(&self.pool)).await?;
         let lost: Vec<Unseen> = self
@@ -114,17 +116,17 @@ impl Heartbeat {
         let wait = RescueWait { base: self.backoff.base, cap: self.backoff.cap };
         let rescued = self.deadline.of(jobs::rescue(&self.pool, &lost, wait)).await?;
         if rescued > 0 {
-            tracing::warn!(rescued, "took back the jobs of lost workers");
+            tracing::warn!(rescued, "rescued the jobs of lost workers");
         }
         Ok(())
     }
 
-    /// Gives back what stands in this worker's name and is not in its hands: the claim was committed after the worker had
-    /// given it up. A claim that is still under way is younger than the deadline of a statement.
+    /// Releases jobs that are claimed under this worker's name but not held: their claim was committed after the worker
+    /// had abandoned it. A claim in flight is younger than a statement's deadline and is left alone.
     async fn give_back(&self) -> htm_core::Result<()> {
         let worker = &self.registration.worker;
         let standing = self.deadline.of(jobs::standing(&self.pool, worker)).await?;
-        // Looked at after the answer: what was claimed before it is in hand by now.
+        // Read after the answer: a job that was claimed before it is held by now.
         let held: HashSet<String> = self.held.snapshot().into_iter().collect();
         let unheld: Vec<_> = self
             .unheld
@@ -138,7 +140,7 @@ impl Heartbeat {
         }
         let released = self.deadline.of(jobs::release(&self.pool, worker, &unheld)).await?;
         self.monitor.metrics.ended(Outcome::Released, released);
-        tracing::warn!(released, "gave back jobs that stood in this worker's name and were not in its hands");
+        tracing::warn!(released, "released jobs of an abandoned claim");
         Ok(())
     }
 
@@ -150,7 +152,7 @@ impl Heartbeat {
     async fn prune_dead(&self) -> htm_core::Result<()> {
         let pruned = queues::prune_dead(&self.pool, &self.registration.queue, self.keep_done).await?;
         if pruned > 0 {
-            tracing::info!(pruned, "deleted dead letters of texts that are gone or were done since");
+            tracing::info!(pruned, "deleted dead letters of texts that are gone or done since");
         }
         Ok(())
     }
@@ -162,7 +164,7 @@ impl Heartbeat {
     }
 }
 
-/// Does something now and then every `period`, counted from the end of the time before; what fails is logged.
+/// Runs `work` now and then every `period`, counted from the end of the last run. Errors are logged.
 async fn every<Fut>(period: Duration, work: impl Fn() -> Fut)
 where
     Fut: Future<Output = htm_core::Result<()>>,

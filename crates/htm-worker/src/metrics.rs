@@ -1,4 +1,4 @@
-//! What a worker tells Prometheus: counts of what it does, and gauges of its queue, read when somebody asks.
+//! A worker's Prometheus metrics: counters of its work, and gauges of its queue, which are read at a scrape.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
@@ -14,13 +14,13 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use sqlx::PgPool;
 
-/// How long a reading of the queue serves: any number of scrapers may ask as often as they like.
+/// How long a reading of the queue is reused, so that frequent scrapes do not load the database.
 const READING_LASTS: Duration = Duration::from_secs(10);
 
-/// How long a scrape waits for the database; Prometheus itself gives up after 10 s.
+/// How long a scrape waits for the database. Prometheus gives up after 10 s.
 const READING_PATIENCE: Duration = Duration::from_secs(5);
 
-/// One worker's metrics. Every one has the label `queue`, and its name begins with `htm_`.
+/// One worker's metrics. All names begin with `htm_`, and all metrics have the label `queue`.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     queue: String,
@@ -42,24 +42,24 @@ pub(crate) struct Metrics {
 /// How an attempt of a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Its result is written.
+    /// The result is written.
     Done,
-    /// Its node had been edited or forgotten before the work began.
+    /// The node had been edited or forgotten before the work began.
     Superseded,
-    /// It waits for another attempt.
+    /// The job waits for another attempt.
     Retried,
-    /// It waits, and the attempt was not charged.
+    /// The job waits. This did not count as an attempt.
     Deferred,
-    /// It is set aside until somebody looks.
+    /// The job is parked, because its namespace's budget is spent.
     Parked,
-    /// It is a dead letter.
+    /// The job is a dead letter.
     Dead,
-    /// It was given back, and the attempt was not charged.
+    /// The job was released. This did not count as an attempt.
     Released,
 }
 
 impl Metrics {
-    /// Of a worker of this queue.
+    /// The metrics of a worker of this queue.
     pub(crate) fn new(queue: &str) -> Self {
         let labels = [("queue".into(), queue.to_owned().into())];
         let mut metrics = Self {
@@ -82,36 +82,36 @@ impl Metrics {
             info: Family::default(),
         };
         metrics.register();
-        // What has not happened yet is 0, not missing: else the first time does not show in a rate.
+        // Counters start at 0 instead of missing. Otherwise `rate` would not show the first event.
         for outcome in Outcome::ALL {
             metrics.ended(outcome, 0);
         }
         metrics
     }
 
-    /// The worker has started.
+    /// Records the start of the worker.
     pub(crate) fn started(&self, program: &str, model: &str) {
         let info = Info { program: program.into(), version: env!("CARGO_PKG_VERSION"), model: model.into() };
         self.info.get_or_create(&info).set(1);
         let model = Model { model: model.into() };
-        // Seen by their first 0, as the outcomes are.
+        // They start at 0 too, as the outcomes do.
         self.provider_calls.get_or_create(&Call { model: model.model.clone(), outcome: "ok" }).inc_by(0);
         self.provider_tokens.get_or_create(&model).inc_by(0);
         drop(self.provider_call_time.get_or_create(&model));
     }
 
-    /// A claim that brought jobs.
+    /// Counts a claim that returned jobs.
     pub(crate) fn claimed(&self, jobs: usize) {
         self.claims.inc();
         self.attempts.inc_by(jobs as u64);
     }
 
-    /// How many jobs are in the worker's hands; whoever holds them keeps it right.
+    /// The gauge of the jobs that the worker holds. Its owner updates it.
     pub(crate) fn in_flight(&self) -> Gauge {
         self.in_flight.clone()
     }
 
-    /// A call for a batch of texts: `ok`, or the error's code.
+    /// Counts a provider call. `outcome` is `ok` or the error's code.
     pub(crate) fn provider_call(
         &self,
         model: &str,
@@ -127,12 +127,12 @@ impl Metrics {
         self.batch_size.observe(texts as f64);
     }
 
-    /// Attempts that ended.
+    /// Counts attempts by their outcome.
     pub(crate) fn ended(&self, outcome: Outcome, jobs: usize) {
         self.outcomes.get_or_create(&Ended { outcome: outcome.as_str() }).inc_by(jobs as u64);
     }
 
-    /// Attempts of a batch that ended without a result.
+    /// Counts the attempts of a batch that ended without a result.
     pub(crate) fn failed(&self, jobs: &[Claimed], failures: &[Failed]) {
         let used_up: HashSet<&str> =
             jobs.iter().filter(|job| job.attempt >= job.max_attempts).map(|job| job.id.as_str()).collect();
@@ -148,16 +148,16 @@ impl Metrics {
         }
     }
 
-    /// All of it, as OpenMetrics text. The queue's gauges are missing while the database does not tell them.
+    /// All metrics as OpenMetrics text. The queue's gauges are missing while the database does not answer.
     pub(crate) async fn render(&self, pool: &PgPool) -> String {
         self.read_queue(pool).await;
         let mut text = String::new();
-        text::encode(&mut text, &self.registry).expect("a string takes whatever is written");
+        text::encode(&mut text, &self.registry).expect("writing to a String cannot fail");
         text
     }
 
     async fn read_queue(&self, pool: &PgPool) {
-        // Held while reading: scrapers that come together share one reading.
+        // Locked during the reading, so that concurrent scrapes share one.
         let mut read_at = self.read_at.lock().await;
         if read_at.is_some_and(|at| at.elapsed() < READING_LASTS) {
             return;
@@ -172,7 +172,7 @@ impl Metrics {
         };
         if let Some(error) = error {
             tracing::warn!(queue = self.queue, error, "the queue's metrics could not be read");
-            // An old number would look like a queue that stands still.
+            // An old number would look like a stuck queue.
             self.jobs.clear();
             self.oldest_due_age.clear();
         }
@@ -193,19 +193,19 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register(
             "queue_jobs",
-            "Jobs in the queue, of all workers; each count stops at 10000 (of each priority)",
+            "Jobs in the queue, of all workers; a count stops at 10000 for each priority",
             self.jobs.clone(),
         );
         registry.register_with_unit(
             "queue_oldest_due_age",
-            "How long the longest due job has been due; 0 when none is",
+            "How long the oldest due job has been due; 0 if none is due",
             Unit::Seconds,
             self.oldest_due_age.clone(),
         );
-        registry.register("jobs_in_flight", "Jobs in this worker's hands", self.in_flight.clone());
-        registry.register("claims", "Claims that brought jobs", self.claims.clone());
-        registry.register("job_attempts", "Attempts begun", self.attempts.clone());
-        registry.register("job_outcomes", "Attempts ended, by how", self.outcomes.clone());
+        registry.register("jobs_in_flight", "Jobs that this worker holds", self.in_flight.clone());
+        registry.register("claims", "Claims that returned jobs", self.claims.clone());
+        registry.register("job_attempts", "Attempts that began", self.attempts.clone());
+        registry.register("job_outcomes", "Attempts that ended, by outcome", self.outcomes.clone());
         registry.register(
             "provider_calls",
             "Calls to the provider: ok, or the error's code",
@@ -213,13 +213,13 @@ impl Metrics {
         );
         registry.register_with_unit(
             "provider_call",
-            "How long calls to the provider took",
+            "The duration of provider calls",
             Unit::Seconds,
             self.provider_call_time.clone(),
         );
         registry.register("provider_tokens", "Tokens sent to the provider", self.provider_tokens.clone());
         registry.register("batch_size", "Texts in a call to the provider", self.batch_size.clone());
-        registry.register("worker_info", "1: what this worker is", self.info.clone());
+        registry.register("worker_info", "Always 1; the labels describe the worker", self.info.clone());
     }
 }
 

@@ -1,9 +1,9 @@
-//! What a worker shows of itself.
+//! The state that a worker exposes.
 
 use crate::metrics::Metrics;
 use crate::vitals::Vitals;
 
-/// Filled by a worker, read by [`crate::health`].
+/// A worker's metrics and vital signs. The worker writes them, and [`crate::health`] serves them.
 #[derive(Debug)]
 pub struct Monitor {
     pub(crate) metrics: Metrics,
@@ -11,7 +11,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Of a worker of this queue, which has not started yet.
+    /// For a worker of this queue that has not started yet.
     pub fn new(queue: &str) -> Self {
         Self { metrics: Metrics::new(queue), vitals: Vitals::default() }
     }

@@ -1,19 +1,19 @@
-//! From the items of a batch to the items of each call.
+//! Packing of a batch's items into calls.
 
 use std::collections::VecDeque;
 
 use crate::handler::Item;
 
-/// What one call may hold.
+/// The limits of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallLimits {
     pub(crate) items: usize,
     pub(crate) tokens: u32,
-    /// All of one namespace.
+    /// Whether all items must be of one namespace.
     pub(crate) one_namespace: bool,
 }
 
-/// Takes the next call's items from the front; at least one, however long it is.
+/// Takes the next call's items from the front. Takes at least one, even if it exceeds the limits.
 pub(crate) fn next_call(items: &mut VecDeque<Item>, limits: CallLimits) -> Vec<Item> {
     let mut call: Vec<Item> = Vec::new();
     let mut tokens = 0u32;

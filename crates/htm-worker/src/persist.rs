@@ -1,4 +1,4 @@
-//! Statements that are worth a wait.
+//! Retries of statements while the database is away.
 
 use std::time::{Duration, Instant};
 
@@ -12,16 +12,16 @@ use sqlx::PgPool;
 use crate::deadline::Deadline;
 use crate::verdict::Backoff;
 
-/// How long a statement is offered again to a database that does not answer.
+/// How long a statement is retried.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Between two tries.
+/// The backoff between two tries.
 const AGAIN: Backoff = Backoff { base: Duration::from_millis(50), cap: Duration::from_secs(2) };
 
-/// A queue is held so long by each refusal of its results; with one that is tried again all the while it stays held.
+/// How long a rejected result holds its queue. Each retry renews the hold.
 const HOLD: Duration = Duration::from_secs(15);
 
-/// Offers a statement again while the database is away.
+/// Retries a statement after transient errors, for up to a minute.
 pub(crate) async fn persist<T, F, Fut>(deadline: Deadline, statement: F) -> htm_core::Result<T>
 where
     F: FnMut() -> Fut,
@@ -30,8 +30,9 @@ where
     persist_while(|error| error.fault() == Fault::Transient, deadline, statement).await
 }
 
-/// As [`persist`], for results: a provider was paid for them, so they are kept in hand until the database takes them,
-/// however long it is away or has no room. Meanwhile nothing more is claimed from their queue, and the reason is shown.
+/// As [`persist`], for results. A provider was paid for them, so they are retried for as long as the database is away,
+/// has no room or denies the write. Meanwhile their queue is held: nothing is claimed from it, and the hold shows the
+/// reason.
 pub(crate) async fn persist_results<T, F, Fut>(
     pool: &PgPool,
     queue: &str,
@@ -54,10 +55,10 @@ where
                     tracing::warn!(
                         queue,
                         reason,
-                        "the database takes no results: they are kept, and tried again"
+                        "the database accepts no results: they are kept and tried again"
                     );
                 }
-                // A database that is away does not hear of it, and is claimed from by nobody.
+                // An unreachable database cannot record a hold and serves no claims anyway.
                 if !error.is(codes::DATABASE_UNREACHABLE) {
                     match deadline.of(queues::hold(pool, queue, &reason, HOLD)).await {
                         Ok(()) => held = true,
@@ -72,7 +73,7 @@ where
         }
     };
     if held && let Err(error) = deadline.of(queues::let_go(pool, queue)).await {
-        tracing::warn!(code = error.code(), error = %chain(&error), "a hold ends by its time");
+        tracing::warn!(code = error.code(), error = %chain(&error), "the queue stays held until the hold expires");
     }
     result
 }
@@ -93,7 +94,7 @@ where
             Err(error) if passes(&error) && started.elapsed() < PATIENCE => {
                 failures += 1;
                 if failures == 1 {
-                    tracing::warn!(code = error.code(), error = %chain(&error), "the database refused a statement; tried again");
+                    tracing::warn!(code = error.code(), error = %chain(&error), "the database failed; the statement is tried again");
                 }
                 wait(failures).await;
             }
@@ -102,7 +103,7 @@ where
     }
 }
 
-/// Whether the database would refuse any result: it is away, has no room, or does not let this program write.
+/// Whether the database would reject any result: it is unreachable, has no room, or denies writes to this program.
 fn is_the_databases_own(error: &Error) -> bool {
     [codes::DATABASE_UNREACHABLE, codes::DATABASE_EXHAUSTED, codes::DATABASE_DENIED]
         .iter()

@@ -1,4 +1,4 @@
-//! Pings: somebody has written jobs.
+//! Pings: notifications of new jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::Notify;
 
-/// How long nothing may come before the connection is opened anew.
+/// The longest silence before the connection is replaced.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// Listens for as long as it lives. A ping that comes while nobody waits is kept; many are one.
+/// Listens until it is dropped. Pings between two waits are kept, as one.
 pub(crate) struct Pings {
     came: Arc<Notify>,
     fleet: Fleet,
@@ -19,17 +19,17 @@ pub(crate) struct Pings {
 }
 
 impl Pings {
-    /// To the pings of one queue. A connection that is lost is opened again; while it cannot be, it is tried every `poll`,
-    /// or every second.
+    /// Listens to the pings of one queue. A lost connection is replaced, with a try every `poll` or every second,
+    /// whichever is shorter.
     pub(crate) fn listen(pool: PgPool, queue: String, poll: Duration, fleet: Fleet) -> Self {
         let came = Arc::new(Notify::new());
         let listener = tokio::spawn(pass_on(pool, queue, poll, came.clone()));
         Self { came, fleet, listener }
     }
 
-    /// Waits for a ping, but never longer than the poll interval: a lost ping costs time, not work.
+    /// Waits for a ping, at most for `poll`. A lost ping only delays work.
     pub(crate) async fn next_within(&self, poll: Duration) {
-        // Workers of a fleet should not poll in step.
+        // Jitter, so that the workers of a fleet do not poll in step.
         let poll = poll.mul_f64(0.9 + fastrand::f64() / 10.0);
         let ping = async {
             self.came.notified().await;
@@ -45,11 +45,11 @@ impl Drop for Pings {
     }
 }
 
-/// How many workers serve the queue, as far as this one knows.
+/// The last known number of workers of the queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fleet(Arc<AtomicUsize>);
 
-/// How much longer the longest delay is with each further worker.
+/// Added to the longest delay for each further worker.
 const SPREAD: Duration = Duration::from_millis(10);
 
 impl Fleet {
@@ -57,9 +57,9 @@ impl Fleet {
         self.0.store(workers, Ordering::Relaxed);
     }
 
-    /// How long a worker waits after a ping, by `jitter` from 0 to 1. The first of a fleet that is idle claims after 10 ms,
-    /// however many there are; those that come after find what is left. So the fleet claims 200 times a second at most,
-    /// not each time and each worker.
+    /// The delay between a ping and a claim, by `jitter` from 0 to 1. In an idle fleet of any size the first worker
+    /// claims after about 10 ms, and the later ones find the rest. The fleet thus claims about 200 times a second at
+    /// most, instead of once per ping and worker.
     fn delay(&self, jitter: f64) -> Duration {
         let others = self.0.load(Ordering::Relaxed).saturating_sub(1);
         (SPREAD * others.min(1_000) as u32).mul_f64(jitter)
@@ -72,9 +72,10 @@ async fn pass_on(pool: PgPool, queue: String, poll: Duration, came: Arc<Notify>)
             tokio::time::sleep(poll.min(Duration::from_secs(1))).await;
             continue;
         };
-        // What was written before the LISTEN has sent its ping already: look once more at once.
+        // Jobs written before the LISTEN have sent their ping already, so look once now.
         came.notify_one();
-        // None: the connection was lost. Or nothing comes: it is opened anew, in case its other end is gone without a word.
+        // Ends when the connection is lost (None) or silent. A silent connection is replaced, because its peer may be
+        // gone.
         while let Ok(Ok(Some(_))) = tokio::time::timeout(QUIET, listener.try_recv()).await {
             came.notify_one();
         }
@@ -83,7 +84,7 @@ async fn pass_on(pool: PgPool, queue: String, poll: Duration, came: Arc<Notify>)
 }
 
 async fn connect(pool: &PgPool, queue: &str) -> Result<PgListener, sqlx::Error> {
-    // A connection of its own: the pool's are for work, and it may have few.
+    // A connection of its own: the pool's few connections are for work.
     let options = pool.connect_options().as_ref().clone();
     let own = PgPoolOptions::new().max_connections(1).connect_with(options).await?;
     let mut listener = PgListener::connect_with(&own).await?;

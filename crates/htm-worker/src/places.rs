@@ -1,4 +1,4 @@
-//! Room for batches in a worker.
+//! Places: how many batches a worker holds at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,13 +10,14 @@ use tokio_util::sync::CancellationToken;
 use crate::pings::Pings;
 use crate::turns::{Seat, Turn, Turns};
 
-/// Batches of live jobs that may overtake a backfill at once: one under way, and one for what comes meanwhile.
+/// Batches of live jobs that may overtake a backfill at once: one at the provider, and one for jobs written meanwhile.
 const OVERTAKING: usize = 2;
 
-/// A turn at the provider, and a place until the end. There are more places than turns: while the results of a batch
-/// are written, the provider works on the next. A database that is slower than the provider bounds what waits for it.
+/// The places of a worker. A batch has a place from its claim to its end, and a turn while it is at the provider. There
+/// are twice as many places as turns, so the provider works on one batch while the results of another are written. The
+/// number of places bounds what waits for a slow database.
 ///
-/// Beside them are a few places for live jobs, which need not wait for their turn behind batches of a backfill.
+/// A few more places are for live jobs only. They do not wait for a turn behind the batches of a backfill.
 pub(crate) struct Places {
     usual: Arc<Semaphore>,
     held: usize,
@@ -39,13 +40,13 @@ impl Places {
         }
     }
 
-    /// Waits for room for a batch of any jobs. None would mean that somebody has closed them; nobody does.
+    /// Waits for a place for a batch of any jobs. None if the semaphore is closed, which never happens.
     pub(crate) async fn room(&self) -> Option<Place> {
         let permit = self.usual.clone().acquire_owned().await.ok()?;
         Some(Place { way: Way::Usual(self.turns.soon().await), ..self.place(permit) })
     }
 
-    /// Waits until jobs were written, or may have been, that can overtake what the worker holds.
+    /// Waits for a ping while the worker holds a backfill, and for a place for live jobs that overtake it.
     pub(crate) async fn room_ahead(&self, pings: &Pings, poll: Duration) -> Option<Place> {
         loop {
             pings.next_within(poll).await;
@@ -56,8 +57,8 @@ impl Places {
         }
     }
 
-    /// Waits until every batch but one has ended, whose place is among the usual, and takes their places. None would mean
-    /// that somebody has closed them; nobody does.
+    /// Waits until all batches but one have ended, and takes their places. The remaining batch has a usual place. None
+    /// if a semaphore is closed, which never happens.
     pub(crate) async fn others(&self) -> Option<Others> {
         let usual = self.usual.clone().acquire_many_owned(self.held as u32 - 1).await.ok()?;
         let overtaking = self.overtaking.clone().acquire_many_owned(OVERTAKING as u32).await.ok()?;
@@ -69,7 +70,7 @@ impl Places {
     }
 
     pub(crate) async fn until_free(&self) {
-        // Closed is as free as can be.
+        // An error means that the semaphore is closed, and thus free.
         self.usual.acquire_many(self.held as u32).await.ok();
         self.overtaking.acquire_many(OVERTAKING as u32).await.ok();
     }
@@ -109,34 +110,34 @@ enum Way {
 }
 
 impl Place {
-    /// Whether it is for live jobs alone.
+    /// Whether it is for live jobs only.
     pub(crate) fn is_ahead(&self) -> bool {
         matches!(self.way, Way::Ahead(_))
     }
 
-    /// Keeps the other places as well: no other batch begins until this one ends.
+    /// Keeps the other places too, so that no other batch begins until this one ends.
     pub(crate) fn is_alone(&mut self, others: Others) {
         self._others = Some(others);
     }
 
-    /// Says that it has jobs of a backfill or an import: those that are written meanwhile may overtake it.
+    /// Marks that the batch has jobs of a backfill or an import. Live jobs may overtake it.
     pub(crate) fn is_backfill(&mut self) {
         self.backfilling.count();
     }
 
-    /// Says that it has live jobs: they need not wait for the turns of a backfill to end.
+    /// Marks that the batch has live jobs. They do not wait for the turns of a backfill.
     pub(crate) fn has_live(&mut self) {
         self.has_live = true;
     }
 
-    /// The turn at the provider, when it comes; none after a stop. It comes once.
+    /// Waits for the turn at the provider; none after a stop, or if it was taken before.
     pub(crate) fn turn(&mut self) -> impl Future<Output = Option<Turn>> + use<> {
         let way = std::mem::replace(&mut self.way, Way::Gone);
         let overtakes = self.has_live && self.backfilling.of_others() > 0;
         let overtaking = self.overtaking.clone();
         async move {
             match way {
-                // A turn lasts as long as a limited provider lets the call wait.
+                // With a rate limit a turn lasts as long as the call waits for it.
                 Way::Usual(seat) if overtakes => tokio::select! {
                     biased;
                     turn = seat.turn() => turn,
@@ -150,14 +151,14 @@ impl Place {
     }
 }
 
-/// Counted for as long as it lives.
+/// A share in the count of batches with jobs of a backfill, until it is dropped.
 struct Backfilling {
     all: Arc<AtomicUsize>,
     counted: bool,
 }
 
 impl Backfilling {
-    /// Batches beside this one that have jobs of a backfill.
+    /// The other batches that have jobs of a backfill.
     fn of_others(&self) -> usize {
         self.all.load(Ordering::Acquire).saturating_sub(usize::from(self.counted))
     }

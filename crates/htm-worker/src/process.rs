@@ -1,4 +1,4 @@
-//! A batch from its payloads to its results.
+//! The processing of a batch: payloads, texts, budgets, provider, results.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,26 +26,26 @@ use crate::monitor::Monitor;
 use crate::persist::{persist, persist_results};
 use crate::verdict::{Backoff, verdict};
 
-/// So many results that the database refused are kept for the next attempts of their jobs.
+/// The most rejected results that are kept for the next attempts of their jobs.
 const MOST_REFUSED: usize = 1_000;
 
-/// What every batch of a worker shares.
+/// Processes a worker's batches.
 pub(crate) struct Processor<H: Handler> {
     pub(crate) pool: PgPool,
     pub(crate) caller: Caller<H>,
     pub(crate) backoff: Backoff,
-    /// How long a job may be put off without charge.
+    /// How long a job may be deferred before it is parked.
     pub(crate) patience: Duration,
-    /// By when a statement has its answer.
+    /// The time limit of a statement.
     pub(crate) answer: Deadline,
     pub(crate) counts: Arc<Counts>,
     pub(crate) monitor: Arc<Monitor>,
     pub(crate) refused: Refused<H::Output>,
 }
 
-/// Results that the database refused, by job: its next attempt by this worker offers them again, and asks and pays no
-/// provider. Another worker that claims the job first asks once for itself: a result is paid for at most once a worker, and
-/// never more often than the job may be tried.
+/// Results that the database rejected, by job. The job's next attempt by this worker writes the kept result and makes
+/// no provider call. Another worker that claims the job makes its own call. A result is therefore paid for at most once
+/// per worker, and at most once per attempt.
 pub(crate) struct Refused<T>(Mutex<HashMap<String, T>>);
 
 impl<T> Default for Refused<T> {
@@ -57,7 +57,7 @@ impl<T> Default for Refused<T> {
 impl<T> Refused<T> {
     fn keep(&self, job: &str, result: T) {
         let mut results = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of jobs that others have ended, or will never try again: rare, and made again if need be.
+        // Leftovers of jobs that other workers ended, or that are never retried. They are rare, and can be made again.
         if results.len() >= MOST_REFUSED {
             results.clear();
         }
@@ -69,7 +69,7 @@ impl<T> Refused<T> {
     }
 }
 
-/// What the worker has done since its start.
+/// The worker's totals since its start.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) done: AtomicU64,
@@ -77,12 +77,12 @@ pub(crate) struct Counts {
 }
 
 impl<H: Handler> Processor<H> {
-    /// Brings every job of the batch to an end that the database knows. While the database is away it cannot: then
-    /// the batch is dropped, and the claimer gives its jobs back.
+    /// Processes the batch and writes the end of every job. If the database is away, the batch stays unsettled and the
+    /// claimer releases its jobs.
     pub(crate) async fn process(&self, batch: &LeasedBatch) {
         let started = Instant::now();
         match self.attempt(batch, &batch.lease).await {
-            // The worker stops before the provider was asked: the jobs are given back.
+            // The worker stops, and the provider was not called. The jobs are released.
             Ok(None) => {}
             Ok(Some((done, failed))) => {
                 self.counts.done.fetch_add(done, Ordering::Relaxed);
@@ -93,15 +93,15 @@ impl<H: Handler> Processor<H> {
             }
             Err(error) if error.fault() == Fault::Transient => {
                 tracing::warn!(code = error.code(), error = %chain(&error), jobs = batch.jobs.len(), "a batch could not be written");
-                // Its place is taken meanwhile: what is given back is not claimed again at once.
+                // It keeps its place meanwhile, so that released jobs are not claimed again at once.
                 tokio::time::sleep(self.backoff.base).await;
             }
             Err(error) => self.failed(batch, &because(&error), error.fault()).await,
         }
     }
 
-    /// Charges the attempt to every job of a batch that failed as a whole, so that one which always does ends as a
-    /// dead letter; not where an operator has to mend the cause.
+    /// Ends the jobs of a batch that failed as a whole. This counts as an attempt, so a batch that always fails becomes
+    /// dead letters. It does not count if an operator has to fix the cause.
     pub(crate) async fn failed(&self, batch: &LeasedBatch, reason: &str, fault: Fault) {
         tracing::error!(reason, jobs = batch.jobs.len(), "a batch failed");
         let failed = |job: &Claimed| Failed {
@@ -122,7 +122,7 @@ impl<H: Handler> Processor<H> {
         }
     }
 
-    /// How many jobs are done, and how many failed; none when the worker is stopped before the provider is asked.
+    /// Returns how many jobs are done and how many failed. None if the worker is stopped before the provider is called.
     async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
         let (payloads, mut failures) = decode(batch, self.backoff);
         let wanted: Vec<_> = payloads.iter().map(|(_, payload)| (payload.node, payload.revision)).collect();
@@ -170,7 +170,7 @@ impl<H: Handler> Processor<H> {
                 },
             });
         }
-        // What was just written does not wait until a backfill's results are.
+        // Live jobs do not wait until a backfill's results are written.
         let (first, then): (Vec<_>, Vec<_>) = made.into_iter().partition(|(item, _)| item.priority >= LIVE);
         let mut done = self.ack(batch, lease, first, &mut failures).await?;
         done += self.ack(batch, lease, then, &mut failures).await?;
@@ -193,7 +193,7 @@ impl<H: Handler> Processor<H> {
         Ok(Some((done as u64, failures.len() as u64)))
     }
 
-    /// The results that were made already and only have to be written, and what is to be worked on.
+    /// Splits items into those with a kept result and those to process.
     fn made_before(&self, items: Vec<Item>) -> (Vec<(Item, H::Output)>, Vec<Item>) {
         let (mut made, mut left) = (Vec::new(), Vec::with_capacity(items.len()));
         for item in items {
@@ -205,7 +205,8 @@ impl<H: Handler> Processor<H> {
         (made, left)
     }
 
-    /// Writes results. When the database refuses them, one by one: what it refuses then fails alone, and waits.
+    /// Writes results. If the database rejects them, they are written one by one. A result that is rejected alone is
+    /// kept, and its job is retried.
     async fn ack(
         &self,
         batch: &LeasedBatch,
@@ -248,11 +249,10 @@ impl<H: Handler> Processor<H> {
         persist_results(&self.pool, &handler.queue(), self.answer, ack).await
     }
 
-    /// Takes what each item costs from its namespace's budget; what is too much for today is parked, at once: a budget
-    /// that is raised while the others are with the provider has to find it. Returns what is left, and by job the day
-    /// whose budget it was taken from.
+    /// Takes the tokens of each item from its namespace's budget. Returns the affordable items, and the day of the
+    /// budget by job. The other items are parked at once, so that a budget raised during the provider call finds them.
     ///
-    /// A worker that is killed between this and the ack has spent for nothing: the day's budget is a bound, not a bill.
+    /// A worker that is killed before the ack has spent the tokens for nothing: a budget is a bound, not a bill.
     async fn spend(
         &self,
         items: Vec<Item>,
@@ -293,7 +293,7 @@ impl<H: Handler> Processor<H> {
         Ok((affordable, spent_on))
     }
 
-    /// Gives back what was spent for calls that gave nothing.
+    /// Refunds the tokens of calls without a result.
     async fn refund(&self, setbacks: &[(Item, Setback)], spent_on: &HashMap<String, NaiveDate>) {
         let amounts: Vec<_> = setbacks
             .iter()
@@ -306,12 +306,12 @@ impl<H: Handler> Processor<H> {
             return;
         }
         if let Err(error) = self.answer.of(governor::refund(&self.pool, &amounts)).await {
-            tracing::warn!(code = error.code(), error = %chain(&error), "a budget did not get back what failed calls had taken");
+            tracing::warn!(code = error.code(), error = %chain(&error), "the tokens of failed calls could not be refunded to their budgets");
         }
     }
 }
 
-/// What operators read of a failed call; the second line is what a language model said, if that is why.
+/// The reason for operators. If a language model's answer is the cause, the second line quotes it.
 fn reason(error: &ProviderError) -> String {
     let reason = format!("{}: {error}", error.code());
     match &error.answer {
@@ -320,12 +320,13 @@ fn reason(error: &ProviderError) -> String {
     }
 }
 
-/// What operators read of an error: with its causes, for the outermost says only that the database refused something.
+/// The reason for operators, with the error's causes. The outermost message alone says only that the database refused a
+/// statement.
 fn because(error: &htm_core::Error) -> String {
     format!("{}: {}", error.code(), chain(error))
 }
 
-/// What becomes of a job that failed on our side of the provider.
+/// The verdict on a job that failed without the provider's doing.
 fn again(fault: Fault, attempt: i32, backoff: Backoff) -> Verdict {
     let delay_ms = backoff.delay(attempt.max(1) as u32, fastrand::f64()).as_millis() as u64;
     match fault {
@@ -334,13 +335,12 @@ fn again(fault: Fault, attempt: i32, backoff: Backoff) -> Verdict {
     }
 }
 
-/// Whether the database answered, with a refusal: it cannot have been away.
+/// Whether the error is the database's answer, not its absence.
 fn was_answered(error: &htm_core::Error) -> bool {
     error.is(codes::DATABASE_ERROR) || error.fault() != Fault::Transient
 }
 
-/// The payloads that can be acted on, and what becomes of the others: one that is newer is left to newer workers,
-/// one that cannot be read is a dead letter.
+/// Decodes payloads. The jobs of a newer version are left to newer workers. Undecodable jobs become dead letters.
 fn decode(batch: &LeasedBatch, backoff: Backoff) -> (Vec<(String, Payload)>, Vec<Failed>) {
     let mut payloads = Vec::with_capacity(batch.jobs.len());
     let mut failures = Vec::new();
@@ -379,7 +379,7 @@ mod tests {
         assert!((500..=1_000).contains(&longest(1)));
         assert!((16_000..=32_000).contains(&longest(6)));
         assert!((300_000..=600_000).contains(&longest(25)));
-        // An operator has to act: no attempt is charged.
+        // An operator has to act, so it does not count as an attempt.
         assert!(matches!(again(Fault::Permanent, 1, backoff), Verdict::Defer { delay_ms: 1_000.. }));
     }
 }

@@ -1,4 +1,4 @@
-//! The worker's row in the database, which its leases hang on.
+//! The worker's row in the database. Its leases depend on it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use sqlx::PgPool;
 use crate::batch::Held;
 use crate::deadline::Deadline;
 
-/// Who the worker is, and how long it may go unseen.
+/// The worker's identity and its lease.
 pub(crate) struct Registration {
-    /// Of its own: no work keeps it from renewing.
+    /// A pool of its own, so that work never delays a renewal.
     pub(crate) pool: PgPool,
     pub(crate) queue: String,
     pub(crate) worker: String,
@@ -21,11 +21,14 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// How often the lease is renewed: twice between the two looks of others, a third of a lease apart.
+    /// The time between renewals: a sixth of the lease. Other workers look twice, a third of the lease apart, so two
+    /// renewals fall between their looks.
     pub(crate) fn period(&self) -> Duration {
         self.lease / 6
     }
 
+    /// Writes the row.
+    ///
     /// # Errors
     /// A database error.
     pub(crate) async fn register(&self) -> htm_core::Result<()> {
@@ -33,10 +36,10 @@ impl Registration {
         workers::register(&self.pool, &self.queue, &self.worker, &self.detail, lease_ms).await
     }
 
-    /// Says that the worker lives, and what is in its hands; a row that is gone is put back.
+    /// Renews the lease and reports the oldest held claim. A row that is gone is written again.
     ///
     /// # Errors
-    /// A database error, also when it does not answer within a third of the lease: the next attempt may still be in time.
+    /// A database error, also when there is no answer within a third of the lease. The next attempt may still be in time.
     pub(crate) async fn renew(&self) -> htm_core::Result<()> {
         let renew = async {
             if !workers::heartbeat(&self.pool, &self.worker, self.held.since()).await? {

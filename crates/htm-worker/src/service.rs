@@ -1,4 +1,4 @@
-//! A worker as a process: arguments, configuration, signals, exit code.
+//! The worker process: arguments, configuration, signals, exit code.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 use crate::worker::{Options, Report, WorkerError, run};
 
-/// What the command line of a worker process takes.
+/// The arguments of a worker process.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProcessArgs {
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct ProcessArgs {
     listen: Option<SocketAddr>,
 }
 
-/// What every worker's command line takes.
+/// The arguments of every worker, also within `htm up`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ServiceArgs {
     /// Stop when the queue is empty
@@ -49,8 +49,8 @@ pub struct ServiceArgs {
     pub overrides: Vec<(String, String)>,
 }
 
-/// Runs a worker until SIGINT or SIGTERM (or, draining, until nothing is left). The exit code is 0 only after a
-/// clean stop; an error is shown with its code and hint.
+/// Runs a worker until SIGINT or SIGTERM or, when draining, until its queue is empty. The exit code is 0 only after a
+/// clean stop. An error is printed with its code and hint.
 pub async fn serve<H: Handler>(
     program: &str,
     stage: Stage,
@@ -67,11 +67,11 @@ pub async fn serve<H: Handler>(
     }
 }
 
-/// The handler of a worker that starts. When its provider is why there is none (a refused key, settings that cannot
-/// work), the reason stays with the model: `htm providers` and `htm doctor` show it, long after the process is gone.
+/// Makes the handler of a starting worker. If its provider prevents that (a rejected key, settings that cannot work),
+/// the reason is recorded with the model. `htm providers` and `htm doctor` show it after the process is gone.
 ///
 /// # Errors
-/// What there is instead of a handler.
+/// The handler's error.
 pub async fn start<H>(
     session: &Session,
     stage: Stage,
@@ -94,15 +94,16 @@ pub async fn start<H>(
     };
     let reason = format!("a worker did not start: {}: {}", error.code(), chain(&error));
     if let Err(error) = governor::note(session.pool(), &model, &reason).await {
-        tracing::warn!(code = error.code(), error = %chain(&error), "why the worker did not start could not be noted");
+        tracing::warn!(code = error.code(), error = %chain(&error), "the reason why the worker did not start could not be recorded");
     }
     Err(error)
 }
 
-/// Works on the session's database until `stop`; `monitor` is where it shows what it does, if anybody looks.
+/// Runs a worker on the session's database until `stop` is cancelled. The worker writes its state to `monitor`, if
+/// there is one.
 ///
 /// # Errors
-/// What [`run`] says.
+/// As [`run`].
 pub async fn work<H: Handler>(
     program: &str,
     session: &Session,
@@ -122,7 +123,7 @@ fn ended(error: WorkerError) -> Error {
     }
 }
 
-/// A number from 1 to `most`, as the configuration has it.
+/// Parses a number from 1 to `most`. The configuration has the same bounds.
 fn parse_within(text: &str, most: usize) -> Result<usize, String> {
     text.parse()
         .ok()
@@ -143,7 +144,7 @@ async fn try_serve<H: Handler>(
     let stop = shutdown::on_signal().map_err(|error| {
         Error::new(codes::SIGNALS_UNAVAILABLE, "the process cannot listen to signals").with_source(error)
     })?;
-    // Before anything that takes long: a port that is taken is said at once.
+    // Before anything slow, so that a port in use is reported at once.
     let port = match listen.or_else(|| loaded.config.worker.address()) {
         Some(address) => Some(Port::take(address).await?),
         None => None,
@@ -153,7 +154,7 @@ async fn try_serve<H: Handler>(
     let mut server = JoinSet::new();
     let result = match start(&session, stage, handler(&session)).await {
         Ok(handler) => {
-            // Of the handler's queue: a stage may have several.
+            // The handler's queue, since a stage may have several.
             let monitor = Arc::new(Monitor::new(&handler.queue()));
             if let Some(port) = port {
                 server.spawn(port.serve(monitor.clone(), session.pool().clone()));

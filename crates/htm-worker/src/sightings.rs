@@ -1,12 +1,12 @@
-//! What was seen unchanged, and for how long.
+//! Sightings: how long things have been seen without a gap.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Things that were there at every look, by the steady clock of this process: a jump of the database's clock does not
-/// make them older.
+/// Things seen at every look, with the time of the first. Times are of this process's monotonic clock, so a jump of the
+/// database's clock has no effect.
 #[derive(Debug)]
 pub(crate) struct Sightings<T>(Mutex<HashMap<T, Instant>>);
 
@@ -17,8 +17,8 @@ impl<T> Default for Sightings<T> {
 }
 
 impl<T: Clone + Eq + Hash> Sightings<T> {
-    /// Takes down what is there now; returns each with the time since the first look that found it, after which every
-    /// look did.
+    /// Records what is there now. Returns each thing with the time since its first sighting; a look without it starts
+    /// the time anew.
     pub(crate) fn look(&self, now: Instant, there: impl IntoIterator<Item = T>) -> Vec<(T, Duration)> {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let seen: HashMap<T, Instant> = there
@@ -32,7 +32,7 @@ impl<T: Clone + Eq + Hash> Sightings<T> {
         seen.into_iter().map(|(thing, since)| (thing, now.saturating_duration_since(since))).collect()
     }
 
-    /// Begins anew: nobody knows what was there in between.
+    /// Starts anew, after a time without looks.
     pub(crate) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,4 +1,4 @@
-//! What ends a worker that cannot go on.
+//! Supervision of a worker's tasks.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio::task::JoinSet;
 use crate::vitals::Vitals;
 use crate::worker::WorkerError;
 
-/// How often the worker looks whether its tasks make their turns.
+/// How often the worker checks that its tasks are not stuck.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Waits until a task of the worker has panicked or is stuck: whatever starts the process again is what helps. A task
-/// that ends is no failure: the claimer's end is the worker's.
+/// Waits until a task of the worker has panicked or is stuck. Only a restart of the process helps then. A task that
+/// ends is no failure: when the claimer ends, the worker does.
 pub(crate) async fn failure(tasks: &mut JoinSet<()>, vitals: &Vitals) -> WorkerError {
     loop {
         tokio::select! {

@@ -1,5 +1,5 @@
-//! Turns at the provider, and when to claim for the next: a batch is to be ready when the one before is answered, and
-//! not much sooner, for what is claimed early is what comes before the urgent.
+//! Turns at the provider, and the time of the next claim. A batch should be ready when the previous one is answered,
+//! but not much sooner: an urgent job that comes after the claim has to wait behind the batch.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// As many batches at the provider at once; none begins after `stop`.
+    /// Allows `concurrency` batches at the provider at once. No turn begins after `stop`.
     pub(crate) fn new(concurrency: usize, stop: CancellationToken) -> Self {
         Self {
             free: Arc::new(Semaphore::new(concurrency)),
@@ -26,7 +26,7 @@ impl Turns {
         }
     }
 
-    /// Waits until a turn is free, or is about to be.
+    /// Waits until a turn is free, or will be soon.
     pub(crate) async fn soon(self: &Arc<Self>) -> Seat {
         loop {
             let changed = self.changed.notified();
@@ -49,14 +49,14 @@ impl Turns {
     }
 }
 
-/// Waiting for a turn.
+/// The right to wait for a turn.
 pub(crate) struct Seat {
     turns: Arc<Turns>,
     since: Instant,
 }
 
 impl Seat {
-    /// The turn, when it comes; none after a stop. To be asked for when everything is ready for it.
+    /// Waits for the turn; none after a stop. Call it when the batch is ready.
     pub(crate) async fn turn(self) -> Option<Turn> {
         let turns = self.turns.clone();
         let ready = self.since.elapsed();
@@ -79,19 +79,19 @@ impl Drop for Seat {
     }
 }
 
-/// With the provider, until it is dropped.
+/// A turn at the provider. It ends when it is dropped.
 pub(crate) struct Turn {
     _counted: Option<Counted>,
     _ahead: Option<OwnedSemaphorePermit>,
 }
 
 impl Turn {
-    /// One that is not among the worker's usual turns.
+    /// A turn beside the worker's usual ones.
     pub(crate) fn beside() -> Self {
         Self { _counted: None, _ahead: None }
     }
 
-    /// As [`beside`](Self::beside), and it lets go of `permit` at its end.
+    /// As [`beside`](Self::beside). It keeps `permit` until its end.
     pub(crate) fn ahead(permit: OwnedSemaphorePermit) -> Self {
         Self { _counted: None, _ahead: Some(permit) }
     }
@@ -115,15 +115,15 @@ impl Drop for Counted {
     }
 }
 
-/// What is under way, and how long it usually takes.
+/// The turns in progress and their usual duration.
 #[derive(Debug, Default)]
 struct Pace {
     concurrency: usize,
     waiting: usize,
-    /// The turns under way, the oldest first.
+    /// The starts of the turns in progress, the oldest first.
     begun: Vec<Instant>,
     turn: Option<Duration>,
-    /// From the claim to being ready.
+    /// The time from the claim until a batch is ready.
     prepare: Option<Duration>,
 }
 
@@ -138,7 +138,7 @@ enum Due {
 
 impl Pace {
     fn due(&self, now: Instant) -> Due {
-        // Those that wait take the turns that are free, then those that end first.
+        // Waiting batches take the free turns, then those that end first.
         let Some(before) = (self.waiting + self.begun.len()).checked_sub(self.concurrency) else {
             return Due::Now;
         };
@@ -146,13 +146,13 @@ impl Pace {
         else {
             return Due::Unknown;
         };
-        // Half a turn at most: what is urgent and comes just after waits for no more than that besides.
+        // Half a turn at most. It bounds the extra wait of an urgent job that comes just after the claim.
         let due = *begun + turn - (2 * prepare).min(turn / 2);
         if due <= now { Due::Now } else { Due::At(due) }
     }
 }
 
-/// A moving average: an eighth of it is new.
+/// An exponential moving average with a weight of 1/8 for the new value.
 fn typical(before: Option<Duration>, now: Duration) -> Duration {
     before.map_or(now, |before| (7 * before + now) / 8)
 }

@@ -1,4 +1,4 @@
-//! From an error to what becomes of the job.
+//! The verdict on a job after an error.
 
 use std::time::Duration;
 
@@ -16,22 +16,22 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The delay before the attempt after `attempt` (from 1); `jitter` is drawn from 0 to 1.
+    /// The delay after attempt number `attempt` (from 1). `jitter` is random, from 0 to 1.
     pub fn delay(self, attempt: u32, jitter: f64) -> Duration {
         let ceiling = self.base.saturating_mul(1 << attempt.saturating_sub(1).min(20)).min(self.cap);
         ceiling.mul_f64(jitter.clamp(0.0, 1.0))
     }
 }
 
-/// What becomes of a job whose provider call failed. A rate limit, a refused key or a missing model are not the
-/// job's fault: they charge no attempt.
+/// The verdict on a job whose provider call failed. A rate limit, a rejected key and a missing model are not the job's
+/// fault and do not count as an attempt.
 pub(crate) fn verdict(error: &ProviderError, attempt: u32, backoff: Backoff, jitter: f64) -> Verdict {
     let delay_ms = backoff.delay(attempt, jitter).as_millis() as u64;
     match error.kind {
         ProviderErrorKind::RateLimited { retry_after } => {
-            // Not all at once when the limit ends: up to a backoff's time later.
-            let wait = retry_after.unwrap_or(backoff.base);
-            Verdict::Defer { delay_ms: wait.as_millis() as u64 + delay_ms }
+            // The backoff spreads the jobs after the limit's end. The sum saturates: the wait is the provider's number.
+            let wait = retry_after.unwrap_or(backoff.base).as_millis() as u64;
+            Verdict::Defer { delay_ms: wait.saturating_add(delay_ms) }
         }
         _ => match error.fault() {
             Fault::User => Verdict::Dead,

@@ -1,18 +1,19 @@
-//! Whether a worker lives, and whether it can work.
+//! A worker's vital signs: whether it is alive and whether it is ready.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-/// How often a task that waits for something says that it still does.
+/// How often a waiting task reports that it is alive.
 const TURN: Duration = Duration::from_secs(1);
 
-/// A worker may go without a turn for three of its leases, but for a minute at least: a database that is slow to
-/// refuse is no reason to be killed.
+/// A task is stuck after three leases without a turn, but not within a minute: a slow database is no reason to kill a
+/// worker.
 const STUCK_AT_LEAST: Duration = Duration::from_secs(60);
 
-/// What the worker's tasks say of themselves, and what follows from it.
+/// The vital signs. The worker's tasks report them; `/livez`, `/readyz` and the supervision read them. None until the
+/// worker is registered.
 #[derive(Debug, Default)]
 pub(crate) struct Vitals(Mutex<Option<Signs>>);
 
@@ -25,12 +26,12 @@ struct Signs {
     heartbeat_turned: Instant,
     /// When the database answered last.
     answered: Instant,
-    /// What the last heartbeat said, if it failed.
+    /// The error of the last heartbeat, if it failed.
     trouble: Option<String>,
 }
 
 impl Vitals {
-    /// The worker is registered, and works until `stop`.
+    /// Records that the worker is registered and works until `stop`.
     pub(crate) fn registered(&self, lease: Duration, stop: CancellationToken) {
         let now = Instant::now();
         *self.signs() = Some(Signs {
@@ -43,7 +44,7 @@ impl Vitals {
         });
     }
 
-    /// The database has answered a heartbeat, or has not.
+    /// Records the result of a heartbeat.
     pub(crate) fn heartbeat(&self, result: &htm_core::Result<()>) {
         if let Some(signs) = self.signs().as_mut() {
             signs.heartbeat_turned = Instant::now();
@@ -54,7 +55,7 @@ impl Vitals {
         }
     }
 
-    /// Waits for something that may rightly take long, and lets the claimer count as alive meanwhile.
+    /// Waits for something that may take long. The claimer counts as alive meanwhile.
     pub(crate) async fn while_waiting<T>(&self, wait: impl Future<Output = T>) -> T {
         tokio::pin!(wait);
         loop {
@@ -70,25 +71,25 @@ impl Vitals {
     }
 
     /// # Errors
-    /// Which of the worker's tasks is stuck; a restart is what helps.
+    /// The stuck task. Only a restart helps.
     pub(crate) fn live(&self) -> Result<(), String> {
         self.signs().as_ref().map_or(Ok(()), |signs| signs.live(Instant::now()))
     }
 
     /// # Errors
-    /// Why the worker cannot work now.
+    /// The reason why the worker cannot work now.
     pub(crate) fn ready(&self) -> Result<(), String> {
         self.signs().as_ref().map_or_else(|| Err("starting".into()), |signs| signs.ready(Instant::now()))
     }
 
-    /// The claimer is not stuck.
+    /// Records a turn of the claimer.
     pub(crate) fn claimer_turned(&self) {
         if let Some(signs) = self.signs().as_mut() {
             signs.claimer_turned = Instant::now();
         }
     }
 
-    /// As if the claimer had made its last turn so long ago.
+    /// Moves the claimer's last turn back.
     #[cfg(test)]
     pub(crate) fn backdate(&self, by: Duration) {
         if let Some(signs) = self.signs().as_mut() {
@@ -104,7 +105,7 @@ impl Vitals {
 impl Signs {
     fn live(&self, now: Instant) -> Result<(), String> {
         if self.stop.is_cancelled() {
-            // The claimer has ended, as it should; how long the rest may take is `jobs.grace_ms`.
+            // The claimer has ended, as it should. `jobs.grace_ms` limits the rest.
             return Ok(());
         }
         let most = (3 * self.lease).max(STUCK_AT_LEAST);

@@ -1,4 +1,4 @@
-//! A worker from its registration to its end.
+//! The life of a worker, from its registration to its end.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -36,84 +36,84 @@ use crate::sightings::Sightings;
 use crate::supervise;
 use crate::verdict::Backoff;
 
-/// Connections for the lease alone: while one that does not answer is given up, there is another.
+/// Connections for the lease alone. The second serves while a silent first one is being abandoned.
 const LEASE_CONNECTIONS: u32 = 2;
 
-/// How long a worker that stops may take to give back what it holds, and to sign off: others do it when its lease is over.
+/// The time limit of a stopping worker to release its jobs and to deregister. After that, other workers rescue the jobs
+/// when the lease expires.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// How a worker works.
+/// The options of a worker.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program's name; the worker's identity is made of it, the host's process id and a part that is new at
-    /// each start.
+    /// The program's name. The worker's identity is this name, the process id and a part that is new at each start.
     pub program: String,
-    /// Jobs a claim, and the most texts a provider call.
+    /// The most jobs per claim and texts per provider call.
     pub batch: usize,
-    /// The most tokens a provider call; a longer text goes alone.
+    /// The most tokens per provider call. A longer text goes alone.
     pub batch_tokens: u32,
-    /// By when the provider's client gives a call up.
+    /// The provider client's time limit of a call.
     pub call_deadline: Duration,
-    /// When the fleet leaves a failing provider alone.
+    /// When the fleet's breaker for a failing provider opens.
     pub breaker: Breaker,
-    /// Batches at the provider; as many again may be held while their results are written. While the worker has jobs of
-    /// a backfill, two more of live jobs may be at the provider, which overtake them.
+    /// The most batches at the provider. As many again may be held while their results are written. During a backfill
+    /// two more batches of live jobs may be at the provider.
     pub concurrency: usize,
-    /// How long a worker may go unseen before its jobs are taken back.
+    /// How long a worker may go unseen before its jobs are rescued.
     pub lease: Duration,
-    /// How long an idle worker waits for a ping before it looks by itself.
+    /// How long an idle worker waits for a ping before it looks for jobs.
     pub poll: Duration,
-    /// How often lost jobs are looked for.
+    /// The time between two looks for lost jobs. More than zero.
     pub sweep: Duration,
-    /// After how long PostgreSQL ends a statement; a little later the worker gives up the wait for its answer. Zero: never.
+    /// PostgreSQL's statement timeout. The worker abandons a statement a little later. Zero means no timeout.
     pub statement_timeout: Duration,
-    /// How long the rows of done jobs are kept; their completions stay for ever.
+    /// How long the rows of done jobs are kept. Their completions stay for ever.
     pub keep_done: Duration,
-    /// Between the attempts of a job.
+    /// The backoff between the attempts of a job.
     pub backoff: Backoff,
-    /// How long a job may be put off without charge (a rate limit, a refused key) before it is parked.
+    /// How long a job may be deferred (by a rate limit, a rejected key) before it is parked.
     pub patience: Duration,
-    /// How long batches in flight may go on when the worker is told to stop.
+    /// How long batches in flight may take after a stop.
     pub grace: Duration,
-    /// Stop by itself when nothing is left.
+    /// Whether to stop when the queue is empty.
     pub drain: bool,
-    /// Where the worker shows what it does; none: nobody looks.
+    /// Receives the worker's metrics and vital signs.
     pub monitor: Option<Arc<Monitor>>,
 }
 
-/// What a worker has done.
+/// A worker's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Jobs brought to their end.
+    /// Jobs that are done.
     pub done: u64,
     /// Attempts that failed.
     pub failed: u64,
-    /// Jobs given back at the stop, without charge.
+    /// Jobs released at the stop. This did not count as an attempt.
     pub released: usize,
 }
 
 /// Why a worker ended by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// It could not be registered, or could not give back its jobs.
+    /// It could not register, or could not release its jobs.
     #[error(transparent)]
     Htm(#[from] htm_core::Error),
     /// apalis' worker ended with an error.
     #[error("the worker's loop ended: {0}")]
     Loop(#[from] apalis_core::error::WorkerError),
-    /// A task of the worker's own panicked.
+    /// One of the worker's tasks panicked.
     #[error("a task of the worker ended: {0}")]
     Task(#[from] tokio::task::JoinError),
-    /// A task of the worker's own does not go on.
+    /// One of the worker's tasks is stuck.
     #[error("{what}")]
     Stuck {
-        /// Which, and for how long.
+        /// The task, and for how long.
         what: String,
     },
 }
 
-/// Works until `stop` is cancelled (or, draining, until nothing is left), then gives back what it holds. It has
-/// connections of its own, as many as `pool` may have and two for its lease.
+/// Runs a worker until `stop` is cancelled or, when draining, until the queue is empty. Then releases its jobs. The
+/// worker opens connections of its own: as many as `pool` may have, and two for its lease.
 ///
 /// # Errors
 /// [`WorkerError`]. Errors of a provider and passing errors of the database do not end a worker.
@@ -150,7 +150,7 @@ async fn run_on<H: Handler>(
         held: held.clone(),
     });
     let deadline = Deadline::after(options.statement_timeout);
-    // Its answer may be lost like any other's: the row is the same when it is written again.
+    // Retried, since writing the row twice gives the same row.
     persist(deadline, || registration.register()).await?;
     monitor.metrics.started(&options.program, &model);
     monitor.vitals.registered(options.lease, stop.clone());
@@ -170,7 +170,7 @@ async fn run_on<H: Handler>(
         unseen: Sightings::default(),
         unheld: Sightings::default(),
     };
-    // Whatever way this function ends, the tasks end with it.
+    // Dropped with this function, which ends the tasks.
     let mut background = JoinSet::new();
     let heartbeat = background.spawn(heartbeat.run());
 
@@ -222,9 +222,9 @@ async fn run_on<H: Handler>(
             let processor = processor.clone();
             let abort = abort.clone();
             async move {
-                // Kept until the end is written, whatever happens inside: else its jobs would be given back before.
+                // Kept until the end is written, also after a panic. Dropped earlier, its jobs would be released.
                 let batch = Arc::new(batch);
-                // A task of its own: apalis polls all handlers on one, and a panic ends only this batch.
+                // A task of its own: apalis polls all handlers on one task, and a panic must end only this batch.
                 let task = tokio::spawn({
                     let (processor, batch) = (processor.clone(), batch.clone());
                     async move {
@@ -243,7 +243,7 @@ async fn run_on<H: Handler>(
     let ended = tokio::select! {
         result = &mut work => Ok(result),
         () = async { stop.cancelled().await; tokio::time::sleep(options.grace).await } => {
-            tracing::warn!("batches in flight did not end within the grace time; their jobs are given back, by this worker or, if the database refuses that, when its lease is over");
+            tracing::warn!("batches in flight did not end within the grace time; their jobs are released now or, if the database fails, rescued when the lease expires");
             Err(None)
         }
         failure = supervise::failure(&mut background, &monitor.vitals) => {
@@ -251,18 +251,19 @@ async fn run_on<H: Handler>(
             Err(Some(failure))
         }
     };
-    // A claim that is under way is given up as well. It may be committed all the same: then others take its jobs back
-    // when the lease is over.
+    // A claim in flight is abandoned too. It may still be committed. Other workers then rescue its jobs when the lease
+    // expires.
     abort.cancel();
     claimer.abort();
     let (result, mut failure) = match ended {
         Ok(result) => (result, None),
         Err(failure) => (work.await, failure),
     };
-    // Still registered until everything is given back: the heartbeat goes on to keep others from the jobs.
+    // The worker stays registered until its jobs are released: the heartbeat goes on, so that no other worker rescues
+    // them.
     let farewell = deadline.at_most(FAREWELL);
     let released = farewell.of(jobs::release_unheld(&pool, &worker, &[])).await;
-    // Before the row goes: a heartbeat that finds it gone would put it back.
+    // The heartbeat ends before the row is deleted. Otherwise it would write the row again.
     heartbeat.abort();
     while let Some(ended) = background.join_next().await {
         if let Err(panic) = ended
@@ -279,7 +280,7 @@ async fn run_on<H: Handler>(
     farewell.of(workers::deregister(&pool, &worker)).await?;
     result?;
     if options.drain {
-        // Nobody may be left to do it later.
+        // There may be no worker left to do it later.
         Deadline::LONGEST.of(statistics::refresh_due(&pool)).await?;
     }
     let report = Report {

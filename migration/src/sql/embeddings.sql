@@ -1,5 +1,6 @@
--- A row a model; its vectors live in a table of their own, of its own dimension: never padded, never mixed.
--- A queue a model: a worker claims only what it can embed, and pausing one model leaves the others alone.
+-- A row for each model. Each model has a table for its vectors, with its own dimensions: vectors are never padded or
+-- mixed. Each model has a queue, so that a worker claims only jobs of its model, and a pause of one model does not
+-- affect the others.
 create table htm.embedding_models (
     id         integer generated always as identity constraint embedding_models_pk primary key,
     provider   text not null,
@@ -14,19 +15,21 @@ create table htm.embedding_models (
     constraint embedding_models_name_key unique (provider, name, dimensions)
 );
 create unique index embedding_models_one_active on htm.embedding_models (state) where state = 'active';
-comment on column htm.embedding_models.label is 'provider/name; @dimensions where another has that name.';
+comment on column htm.embedding_models.label is 'provider/name, with @dimensions if another model has that name.';
 comment on column htm.embedding_models.state is
-    'building: written to, not complete; active: what recall asks; standby: complete, was active; retired: no more.';
+    'building: written to, not complete; active: recall asks it; standby: complete, was active; retired: not written to.';
 
--- The index of a model's store, as a statement: it may have to run outside of any transaction (concurrently).
+-- The statement that creates the index of a model's table. The caller runs it, because `concurrently` needs to be
+-- outside of a transaction.
 create function htm.embedding_index(model_id integer, how text) returns text
     language sql immutable
     return format('create index %s embeddings_%s_hnsw_idx on htm.embeddings_%s
                    using hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)', how, model_id, model_id);
 
--- Half precision: half the storage and index, the same order of hits, and 4,000 dimensions can be indexed
--- where `vector` ends at 2,000. Namespace and time stand beside the vector so that filters stay on the table.
--- Its foreign key locks htm.nodes for a moment; every write would queue up behind a wait for a long transaction.
+-- Half precision takes half the storage and gives the same order of hits. Its index allows 4,000 dimensions, that of
+-- `vector` only 2,000. Namespace and time are beside the vector, so that filters need no join. The foreign key locks
+-- htm.nodes for a moment. The lock timeout bounds the wait for a long transaction, because every write would queue up
+-- behind it.
 create function htm.make_embedding_store(model_id integer, dimensions integer) returns void
     language plpgsql set lock_timeout = '5s' as $$
 begin
@@ -44,8 +47,8 @@ begin
     execute format('create index embeddings_%1$s_scope_idx on htm.embeddings_%1$s (namespace, created_at)', model_id);
 end $$;
 
--- Only the first model, which is active at once, has its index from the start: to fill a store that has one is slow.
--- It runs as the role that owns the schema: workers register their model, and have no right to make tables.
+-- Only the first model, which is active at once, gets its index now, because filling a table with an index is slow. The
+-- function runs as the schema's owner: workers register their model, but may not create tables.
 create function htm.register_embedding_model(provider text, name text, dimensions integer) returns integer
     language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -75,7 +78,7 @@ begin
     return new_id;
 end $$;
 
--- Makes a retired model one that is written to again, with a store if it was dropped; the others stay as they are.
+-- Takes a retired model into use again, and creates its table if it was dropped. Other models are left as they are.
 create function htm.revive_embedding_model(model_id integer) returns void language plpgsql as $$
 declare
     model htm.embedding_models;
@@ -87,7 +90,7 @@ begin
     end if;
 end $$;
 
--- Drops a retired model's store, and what says that it was complete.
+-- Drops a retired model's table and its completions.
 create function htm.drop_embedding_store(model_id integer) returns void
     language plpgsql set lock_timeout = '5s' as $$
 declare
@@ -97,11 +100,11 @@ begin
     select * into strict gone from htm.embedding_models where id = model_id;
     if gone.state <> 'retired' then raise exception 'model % is %, not retired', gone.label, gone.state; end if;
     delete from htm.completions c where c.stage = 'embed' and c.model = gone.label;
-    -- Last: it locks htm.nodes as well.
+    -- Last, because it also locks htm.nodes.
     execute format('drop table if exists htm.embeddings_%s', model_id);
 end $$;
 -- For the roles that `htm db migrate --application-role` names, and for the owner.
 revoke execute on function htm.register_embedding_model, htm.make_embedding_store, htm.revive_embedding_model,
     htm.drop_embedding_store from public;
 comment on function htm.register_embedding_model is
-    'Returns the id of a model and makes its store htm.embeddings_<id>; the first model becomes the active one.';
+    'Returns the id of a model and creates its table htm.embeddings_<id>. The first model becomes the active one.';

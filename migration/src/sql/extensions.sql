@@ -1,10 +1,10 @@
 -- The schema of HTM. Apalis' own schema (`apalis`) is migrated before this one.
--- Every constraint has a name that says what it holds.
+-- Every constraint has a name that tells its rule.
 create extension if not exists vector with schema public;
 create extension if not exists pg_trgm with schema public;
 
--- The oldest program, by the schema version that it was built for, that may work on this schema. A rolling upgrade
--- migrates the database first; programs of the version before go on, and restart, until they are replaced.
+-- The schema version of the oldest program that this schema serves. A rolling upgrade migrates the database first.
+-- Programs of the previous version go on, and may restart, until they are replaced.
 create table htm.compatibility (
     only_row       boolean not null default true
                    constraint compatibility_pk primary key

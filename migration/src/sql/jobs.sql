@@ -1,4 +1,4 @@
--- What a job can be; ARCHITECTURE.md draws it. A statement that would leave another state behind is refused.
+-- The possible states of a job; see the diagram in ARCHITECTURE.md. A statement that leads to another state fails.
 alter table apalis.jobs
     add constraint jobs_htm_state_possible check (job_type not like 'htm.%' or case status
         when 'Pending' then lock_by is null and lock_at is null and done_at is null
@@ -8,39 +8,40 @@ alter table apalis.jobs
         else false end),
     add constraint jobs_htm_attempts_possible
         check (job_type not like 'htm.%' or attempts between 0 and max_attempts),
-    -- A claim looks up each priority by the index; one that it does not know would never be claimed.
+    -- A claim looks up each known priority by the index. A job with another one would never be claimed.
     add constraint jobs_htm_priority_known
         check (job_type not like 'htm.%' or (priority is not null and priority in (0, -1, -2, -10)));
--- Every write pays for each index, and these two repeat idx_apalis_jobs_lock_by and jobs_pkey.
+-- Each index costs time at every write, and these two duplicate idx_apalis_jobs_lock_by and jobs_pkey.
 drop index if exists apalis.lidx, apalis.unique_job_id;
 create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' and job_type like 'htm.%';
--- Any number of workers is scraped every few seconds: no count may walk over the jobs that are done or simply wait.
+-- Every worker is scraped every few seconds, so no count may read the jobs that are done or simply wait.
 create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status in ('Killed', 'Failed');
 create index jobs_htm_parked_idx on apalis.jobs (job_type, run_at) where status = 'Pending' and metadata ? 'parked';
--- The jobs of a node that are not done: for status, and for the count of nodes that recall cannot see yet.
+-- The open jobs of a node, for its status and for the count of nodes that recall cannot find yet.
 create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'))
     where status <> 'Done' and job_type like 'htm.%';
--- Claims and acks rewrite rows all day: vacuum early, or the claim's index walks over the dead.
+-- Claims and acks update rows all the time. Vacuum early, or the claim's index scans dead rows.
 alter table apalis.jobs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- How long each worker may go unseen: its own setting, so that no other worker judges it by another.
+-- How long each worker may go unseen, by its own configuration and not by that of the worker that checks it.
 create table htm.worker_leases (
     worker   text not null constraint worker_leases_pk primary key
              constraint worker_leases_worker_fk references apalis.workers on delete cascade,
     lease_ms bigint not null constraint worker_leases_lease_positive check (lease_ms > 0),
-    -- When the first claim was made that the worker has in hand; null: it has none.
+    -- The time of the oldest claim that the worker holds. Null: none.
     held_since timestamptz
 );
 
--- A queue that stands in this table is not claimed from.
+-- No jobs are claimed from a queue in this table.
 create table htm.paused_queues (
     queue     text not null constraint paused_queues_pk primary key,
     reason    text not null,
     paused_at timestamptz not null default now()
 );
 
--- Nothing is claimed from a queue whose results the database refuses (a full disk), until then. The rows of the first
--- queues stand from the start: on a full disk a row is changed within its page, but no page is added.
+-- No jobs are claimed from a held queue until the given time. A worker holds its queue if the database rejects results,
+-- for example on a full disk. The rows of the first queues exist from the start, because on a full disk a row can be
+-- updated within its page, but no page can be added.
 create table htm.held_queues (
     queue  text not null constraint held_queues_pk primary key,
     reason text not null default '',
@@ -48,7 +49,7 @@ create table htm.held_queues (
 );
 insert into htm.held_queues (queue) values ('htm.embed'), ('htm.tag');
 
--- What is done, for ever: also where the outcome is zero tags, and after the job's row was pruned.
+-- The lasting record of done jobs. It includes jobs that gave no tags, and stays after the job's row is pruned.
 create table htm.completions (
     namespace text collate "C" not null,
     node_id   bigint not null,
@@ -65,8 +66,8 @@ create table htm.completions (
 );
 create index completions_model_idx on htm.completions (stage, model, node_id);
 
--- Live nodes that have neither their artefact nor a job that will make it nor a dead letter that says why: for the
--- model that recall asks, and for tags. The pipeline's promise is that this view is empty.
+-- Live nodes without their artefact, an open job or a dead letter, for the active model and for tags. The pipeline
+-- promises that this view is empty.
 create view htm.stranded as
 select n.id as node_id, n.namespace, n.revision, s.stage
   from htm.nodes n
@@ -85,7 +86,7 @@ select n.id as node_id, n.namespace, n.revision, s.stage
                       and j.metadata -> 'node' = n.id::text
                       and j.metadata -> 'revision' = n.revision::text);
 
--- A run of `htm backfill`: where it is, so that running it again goes on from there.
+-- The runs of `htm backfill`, with their positions. An interrupted run goes on from its position.
 create table htm.backfills (
     id          bigint generated always as identity constraint backfills_pk primary key,
     queue       text not null,

@@ -1,8 +1,8 @@
--- The namespace is in every table about nodes and in every unique key of theirs, so that they can be partitioned by it.
--- The node's id stands first in those keys: an id alone is looked up by the same index.
+-- Every table about nodes, and each of its unique keys, has the namespace, so that it can be partitioned by namespace.
+-- The keys begin with the node's id, so that their index also serves lookups by id alone.
 
--- Chinese, Japanese and Thai write words without spaces, and the parser takes a sentence for a word. Here it is given each two
--- letters that stand together: `abc` becomes `a ab bc c`. Marks stay with their letter.
+-- Chinese, Japanese and Thai have no spaces between words, so PostgreSQL's parser takes a sentence for a word. This
+-- function gives it pairs of adjacent letters instead: `abc` becomes `a ab bc c`. Marks stay with their letter.
 create function htm.segmented(content text) returns text language sql immutable strict parallel safe as $$
     select case when octet_length(content) = length(content) then content
                 else regexp_replace(content,
@@ -10,12 +10,12 @@ create function htm.segmented(content text) returns text language sql immutable 
                   || '|[\u0E01-\u0E30\u0E32\u0E33\u0E40-\u0E46][\u0E31\u0E34-\u0E3A\u0E47-\u0E4E]*)', '\1 \1', 'g') end
 $$;
 
--- A text search configuration is stored by name: a column of type regconfig would block pg_upgrade. The cast
--- from text is only "stable", but a configuration that nobody alters gives the same vector for ever.
--- A lexeme of the first 160 characters has weight A: the subject of a text stands there. A query by ts_rank gives all
--- weights the same, or A counts tenfold.
--- A tsvector ends at 1 MB of distinct lexemes, which a text of under 1 MB can exceed when hardly a word of it
--- comes twice: then its first half is indexed, and so on, until it fits.
+-- A text search configuration is stored by name, because a column of type regconfig would block pg_upgrade. The cast
+-- from text is only "stable", but a configuration that nobody alters always gives the same vector.
+-- A lexeme of the first 160 characters has weight A, because a text usually begins with its subject. A query by ts_rank
+-- must give all weights the same value. Otherwise A counts tenfold.
+-- A tsvector holds at most 1 MB of distinct lexemes. A text of under 1 MB with hardly a repeated word can exceed that.
+-- Then its first half is indexed, or the first half of that, until it fits.
 create function htm.text_vector(language text, content text) returns tsvector
     language plpgsql immutable strict parallel unsafe as $$
 declare
@@ -56,7 +56,7 @@ create table htm.nodes (
     language        text not null default 'english',
     metadata        jsonb not null default '{}'
                     constraint nodes_metadata_object check (jsonb_typeof(metadata) = 'object')
-                    -- The library refuses more than 64 KiB of JSON; numbers are up to twelve times as large in jsonb.
+                    -- The library rejects more than 64 KiB of JSON. Numbers are up to twelve times as large in jsonb.
                     constraint nodes_metadata_size check (pg_column_size(metadata) <= 1048576),
     duplicate_scope bigint,
     created_at      timestamptz not null default now(),
@@ -69,13 +69,13 @@ create table htm.nodes (
         octet_length(type) <= 128 and octet_length(language) <= 128 and octet_length(speaker) <= 512
         and octet_length(session) <= 512 and octet_length(source) <= 4096)
 );
-comment on table htm.nodes is 'The memories. Long-term: a row goes only when somebody asks for it.';
+comment on table htm.nodes is 'The memories. A row is deleted only on request.';
 comment on column htm.nodes.created_at is 'When it happened.';
 comment on column htm.nodes.remembered_at is 'When it was written first.';
 comment on column htm.nodes.updated_at is 'When its text was written.';
 comment on column htm.nodes.author is 'The robot that wrote the text, by name; null: the robot that remembered it.';
 comment on column htm.nodes.duplicate_scope is
-    'Within what its content may stand once: 0 its namespace, else the robot of this id; null: it may stand again.';
+    'Where its content must be unique: 0 in its namespace, else among the nodes of the robot with this id; null: nowhere.';
 create unique index nodes_namespace_key_key on htm.nodes (namespace, key)
     where key is not null and deleted_at is null;
 create unique index nodes_duplicate_key on htm.nodes (namespace, duplicate_scope, content_hash)
@@ -84,20 +84,21 @@ create index nodes_namespace_created_at_idx on htm.nodes (namespace, created_at)
 create index nodes_tsv_idx on htm.nodes using gin (tsv);
 -- The memories of one robot of many.
 create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
--- The languages of a namespace: recall reads its query in each of them. A handful of values: a step in the index each.
+-- The languages of a namespace: recall parses its query in each of them. They are few, and each costs one step in the
+-- index.
 create index nodes_language_idx on htm.nodes (namespace, language);
 -- Forgotten nodes, to be purged or restored.
 create index nodes_deleted_at_idx on htm.nodes (deleted_at) where deleted_at is not null;
--- Answers `metadata @> '{"project": "apollo"}'`. Nodes without metadata stay out: most writes do not touch it.
+-- Serves `metadata @> '{"project": "apollo"}'`. Nodes without metadata are not in it, so most writes do not touch it.
 create index nodes_metadata_idx on htm.nodes using gin (metadata jsonb_path_ops)
     where deleted_at is null and metadata <> '{}';
--- The timeline of a conversation. By hash: a session's name may be longer than an index entry.
+-- The timeline of a conversation. By hash, because a session's name may be longer than an index entry.
 create index nodes_session_idx on htm.nodes (namespace, md5(session), created_at) where session is not null;
--- The turns next to one, where the places are known.
+-- The neighbours of a turn with a known place.
 create index nodes_session_seq_idx on htm.nodes (namespace, md5(session), seq, created_at, id)
     where session is not null and deleted_at is null;
 
--- A row a text that an edit replaced; erased with the node.
+-- A row for each text that an edit replaced. Deleted with the node.
 create table htm.node_revisions (
     namespace  text collate "C" not null,
     node_id    bigint not null,
@@ -110,7 +111,7 @@ create table htm.node_revisions (
 );
 comment on table htm.node_revisions is 'The former texts of nodes, who wrote each, and when.';
 
--- A row only for what was said again: the first time is the node itself.
+-- A row for each robot that repeated a node's content. The first occurrence is the node itself.
 create table htm.repeats (
     namespace text collate "C" not null,
     node_id   bigint not null,
@@ -121,9 +122,10 @@ create table htm.repeats (
     constraint repeats_pk primary key (node_id, robot_id, namespace),
     constraint repeats_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
 );
-comment on table htm.repeats is 'How often a robot said again what was remembered already.';
+comment on table htm.repeats is 'How often a robot remembered the same content again.';
 
--- Beside the nodes, and without an index on what changes: a count is a HOT update, and no index of a node is touched.
+-- A table of its own, without an index on the counts, so that a count is a HOT update and no index of the nodes is
+-- touched.
 create table htm.node_accesses (
     namespace     text collate "C" not null,
     node_id       bigint not null,
@@ -133,4 +135,4 @@ create table htm.node_accesses (
     constraint node_accesses_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
 ) with (fillfactor = 70);
 comment on table htm.node_accesses is
-    'How often a node was among the hits of a recall, and when last. Written behind the recalls, in batches.';
+    'How often a node was among the hits of a recall, and when last. Saved in the background, in batches.';

@@ -1,4 +1,4 @@
--- One row a model that is asked, shared by every worker that asks it.
+-- A row for each model of a provider. All workers share it.
 create table htm.providers (
     model               text not null constraint providers_pk primary key,
     requests_per_minute integer constraint providers_requests_positive check (requests_per_minute > 0),
@@ -20,13 +20,13 @@ create table htm.providers (
     constraint providers_retry_when_not_closed check ((breaker = 'closed') = (retry_at is null))
 );
 comment on column htm.providers.retry_at is
-    'open: when one call may be tried; half_open: when that trial is given up and another may be.';
-comment on column htm.providers.resume_at is 'From Retry-After: no call before.';
-comment on column htm.providers.pace_ms is 'Between two calls that had to wait for leave, on average.';
-comment on column htm.providers.limits is 'Rate limits in a row, for a wait when they do not say.';
-comment on column htm.providers.openings is 'How often in a row the breaker opened: its wait doubles with each.';
+    'open: when a trial call may be made; half_open: when that trial is given up and another may be made.';
+comment on column htm.providers.resume_at is 'From Retry-After. No call is made before.';
+comment on column htm.providers.pace_ms is 'The average time between two calls that waited in line.';
+comment on column htm.providers.limits is 'Rate limits in a row. They double the wait after one without Retry-After.';
+comment on column htm.providers.openings is 'How often in a row the breaker opened. Each opening doubles its wait.';
 
--- Calls under way, of models whose concurrency is limited; one whose worker died ends by itself.
+-- Calls in flight of models with limited concurrency. The row of a dead worker expires.
 create table htm.provider_calls (
     id         bigint generated always as identity constraint provider_calls_pk primary key,
     model      text not null constraint provider_calls_model_fk references htm.providers on delete cascade,
@@ -35,8 +35,8 @@ create table htm.provider_calls (
 );
 create index provider_calls_model_idx on htm.provider_calls (model);
 
--- Calls that wait for leave, in the order of their turns: the larger priority first, then who came first. Not logged:
--- after a crash of the server all ask anew.
+-- Calls that wait in line: the larger priority first, then in order of arrival. The table is unlogged, because after a
+-- crash of the server all callers ask again.
 create unlogged table htm.waiting_calls (
     id         bigint generated always as identity constraint waiting_calls_pk primary key,
     model      text not null,
@@ -46,9 +46,9 @@ create unlogged table htm.waiting_calls (
     expires_at timestamptz not null
 );
 create index waiting_calls_turn_idx on htm.waiting_calls (model, priority desc, id);
-comment on column htm.waiting_calls.expires_at is 'Who has not asked again by then is gone, and nobody waits for its turn.';
+comment on column htm.waiting_calls.expires_at is 'A caller that has not asked again by then is gone and loses its place.';
 
--- Tokens that a namespace may spend a day (UTC), at all providers together.
+-- The tokens that a namespace may spend per day (UTC), at all providers together.
 create table htm.budgets (
     namespace      text collate "C" not null constraint budgets_pk primary key,
     tokens_per_day bigint not null constraint budgets_tokens_not_negative check (tokens_per_day >= 0),
@@ -56,13 +56,15 @@ create table htm.budgets (
     tokens_used    bigint not null default 0
 );
 
--- Asks for leave to call a model. Granted: call is null, or the id to hand back when the calls are counted; report
--- says that the end must be told also when it is good, trial that the breaker waits for it. Denied: wait_ms says when
--- to ask again, why holds the reason. in_turn: null asks once, 0 waits in line from now on, else what turn was in the
--- answer before; the line is by priority, then by who came first. burst is the most tokens that a call should have.
+-- Asks the governor to grant a call to a model.
+-- If granted: call is the id for finish_call, or null if calls are not counted. report: finish_call is needed after a
+-- success too. trial: the breaker waits for this call's end.
+-- If denied: wait_ms is the time until the next question, why the reason.
+-- in_turn: null asks once, 0 enters the line, otherwise it is turn of the previous answer. The line is by priority,
+-- then by order of arrival. burst is the most tokens that a call should have.
 --
--- A model without limits whose breaker is closed costs one read. Who cannot have leave is told so without a lock: only
--- who seems to get it locks the model's row and looks again.
+-- A model without limits and with a closed breaker costs one read. A denial takes no lock. Only for a likely grant, the
+-- model's row is locked and read again.
 create function htm.acquire_call(in_model text, in_worker text, in_tokens integer, in_deadline_ms bigint,
                                  in_priority integer, in_turn bigint,
                                  out granted boolean, out report boolean, out trial boolean, out call bigint,
@@ -83,7 +85,7 @@ begin
         if look = 1 then
             select * into p from htm.providers where model = in_model;
         else
-            -- A grant that a crash of the server loses is soon forgotten anyway: the lock does not wait for the disk.
+            -- The lock does not wait for the disk. A crash of the server may lose a grant, which expires soon anyway.
             perform set_config('synchronous_commit', 'off', true);
             select * into p from htm.providers where model = in_model for no key update;
         end if;
@@ -94,7 +96,7 @@ begin
             if in_turn > 0 then delete from htm.waiting_calls where id = in_turn; end if;
             return;
         end if;
-        -- While the provider is left alone nobody waits in line.
+        -- While the provider is held, no call waits in line.
         if p.breaker <> 'closed' and p.retry_at > moment then
             granted := false; why := 'breaker'; until := p.retry_at;
         elsif p.resume_at > moment then
@@ -107,7 +109,8 @@ begin
             return;
         end if;
         burst := case when p.tokens_per_minute is not null then greatest(p.tokens_per_minute / 6, 1) end;
-        -- Leave is for who has room beside all that are ahead: they find theirs when they ask. A trial waits for nobody.
+        -- A grant needs room beside all calls ahead in the line, which are granted when they ask. A trial does not
+        -- wait.
         select count(*), coalesce(sum(least(w.tokens, burst)), 0) into ahead, ahead_tokens
           from htm.waiting_calls w
          where w.model = in_model and w.expires_at > moment and p.breaker = 'closed'
@@ -117,13 +120,12 @@ begin
            and ahead + (select count(*) from htm.provider_calls where model = in_model and expires_at > moment)
                >= p.concurrent_calls then
             granted := false; why := 'concurrent_calls';
-            -- The next in line looks often; the others when a quarter of those ahead will have had their turns.
+            -- The first in line asks often. The others ask when a quarter of the calls ahead should be done.
             wait_ms := case ahead when 0 then least(coalesce(p.pace_ms, 500) / 10, 100)
                                   else ahead * coalesce(p.pace_ms, 200) / 4 end;
         end if;
-        -- Token buckets. A burst and a minute's refill together are the limit, so that no minute, wherever it begins,
-        -- sees more than the limit.
-        -- Null without a level yet: the buckets are full.
+        -- Token buckets. A burst and a minute's refill together are the limit, so that no period of 60 s exceeds it.
+        -- Null before the first call: the buckets are full.
         elapsed := case when p.levels_at is not null then greatest(extract(epoch from moment - p.levels_at), 0) end;
         if p.requests_per_minute is not null then
             request_burst := greatest(p.requests_per_minute / 60.0, 1);
@@ -137,7 +139,7 @@ begin
         if p.tokens_per_minute is not null then
             rate := (p.tokens_per_minute - p.tokens_per_minute / 6.0) / 60.0;
             p.token_level := least(burst, coalesce(p.token_level + elapsed * rate, burst));
-            -- A text that is larger than the burst goes when the bucket is full, and leaves a debt.
+            -- A text larger than the burst is granted when the bucket is full, and leaves a debt.
             if p.token_level < ahead_tokens + least(in_tokens, burst) then
                 granted := false; why := coalesce(why, 'tokens_per_minute');
                 wait_ms := greatest(wait_ms,
@@ -147,11 +149,11 @@ begin
         exit when not granted;
     end loop;
     if not granted then
-        -- Not for longer than 5 s: a limit may be lifted, and who is ahead may go away.
+        -- At most 5 s, because a limit may be lifted, and calls ahead may go away.
         wait_ms := least(greatest(wait_ms, 10), 5000);
         if in_turn is not null then
             until := moment + wait_ms * interval '1 millisecond';
-            -- Not written at every look.
+            -- Not written at every question.
             update htm.waiting_calls w set tokens = in_tokens, expires_at = until + interval '5 seconds'
              where w.id = in_turn and (w.tokens <> in_tokens or w.expires_at < until + interval '2 seconds');
             if not found and not exists (select from htm.waiting_calls w where w.id = in_turn) then
@@ -162,7 +164,7 @@ begin
         return;
     end if;
     report := p.breaker <> 'closed' or p.reason is not null or p.concurrent_calls is not null;
-    -- A limit that is not set must not gather debts for the day it is.
+    -- A limit that is not set accumulates no debt.
     p.request_level := case when p.requests_per_minute is null then 0 else p.request_level - 1 end;
     p.token_level := case when p.tokens_per_minute is null then 0 else p.token_level - in_tokens end;
     if p.concurrent_calls is not null then
@@ -187,10 +189,12 @@ begin
      where model = in_model;
 end $$;
 
--- Says how a call ended. in_kind: 'answered'; 'limited' (429: it says when to come back, or the wait doubles from
--- in_wait_ms with each in a row); 'permanent' (a refused key does not mend by itself: the breaker opens at once);
--- 'transient' (the breaker opens after in_threshold in a row). It is open for in_open_ms, doubled with each opening in a
--- row up to in_cap_ms. Only its trial closes an open breaker, or opens it again: other calls were begun before.
+-- Records the end of a call. in_kind is one of:
+-- 'answered'; 'limited' (429: the wait is in_retry_after_ms, else in_wait_ms, doubled with each one in a row);
+-- 'permanent' (the breaker opens at once, because a rejected key does not recover by itself); 'transient' (the breaker
+-- opens after in_threshold in a row).
+-- The breaker is open for in_open_ms, doubled with each opening in a row up to in_cap_ms. Only its trial closes an open
+-- breaker or opens it again, because other calls began before it opened.
 create function htm.finish_call(in_model text, in_call bigint, in_trial boolean, in_kind text, in_reason text,
                                 in_retry_after_ms bigint, in_wait_ms bigint, in_threshold integer,
                                 in_open_ms bigint, in_cap_ms bigint)
@@ -204,13 +208,13 @@ begin
         insert into htm.providers (model) values (in_model) on conflict (model) do nothing;
     elsif not exists (select from htm.providers where model = in_model
                          and (breaker <> 'closed' or failures > 0 or reason is not null)) then
-        return; -- without the row's lock, which every call would wait for
+        return; -- without a lock of the row, which would serialise all calls
     end if;
     select * into p from htm.providers where model = in_model for no key update;
     moment := clock_timestamp();
     if not found then return; end if;
     if in_kind = 'limited' then
-        -- A trial that meets a limit has found the provider alive.
+        -- A trial that is limited shows that the provider works.
         p.resume_at := greatest(p.resume_at, moment + coalesce(in_retry_after_ms,
                            least(in_cap_ms, in_wait_ms * power(2, least(p.limits, 20)))) * interval '1 millisecond');
         p.limits := p.limits + 1;
@@ -236,9 +240,9 @@ begin
      where model = in_model;
 end $$;
 
--- Spends tokens from a namespace's budget. spent_on is the day whose budget it was; null for a namespace without one.
--- until is when there is a new budget: then too few are left today, and nothing is spent. A text larger than a whole
--- day's budget goes as the day's first.
+-- Spends tokens from a namespace's budget. spent_on is the budget's day, and null for a namespace without a budget. If
+-- too few tokens are left today, nothing is spent, and until is the time of the next budget. A text larger than a whole
+-- day's budget is granted as the day's first.
 create function htm.spend(in_namespace text, in_tokens bigint, out spent_on date, out until timestamptz)
     language plpgsql as $$
 declare
@@ -255,7 +259,7 @@ begin
     end if;
 end $$;
 
--- Gives back what was spent on a day. When that day's budget is over, nobody gets it.
+-- Refunds tokens to the budget of a day. Does nothing if that day is over.
 create function htm.refund(in_namespace text, in_spent_on date, in_tokens bigint) returns void language sql as $$
     update htm.budgets set tokens_used = greatest(tokens_used - in_tokens, 0)
      where namespace = in_namespace and day = in_spent_on;

@@ -12,14 +12,14 @@ create table htm.robots (
     max_tokens  bigint constraint robots_max_tokens_positive check (max_tokens > 0),
     constraint robots_namespace_name_key unique (namespace, name)
 );
-comment on table htm.robots is 'The agents that remember; a name is unique in its namespace.';
-comment on column htm.robots.max_tokens is 'What its working memory holds; null: what the program that opens it is set to.';
-comment on column htm.robots.last_active is 'To the minute: it is written off the path of the robot''s calls.';
+comment on table htm.robots is 'The agents. A name is unique in its namespace.';
+comment on column htm.robots.max_tokens is 'The token budget of its working memory. Null: the setting of the program that opens it.';
+comment on column htm.robots.last_active is 'To the minute. It is saved in the background.';
 
--- A program that has a robot open goes on as the robot that it was merged into.
+-- A program with an open handle of a merged robot goes on as the robot that it was merged into.
 create table htm.merged_robots (
     robot_id bigint not null constraint merged_robots_pk primary key,
     into_id  bigint not null constraint merged_robots_into_fk references htm.robots on delete cascade
 );
 create index merged_robots_into_idx on htm.merged_robots (into_id);
-comment on table htm.merged_robots is 'Robots that are no more, and the robots that have what was theirs.';
+comment on table htm.merged_robots is 'Merged robots, and the robots that they were merged into.';

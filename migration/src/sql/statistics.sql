@@ -1,4 +1,4 @@
--- What BM25 weighs words by. A fresh write is findable at once: a word without statistics is counted live.
+-- The statistics of BM25. A word without statistics is counted live, so that new nodes can be found at once.
 create table htm.namespace_statistics (
     namespace       text collate "C" not null constraint namespace_statistics_pk primary key,
     node_count      bigint not null default 0,
@@ -7,7 +7,7 @@ create table htm.namespace_statistics (
     refreshed_at    timestamptz
 );
 comment on column htm.namespace_statistics.average_lexemes is
-    'Distinct lexemes a node: a tsvector knows that number, and must be unpacked for the number of words.';
+    'Distinct lexemes per node. A tsvector has this number at hand, but must be unpacked for the number of words.';
 comment on column htm.namespace_statistics.unseen_count is
     'Nodes written, edited, forgotten or restored since the last refresh.';
 
@@ -17,10 +17,10 @@ create table htm.lexeme_statistics (
     node_count integer not null,
     constraint lexeme_statistics_pk primary key (namespace, lexeme)
 );
--- The lexemes that contain a term, as a path within a longer one.
+-- For lexemes that contain a term, such as a path within a longer path.
 create index lexeme_statistics_trigram_idx on htm.lexeme_statistics using gin (lexeme gin_trgm_ops);
 
--- How far the refresher has looked: it reads only newer nodes to learn which namespaces changed.
+-- The last node that the refresher has seen. It reads only newer nodes to learn which namespaces changed.
 create table htm.statistics_watermark (
     only_row boolean not null default true
              constraint statistics_watermark_pk primary key
@@ -29,12 +29,12 @@ create table htm.statistics_watermark (
 );
 insert into htm.statistics_watermark (node_id) values (0);
 
--- Counts the words of a namespace. Nodes that change meanwhile stay noted for the next time.
+-- Counts the words of a namespace. Changes during the count stay in unseen_count for the next run.
 create function htm.refresh_statistics(in_namespace text) returns void language plpgsql as $$
 declare
     seen bigint := coalesce((select unseen_count from htm.namespace_statistics where namespace = in_namespace), 0);
 begin
-    -- Only what differs is written: an index of trigrams is dear to write to.
+    -- Only differences are written, because writes to an index of trigrams are expensive.
     with found as materialized (
         select word collate "C" as lexeme, ndoc
           from ts_stat(format('select tsv from htm.nodes where namespace = %L and deleted_at is null', in_namespace))

@@ -1,4 +1,4 @@
--- Collation C: a prefix query is a range of the unique index.
+-- With collation C a prefix query is a range of the unique index.
 create table htm.tags (
     id          bigint generated always as identity constraint tags_pk primary key,
     namespace   text collate "C" not null,
@@ -10,10 +10,10 @@ create table htm.tags (
     split_rest  text not null default 'keep' constraint tags_split_rest_known check (split_rest in ('keep', 'first')),
     constraint tags_namespace_path_key unique (namespace, path)
 );
-comment on column htm.tags.description is 'What it is about; from a template, an import or a person.';
-comment on column htm.tags.split_into is 'The tags that take its place: a tagger is shown these, and not it.';
-comment on column htm.tags.split_rest is 'What nodes get that fit none of those: this tag still, or the first of them.';
--- A fuzzy search by trigram, of the whole name and of its last level.
+comment on column htm.tags.description is 'The description, from a template, an import or a person.';
+comment on column htm.tags.split_into is 'The tags that replace it. A tagger is shown these instead of it.';
+comment on column htm.tags.split_rest is 'The tag of nodes that fit none of those: keep: this one, first: the first of those.';
+-- For fuzzy search by trigrams, of the whole name and of its last level.
 create index tags_path_trigram_idx on htm.tags using gin (path gin_trgm_ops);
 create index tags_leaf_trigram_idx on htm.tags using gin (substring(path from '[^:]*$') gin_trgm_ops);
 
@@ -30,7 +30,7 @@ create table htm.node_tags (
     constraint node_tags_pk primary key (node_id, tag_id, namespace),
     constraint node_tags_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
 );
--- With the time, so that how many nodes have a tag, and since when, is read from the index alone.
+-- It includes the time, so that the number of a tag's nodes, and since when they have it, is read from the index alone.
 create index node_tags_tag_idx on htm.node_tags (tag_id, node_id) include (created_at);
 
 create table htm.tag_synonyms (
@@ -43,17 +43,17 @@ create table htm.tag_synonyms (
 );
 create index tag_synonyms_tag_idx on htm.tag_synonyms (tag_id);
 comment on table htm.tag_synonyms is
-    'Former and other names: a text or a question that names one, or a tag below it, means the tag.';
+    'Former and alternative names of tags. Such a name, or a tag below it, means the tag.';
 
 -- ── names ───────────────────────────────────────────────────────────────────────────────────────────────
--- The path and those above it, `a:b` for one: a, a:b.
+-- The path and its ancestors: a and a:b for `a:b`.
 create function htm.tag_lineage(in_path text) returns setof text language sql immutable strict parallel safe as $$
     select array_to_string(levels[1:n], ':')
       from (select string_to_array(in_path, ':') as levels) l, generate_series(1, cardinality(levels)) n
 $$;
 
--- What a path means, for who asks: the longest part of it that is a synonym gives way to its tag, again and again; a
--- level that only repeats the one above it is left out. The name may be none that a tag can have.
+-- The meaning of a path in a query. Its longest prefix that is a synonym is replaced by the synonym's tag, repeatedly.
+-- A level that repeats the one above it is left out. The result may break the rules of tags.
 create function htm.tag_meant(in_namespace text, in_path text) returns text
     language plpgsql stable strict parallel safe as $$
 declare
@@ -74,8 +74,8 @@ begin
     return name;
 end $$;
 
--- What a path is called, for who tags: what it means. Of a name that is no tag, what breaks the rules is cut off: levels
--- beyond the most, one that came before, bytes beyond 255.
+-- The name of a path as a tag: its meaning, brought into the rules of tags if there is no such tag. Levels beyond the
+-- maximum, repeated levels and bytes beyond 255 are cut off.
 create function htm.canonical_tag(in_namespace text, in_path text, in_max_depth int) returns text
     language plpgsql stable strict parallel safe as $$
 declare
@@ -95,29 +95,29 @@ begin
                       or octet_length(array_to_string(levels || level, ':')) > 255;
             levels := levels || level;
         end loop;
-        -- What is left may be a synonym.
+        -- The rest may be a synonym.
         name := array_to_string(levels, ':');
     end loop;
     return name;
 end $$;
 
--- Who changes the names of a namespace's tags, and who takes assignments from any nodes: one of the first, or many of
--- the second.
+-- The lock of a namespace's tag changes. A change of names holds it alone. Changes that remove assignments from nodes
+-- share it.
 create function htm.tag_changes_lock(in_namespace text) returns bigint language sql immutable strict as $$
     select hashtextextended('htm.tag_changes ' || in_namespace, 0)
 $$;
 
--- Names are held by one of 256 locks each. Who registers a tag shares those of its path and of all above it; who changes
--- what names mean holds theirs alone: a change keeps nobody from tags that it is not about.
+-- The lock of a name, one of 256. The registration of a tag shares the locks of its path and of its ancestors. A change
+-- of names holds their locks alone, so that it does not block other tags.
 create function htm.tag_name_lock(in_namespace text, in_path text) returns bigint language sql immutable strict as $$
     select (hashtextextended('htm.tag_names ' || in_namespace, 0) & ~255::bigint) | (hashtextextended(in_path, 0) & 255)
 $$;
 
--- Registers tags and those above them, and says what each is called. Two callers that bring the same new tag create it
--- once: the second waits for the first's commit and then does nothing. Each statement sees what was committed before it:
--- the names are read after the locks are had. A path that is null keeps the names of its namespace as they are, all of
--- them. Who changes a million nodes is not waited for (lock_not_available). A namespace gets no more than in_most tags:
--- what has no room is called null. Callers at the same time do not count each other's.
+-- Registers tags and their ancestors, and returns the name of each. Concurrent callers with the same new tag create it
+-- once: the second one waits for the first one's commit and then finds it. Each statement sees what was committed
+-- before it, so the names are read after the locks are taken. A null path locks all names of its namespace. A long
+-- change, as of a million nodes, is not waited for: the error is lock_not_available. A namespace gets at most in_most
+-- tags, and a tag without room gets the name null. Concurrent callers do not count each other's new tags.
 create function htm.register_tags(in_namespaces text[], in_paths text[], in_max_depth int, in_most bigint)
     returns table (namespace text, path text, tag text) language plpgsql volatile set lock_timeout = '5s' as $$
 #variable_conflict use_column
@@ -138,7 +138,7 @@ begin
           into named
           from (select distinct g.namespace, g.path from unnest(in_namespaces, in_paths) g(namespace, path)) u
          where u.path is not null;
-        -- Of what was written, and of what it is called: until those are held, somebody may change it.
+        -- The locks of the given paths and of their names. Until all are held, a name may change.
         locks := array(select distinct htm.tag_name_lock(n.value ->> 0, l.path)
                          from jsonb_array_elements(named) n,
                               lateral (values (n.value ->> 1), (n.value ->> 2)) called(path),
@@ -153,14 +153,14 @@ begin
         select n.value ->> 0 as namespace, n.value ->> 1 as path, n.value ->> 2 as tag
           from jsonb_array_elements(named) n
     ), fresh as materialized (
-        -- What stands above comes first.
+        -- Ancestors come first.
         select n.namespace, n.path, row_number() over (partition by n.namespace order by n.path) as place
           from (select distinct c.namespace, l.path collate "C" as path
                   from called c
                  cross join lateral htm.tag_lineage(c.tag) l(path)
                  where not exists (select from htm.tags k where k.namespace = c.namespace and k.path = l.path)) n
     ), room as materialized (
-        -- Counted only where there is a new tag.
+        -- Counted only if there is a new tag.
         select n.namespace,
                in_most - (select count(*) from (select from htm.tags k where k.namespace = n.namespace limit in_most) k) as free
           from (select distinct f.namespace from fresh f) n
@@ -195,11 +195,11 @@ create table htm.tag_changes (
     reverted_by bigint constraint tag_changes_reverted_by_fk references htm.tag_changes
 );
 create index tag_changes_namespace_idx on htm.tag_changes (namespace, id);
-comment on table htm.tag_changes is 'Every change of the ontology by people, the first first; details say what was asked for.';
-comment on column htm.tag_changes.nodes is 'How many have other tags by it, or tags that are called otherwise.';
+comment on table htm.tag_changes is 'Every change of the ontology by people, the oldest first. details has the request.';
+comment on column htm.tag_changes.nodes is 'How many nodes got other tags or renamed tags by it.';
 comment on column htm.tag_changes.reverted_by is 'The change that undid this one.';
 
--- What a change took away and what it added, by path: rows of the tags may go and come.
+-- The assignments that a change removed and added, by path, because rows of tags may be deleted and created again.
 create table htm.tag_change_nodes (
     change_id  bigint not null constraint tag_change_nodes_change_fk references htm.tag_changes on delete cascade,
     namespace  text collate "C" not null,
@@ -212,7 +212,7 @@ create table htm.tag_change_nodes (
 );
 create index tag_change_nodes_node_idx on htm.tag_change_nodes (node_id);
 comment on column htm.tag_change_nodes.assignment is
-    'What was taken away, overwritten or added: origin, model, prompt_version, confidence, created_at.';
+    'The assignment that was removed, overwritten or added: origin, model, prompt_version, confidence, created_at.';
 create table htm.tag_change_names (
     change_id  bigint not null constraint tag_change_names_change_fk references htm.tag_changes on delete cascade,
     path       text collate "C" not null,
@@ -222,6 +222,6 @@ create table htm.tag_change_names (
     constraint tag_change_names_pk primary key (change_id, path)
 );
 comment on table htm.tag_change_names is
-    'What each name was before a change and after it: null nothing, {"tag": {description, split_into, leftover}}, {"synonym": path}.';
+    'Each name before and after a change: null for nothing, {"tag": {description, split_into, leftover}}, {"synonym": path}.';
 comment on column htm.tag_change_names.moved_from is
-    'What the tag was called: its row got this name, and kept its assignments, which are not in the log.';
+    'The former name of a renamed tag. Its row kept its assignments, which are not in the log.';

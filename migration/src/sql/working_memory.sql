@@ -1,4 +1,4 @@
--- What each robot has in mind: written behind the calls, read when the robot starts again.
+-- The working memory of each robot. It is saved in the background, and read when the robot is opened again.
 create table htm.working_memory (
     robot_id    bigint not null constraint working_memory_robot_fk references htm.robots on delete cascade,
     namespace   text collate "C" not null,
@@ -19,12 +19,12 @@ create table htm.robot_groups (
     name       text collate "C" not null
                constraint robot_groups_name_valid check (octet_length(name) between 1 and 128),
     max_tokens bigint not null constraint robot_groups_max_tokens_positive check (max_tokens > 0),
-    -- Counts the changes of its working memory: who has seen this version has seen them all.
+    -- Counts the changes of its working memory. A member that has seen this version is up to date.
     version    bigint not null default 0,
-    -- Up to this version, removals may be forgotten: who has seen less reads all of the memory.
+    -- Removals up to this version may be deleted. A member with an older version reads the whole memory.
     pruned_version bigint not null default 0,
     created_at timestamptz not null default now(),
-    -- Nobody is a member of a closed group; joining it opens it again.
+    -- A closed group has no members. Joining it opens it again.
     closed_at  timestamptz,
     constraint robot_groups_namespace_name_key unique (namespace, name)
 );
@@ -33,18 +33,18 @@ create table htm.group_members (
     group_id  bigint not null constraint group_members_group_fk references htm.robot_groups on delete cascade,
     robot_id  bigint not null constraint group_members_robot_fk references htm.robots on delete cascade,
     role      text not null constraint group_members_role_known check (role in ('active', 'passive')),
-    -- The process that speaks for it, new at each start; and how long that may go unseen.
+    -- The member's process, new at each start, and how long it may go unseen.
     session   uuid not null,
     lease_ms  bigint not null constraint group_members_lease_positive check (lease_ms > 0),
     seen_at   timestamptz not null default now(),
-    -- The version of the memory that it has.
+    -- The version of the memory that the member has seen.
     seen_version bigint not null default 0,
     joined_at timestamptz not null default now(),
     constraint group_members_pk primary key (group_id, robot_id)
 );
 create index group_members_robot_idx on htm.group_members (robot_id);
 
--- Its working memory. A row that was removed stays, marked, until all living members have seen its version.
+-- The working memory of a group. A removed row stays, marked, until all live members have seen its version.
 create table htm.group_memory (
     group_id    bigint not null constraint group_memory_group_fk references htm.robot_groups on delete cascade,
     namespace   text collate "C" not null,

@@ -77,9 +77,9 @@ async fn backfill(effort: Effort, concurrency: usize) -> [f64; 6] {
         written.push((node, Instant::now()));
     }
     let last = written.last().expect("some were written").0;
-    while seen.lock().expect("no panic holds it").get(&last).is_none_or(|seen| seen.done.is_none()) {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let is_done =
+        || seen.lock().expect("no panic holds it").get(&last).is_some_and(|seen| seen.done.is_some());
+    wait_until(|| async { is_done() }).await;
     let with = writes(&htm, effort).await;
     let left = db.count("select count(*) from apalis.jobs where status = 'Pending' and priority = -10").await;
     stop.cancel();

@@ -138,11 +138,7 @@ async fn what_another_prompt_tagged_is_tagged_again() {
 /// The guide's own command on the demo's memories, with the local model: what the guide says of it is true.
 #[tokio::test]
 async fn the_split_of_the_guide_loses_no_memory_and_says_where_all_are() {
-    let model = htm_providers::local::default_model_dir();
-    if !model.join("model.safetensors").exists() {
-        eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
-        return;
-    }
+    let Some(model) = htm_tests::local_model() else { return };
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db)
         .set("HTM_TAG__PROVIDER", "local")

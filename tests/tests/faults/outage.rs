@@ -22,7 +22,7 @@ async fn assert_undisturbed(pool: &PgPool, provider: &Provider, texts: usize, wo
     assert_eq!(sent, texts, "each text is sent once");
     assert_eq!(number(pool, "select max(attempt)::bigint from htm.completions").await, 1);
     for worker in workers {
-        assert!(!worker.log().contains("took back"), "{}", worker.log());
+        assert!(!worker.log().contains("rescued the jobs"), "{}", worker.log());
     }
 }
 

@@ -1,4 +1,4 @@
-//! The arguments of the command line.
+//! The command line of `embed-worker`.
 
 use clap::Parser;
 use htm_worker::service::ProcessArgs;
@@ -21,7 +21,7 @@ pub struct Arguments {
     /// The queue of the model to serve, see `htm models list`. Default: the configured model's
     #[arg(long, value_name = "QUEUE")]
     pub queue: Option<String>,
-    /// What every worker takes.
+    /// The arguments of every worker.
     #[command(flatten)]
     pub process: ProcessArgs,
 }

@@ -1,4 +1,4 @@
-//! Embeds what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
+//! The embed worker, as a library for `htm up` and tests. The process is in `main.rs`.
 
 mod arguments;
 
@@ -22,20 +22,20 @@ pub struct EmbedHandler {
 }
 
 impl EmbedHandler {
-    /// Asks the provider for its dimensions and registers the model, which makes its store if it is new.
+    /// Asks the provider for its dimensions and registers the model. A new model gets a table.
     ///
     /// # Errors
-    /// `model_retired`, the provider's error when it does not answer, or a database error.
+    /// `model_retired`, the provider's error, or a database error.
     pub async fn register(pool: &PgPool, embedder: Arc<dyn Embedder>) -> Result<Self> {
         let dimensions = embedder.dimensions().await?;
         let model = embeddings::register_model(pool, embedder.model(), dimensions).await?;
         Self::new(embedder, model)
     }
 
-    /// Embeds for a model that is registered.
+    /// Makes the handler of a registered model.
     ///
     /// # Errors
-    /// `model_retired`: nothing is written to it any more.
+    /// `model_retired`: the model accepts no more embeddings.
     pub fn new(embedder: Arc<dyn Embedder>, model: RegisteredModel) -> Result<Self> {
         match model.is_in_use() {
             true => Ok(Self { embedder, model }),
@@ -44,12 +44,11 @@ impl EmbedHandler {
     }
 }
 
-/// The handler of the model whose queue this is; without a queue, that of the configured model, which is registered
-/// if it is new.
+/// Makes the handler of the model with this queue. Without a queue, makes that of the configured model, and registers
+/// the model if it is new.
 ///
 /// # Errors
-/// `queue_unknown`, `model_retired`, settings of the provider that cannot work, a provider that does not answer, or a
-/// database error.
+/// `queue_unknown`, `model_retired`, one of the `provider_settings_…` codes, the provider's error, or a database error.
 pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHandler> {
     if let Some(queue) = queue {
         let models = embeddings::models(session.pool()).await?;
@@ -63,18 +62,18 @@ pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHand
         tracing::warn!(
             model = label,
             active = active.map(|model| model.label.as_str()),
-            "the configured model is {}, recall asks another: `htm models backfill {label}` completes it, `htm models \
-             activate {label}` lets recall ask it",
+            "the configured model is {}, and recall asks another: `htm models backfill {label}` completes the configured \
+             one, `htm models activate {label}` makes recall ask it",
             handler.model.state
         );
     }
     Ok(handler)
 }
 
-/// The handler of a registered model.
+/// Makes the handler of a registered model.
 ///
 /// # Errors
-/// As [`handler`]; `embedder_other` when nobody here knows the model's provider.
+/// As [`handler`], and `embedder_other` if the configuration has no such provider.
 pub async fn handler_of(session: &Session, model: &RegisteredModel) -> Result<EmbedHandler> {
     if !model.is_in_use() {
         return Err(retired(&model.label));
@@ -133,7 +132,7 @@ impl Handler for EmbedHandler {
     }
 }
 
-/// Vectors that the model's store does not take.
+/// Vectors of a length that does not fit the model's table.
 fn unfit(model: &RegisteredModel, dimensions: usize) -> ProviderError {
     let message = format!("gave {dimensions} dimensions where its store has {}", model.dimensions);
     ProviderError::new(&model.name, ProviderErrorKind::BadResponse, message)

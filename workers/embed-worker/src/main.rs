@@ -1,4 +1,4 @@
-//! The process: `embed-worker --help`.
+//! The `embed-worker` process.
 
 use std::process::ExitCode;
 

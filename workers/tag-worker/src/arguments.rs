@@ -1,4 +1,4 @@
-//! The arguments of the command line.
+//! The command line of `tag-worker`.
 
 use clap::Parser;
 use htm_core::Stage;
@@ -21,7 +21,7 @@ pub struct Arguments {
     /// The queue; there is one
     #[arg(long, value_name = "QUEUE", value_parser = [Stage::Tag.queue()])]
     pub queue: Option<String>,
-    /// What every worker takes.
+    /// The arguments of every worker.
     #[command(flatten)]
     pub process: ProcessArgs,
 }

@@ -1,4 +1,4 @@
-//! Embedding within the limits of the embedder's provider, which the whole fleet shares.
+//! Embedding within the limits of the embedder's provider. The whole fleet shares these limits.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, 
 use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 
-/// How long a provider is left alone after a limit that does not say.
+/// The wait after a rate limit without `Retry-After`.
 const LIMITED: Duration = Duration::from_secs(1);
 
-/// The governor, as who asks for embeddings that can be done without.
+/// Access to the governor, for optional embeddings.
 pub struct Governed {
-    /// Where the governor is.
+    /// The governor's database.
     pub pool: PgPool,
-    /// When a failing provider is left alone.
+    /// When the breaker for a failing provider opens.
     pub breaker: Breaker,
-    /// By when the embedder gives a call up.
+    /// The embedder's time limit of a call.
     pub deadline: Duration,
 }
 
 impl Governed {
-    /// Embeds, if that may be done at once: nothing waits for it.
+    /// Embeds texts if the governor grants the call at once. Never waits in line.
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,
@@ -34,7 +34,7 @@ impl Governed {
         let held = |why: &str| {
             ProviderError::new(embedder.model(), ProviderErrorKind::RateLimited { retry_after: None }, why)
         };
-        // A quarter of the characters: close enough for a bound.
+        // A token per four bytes is close enough for a bound.
         let tokens =
             texts.iter().map(|text| text.len().div_ceil(4)).sum::<usize>().try_into().unwrap_or(u32::MAX);
         let call = Call {
@@ -56,7 +56,7 @@ impl Governed {
         let failure = result.as_ref().err().filter(|error| !error.is_about_texts()).map(failure);
         let noted = governor::finish(&self.pool, &name, grant, failure.as_ref(), self.breaker).await;
         if let Err(error) = noted {
-            tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be noted");
+            tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be recorded");
         }
         result
     }

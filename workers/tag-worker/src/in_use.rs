@@ -1,4 +1,4 @@
-//! The tags that a namespace has, read anew as often as their number allows.
+//! The tags of a namespace, in a cache. A reading is kept for longer the more tags it has.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use moka::Expiry;
 use moka::future::Cache;
 use sqlx::PgPool;
 
-/// The most tags that are read of a namespace, the most used.
+/// The most tags that are read of a namespace: the most used ones.
 const MOST: u32 = 100_000;
-/// How long a reading serves, for each tag in it: reading takes some 10 µs a tag. A young ontology, whose every new tag
-/// counts, is read for each call; one of 100,000 tags twice a minute. Calls that make the same tag meanwhile create it
-/// once all the same.
+/// How long a reading is kept, per tag in it. Reading takes about 10 µs per tag. A young ontology is read for each
+/// call, since each new tag counts. One of 100,000 tags is read twice a minute. Concurrent calls that propose the same
+/// new tag still create it once.
 const KEPT_A_TAG: Duration = Duration::from_micros(300);
-/// Tags that are kept, of all namespaces together.
+/// The most tags in the cache, of all namespaces together.
 const KEPT_TAGS: u64 = 1_000_000;
-/// A word that is in more tags than this says nothing of any of them.
+/// A word in more tags than this is too common to select tags.
 const COMMON: usize = 2_000;
 
 /// The tags in use in a namespace.
@@ -26,13 +26,13 @@ const COMMON: usize = 2_000;
 pub(crate) struct InUse {
     /// The most used first.
     pub(crate) tags: Vec<KnownTag>,
-    /// What those are about that somebody described.
+    /// The descriptions of described tags.
     pub(crate) about: HashMap<TagPath, String>,
-    /// Which of them have a word, in their names or in what they are about.
+    /// The places in [`tags`](Self::tags) of the tags with a word, in the name or the description.
     by_word: HashMap<String, Vec<u32>>,
 }
 
-/// The tags in use of each namespace, as of a moment ago.
+/// The cache of the tags in use of each namespace.
 pub(crate) struct Ontologies {
     pool: PgPool,
     known: Cache<String, Arc<InUse>>,
@@ -48,7 +48,7 @@ impl Ontologies {
         Self { pool, known }
     }
 
-    /// Calls at the same time read once.
+    /// The tags in use of a namespace. Concurrent calls share one reading.
     pub(crate) async fn of(&self, namespace: &str) -> Result<Arc<InUse>, Arc<htm_core::Error>> {
         let read = async { Ok(Arc::new(InUse::new(tags::in_use(&self.pool, namespace, MOST).await?))) };
         self.known.try_get_with_by_ref(namespace, read).await
@@ -75,8 +75,8 @@ impl InUse {
         Self { about: tags.iter().filter_map(about).collect(), tags, by_word }
     }
 
-    /// Places in [`tags`](Self::tags): those that share words with the texts first, by how rare the words are, then
-    /// the others, by use.
+    /// Places in [`tags`](Self::tags), the likeliest first: tags that share words with the texts, by how rare the words
+    /// are, then the others by use.
     pub(crate) fn likeliest(&self, texts: &[String]) -> Vec<usize> {
         let spoken: HashSet<String> = texts.iter().flat_map(|text| words(text)).collect();
         let mut shared: HashMap<u32, f32> = HashMap::new();
@@ -93,7 +93,7 @@ impl InUse {
         first.iter().map(|(place, _)| *place as usize).chain(others).collect()
     }
 
-    /// The roots, then the second level, each by the use of what is below it.
+    /// The roots, then the tags of the second level, both by the use of the most used tag at or below them.
     pub(crate) fn top(&self) -> impl Iterator<Item = TagPath> {
         let mut seen = HashSet::new();
         let levels = [1, 2].into_iter().flat_map(|depth| {
@@ -107,7 +107,7 @@ impl InUse {
     }
 }
 
-/// The words of a text or a path, in lower case and without a plural's `s`, each once.
+/// The distinct words of a text or a path, in lower case and without a final `s`.
 fn words(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
     let stem = |word: &str| {

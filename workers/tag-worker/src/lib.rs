@@ -1,4 +1,4 @@
-//! Tags what was remembered. The process is in `main.rs`; `htm up` and tests run the worker from here.
+//! The tag worker, as a library for `htm up` and tests. The process is in `main.rs`.
 
 mod arguments;
 mod governed;
@@ -25,13 +25,13 @@ pub use governed::Governed;
 use in_use::Ontologies;
 pub use relevant::Relevance;
 
-/// How many of a namespace's tags an extractor is shown that chooses for itself.
+/// The most tags of a namespace that are passed to an extractor without a [`Relevance`].
 const ONTOLOGY_SHOWN: u32 = 200;
 
-/// How long it may take to choose what an extractor is shown: a database that is gone without a word never answers.
+/// The time limit for choosing the tags to show. A database that has vanished never answers.
 const CHOICE: Duration = Duration::from_secs(60);
 
-/// Proposes tags for texts, knowing the tags that their namespace has.
+/// Proposes tags for texts, given the existing tags of their namespace.
 pub struct TagHandler {
     pool: PgPool,
     extractor: Arc<dyn TagExtractor>,
@@ -40,26 +40,26 @@ pub struct TagHandler {
 }
 
 impl TagHandler {
-    /// Works with an extractor; the pool is for reading the ontology.
+    /// Makes the handler of an extractor. The ontology is read from `pool`.
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
         Self { pool, extractor, shown: None, rules: TagRules::default() }
     }
 
-    /// This one, whose extractor is shown the relevant part of the ontology, whatever its size.
+    /// Shows the extractor only the relevant part of the ontology.
     #[must_use]
     pub fn showing(mut self, relevance: Relevance) -> Self {
         self.shown = Some((Ontologies::new(self.pool.clone()), relevance));
         self
     }
 
-    /// This one, which writes tags by these rules.
+    /// Writes tags by these rules.
     #[must_use]
     pub fn rules(mut self, rules: TagRules) -> Self {
         self.rules = rules;
         self
     }
 
-    /// What the extractor is shown. Without the ontology it still works, only less consistently.
+    /// The tags to show the extractor. If they cannot be read, it is shown none: tags are then only less consistent.
     async fn ontology(&self, namespace: &str, texts: &[String]) -> KnownTags {
         let unread = |error: &htm_core::Error| {
             tracing::warn!(code = error.code(), error = %chain(&error), "tagging without the tags in use");
@@ -79,11 +79,11 @@ impl TagHandler {
     }
 }
 
-/// The handler of the session's configuration. A language model is shown the tags that are near its texts by the
-/// configured embedder; `local` finds the nearest terms by itself.
+/// Makes the handler of the session's configuration. A language model is shown the tags nearest to its texts by the
+/// configured embedder. `local` finds the nearest terms by itself.
 ///
 /// # Errors
-/// Settings of the provider that cannot work.
+/// One of the `provider_settings_…` codes.
 pub async fn handler(session: &Session) -> Result<TagHandler> {
     let handler =
         TagHandler::new(session.pool().clone(), session.tagger()?).rules(session.config().tag.rules());
@@ -92,7 +92,7 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
     }
     let config = session.config();
     let embedder = session.embedder().map_err(|error| {
-        tracing::warn!(code = error.code(), error = %chain(&error), "no embedder: a model is shown the top of the ontology alone");
+        tracing::warn!(code = error.code(), error = %chain(&error), "no embedder: the model is shown only the top of the ontology");
     });
     let jobs = &config.jobs;
     let governed = Governed {
@@ -133,7 +133,7 @@ impl Handler for TagHandler {
         let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
         let choice = tokio::time::timeout(CHOICE, self.ontology(&first.namespace, &texts)).await;
         let ontology = choice.unwrap_or_else(|_elapsed| {
-            tracing::warn!("tagging without the tags in use: nothing answers");
+            tracing::warn!("tagging without the tags in use: the database or the embedder does not answer");
             KnownTags::default()
         });
         let suggestions = self.extractor.extract_within(&texts, &ontology, calls).await?;

@@ -1,4 +1,4 @@
-//! The process: `tag-worker --help`.
+//! The `tag-worker` process.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,10 @@
-//! Which of the tags in use a language model is shown: those nearest to the texts of the call, and the top of the tree.
+//! The choice of the tags in use that a language model is shown: those nearest to the call's texts, and the top of the
+//! tree.
 //!
-//! Nearness is the cosine of embeddings, of each tag's words with what it is about and of each text. Vectors of tags are kept in the process;
-//! a call embeds a bounded number of those that it lacks, those that share words with the texts first. So with an
-//! ontology of any size a call waits for one request, and the vectors of a large one come together over the first calls.
+//! Nearness is the cosine of two embeddings: that of a text, and that of a tag's words and description. The vectors of
+//! tags are kept in the process. A call embeds a bounded number of missing ones, starting with tags that share words
+//! with the texts. A call therefore makes one request, whatever the ontology's size. The vectors of a large ontology
+//! accumulate over the first calls.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,48 +18,48 @@ use moka::sync::Cache;
 use crate::governed::Governed;
 use crate::in_use::InUse;
 
-/// Tags that are compared with the texts of a call.
+/// The most tags that are compared with the texts of a call.
 const COMPARED: usize = 20_000;
-/// Tags that a call embeds at most.
+/// The most tags that a call embeds.
 const NEW_A_CALL: usize = 512;
-/// Of a text, what it is compared by: what it is about shows in its beginning.
+/// The characters of a text that are compared: its beginning shows the topic.
 const TEXT_CHARS: usize = 1_000;
-/// Vectors of tags that are kept, in bytes: 40,000 of 384 dimensions.
+/// The size of the vector cache in bytes: 40,000 vectors of 384 dimensions.
 const KEPT_BYTES: u64 = 64 << 20;
-/// Of the budget, the share of the top of the tree.
+/// One part in so many of the budget is for the top of the tree.
 const TOP_SHARE: usize = 3;
-/// Of the budget, the share of what the nearest tags are about.
+/// One part in so many of the budget is for descriptions.
 const ABOUT_SHARE: usize = 4;
-/// The most characters that are shown of what a tag is about.
+/// The most characters of a description that are shown.
 const ABOUT_CHARS: usize = 200;
 
 /// Chooses tags in use by their relevance for texts.
 pub struct Relevance {
     embedder: Option<Arc<dyn Embedder>>,
     governed: Option<Governed>,
-    /// By what was embedded: a tag may be about something else in another namespace.
+    /// By the embedded text, since a tag's description differs between namespaces.
     vectors: Cache<String, Arc<[f32]>>,
     budget_tokens: usize,
     encoding: TokenEncoding,
 }
 
 impl Relevance {
-    /// As many tags as have `budget_tokens` together. Without an embedder: the top of the tree, then the most used.
+    /// Chooses tags up to `budget_tokens` in all. Without an embedder, chooses the top of the tree, then the most used.
     pub fn new(embedder: Option<Arc<dyn Embedder>>, budget_tokens: usize, encoding: TokenEncoding) -> Self {
         let weight = |words: &String, vector: &Arc<[f32]>| (words.len() + 4 * vector.len()) as u32;
         let vectors = Cache::builder().weigher(weight).max_capacity(KEPT_BYTES).build();
         Self { embedder, governed: None, vectors, budget_tokens, encoding }
     }
 
-    /// This one, whose embedder is asked within its provider's limits.
+    /// Calls the embedder within its provider's limits.
     #[must_use]
     pub fn governed(mut self, governed: Governed) -> Self {
         self.governed = Some(governed);
         self
     }
 
-    /// The tags to show for `texts`: the nearest, then the top of the tree, then the most used; the first of them with what
-    /// they are about. When all fit, all of them by use, and nothing is embedded.
+    /// The tags to show for `texts`: the nearest, then the top of the tree, then the most used. The first ones have
+    /// their descriptions. If all tags fit, they are shown by use, and nothing is embedded.
     pub(crate) async fn choose(&self, ontology: &InUse, texts: &[String]) -> Vec<KnownTag> {
         let by_use = || ontology.tags.iter().map(|tag| tag.path.clone());
         let mut all = Shown::new(self);
@@ -66,7 +68,7 @@ impl Relevance {
             return all.tags;
         }
         let nearest = self.nearest(ontology, texts).await.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), error = %chain(&error), "a model is shown the top of the ontology alone");
+            tracing::warn!(code = error.code(), error = %chain(&error), "the model is shown only the top of the ontology");
             Vec::new()
         });
         let mut top = Shown::new(self);
@@ -84,7 +86,7 @@ impl Relevance {
         shown.tags
     }
 
-    /// Places of tags, the nearest to each text in turn.
+    /// The places of the nearest tags, each text in turn.
     async fn nearest(&self, ontology: &InUse, texts: &[String]) -> Result<Vec<usize>, ProviderError> {
         let Some(embedder) = &self.embedder else { return Ok(Vec::new()) };
         let likeliest = ontology.likeliest(texts);
@@ -111,7 +113,7 @@ impl Relevance {
             self.vectors.insert(ontology.tags[place].words(), vector.clone());
             known.push((place, vector));
         }
-        // No task of the worker waits for the sums.
+        // On a blocking thread, so that the computation delays no task of the worker.
         let ranked = tokio::task::spawn_blocking(move || in_turn(&known, &texts)).await;
         Ok(ranked.unwrap_or_default())
     }
@@ -132,7 +134,7 @@ impl Shown {
         Self { tags: Vec::new(), known: HashSet::new(), encoding, left, spent: 0 }
     }
 
-    /// Adds tags until one does not fit; whether all did.
+    /// Adds tags until one does not fit. Returns whether all did.
     fn fill(&mut self, paths: impl Iterator<Item = TagPath>) -> bool {
         for path in paths {
             if self.known.contains(&path) {
@@ -150,7 +152,7 @@ impl Shown {
         true
     }
 
-    /// Says what the tags are about, the first ones first, as far as there is room.
+    /// Adds descriptions to tags, in order, as far as there is room.
     fn describe(&mut self, about: &HashMap<TagPath, String>) {
         for tag in &mut self.tags {
             let Some(text) = about.get(&tag.path) else { continue };
@@ -166,13 +168,13 @@ impl Shown {
     }
 }
 
-/// A tag as it stands in the JSON of the prompt.
+/// A tag in the JSON of the prompt.
 fn alone(path: &TagPath) -> String {
     format!("\"{path}\",")
 }
 
-/// The nearest tag of the first text, of the second, …, then the second-nearest of each. As many of each as could ever
-/// be shown.
+/// The nearest tag of each text, then the second-nearest of each, and so on. At most 500 of each text: more are never
+/// shown.
 fn in_turn(tags: &[(usize, Arc<[f32]>)], texts: &[Arc<[f32]>]) -> Vec<usize> {
     const OF_EACH: usize = 500;
     let of_text = |text: &Arc<[f32]>| {
@@ -194,12 +196,12 @@ fn in_turn(tags: &[(usize, Arc<[f32]>)], texts: &[Arc<[f32]>]) -> Vec<usize> {
         .collect()
 }
 
-/// The cosine of two vectors of unit length; 0 when they are of different models.
+/// The cosine of two vectors of unit length. 0 if their lengths differ, as those of different models do.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     if a.len() != b.len() {
         return 0.0;
     }
-    // Sums side by side: one after the other they cannot be vectorised.
+    // Eight independent sums, so that the compiler can vectorise the loop.
     let mut sums = [0.0_f32; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();

@@ -1,4 +1,4 @@
-//! How a provider of embeddings, tags, scores or phrasings failed.
+//! The error of embedders, taggers, re-rankers and query expanders.
 
 use std::time::Duration;
 
@@ -6,48 +6,48 @@ use crate::model::error::{Code, Error, ErrorKind, codes};
 use crate::model::fault::Fault;
 use crate::model::models::ModelName;
 
-/// A provider's failure: what it was, of which provider, and what it means for the job.
+/// A provider's failure. Its kind decides what happens to the job.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{provider}: {message}")]
 pub struct ProviderError {
-    /// What kind of failure; decides what is done about it.
+    /// The kind of failure.
     pub kind: ProviderErrorKind,
-    /// The model that was asked, as `provider/name`.
+    /// The model, as `provider/name`.
     pub provider: String,
-    /// What happened, for people. Holds no text of a memory and no key.
+    /// The description for people. It contains no text of a memory and no key.
     pub message: String,
-    /// What a language model said that could not be used: its beginning, on one line, without control characters. It
-    /// may repeat a memory, so it is kept with the job and never logged.
+    /// The beginning of a language model's unusable answer, on one line, without control characters. It may repeat a
+    /// memory, so it is kept with the job and never logged.
     pub answer: Option<String>,
 }
 
-/// The kinds of failure, by what is to be done about them.
+/// The kinds of failure. Each has an error code of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderErrorKind {
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     Unreachable,
-    /// No answer within the deadline.
+    /// No answer came within the deadline.
     Timeout,
-    /// 429; the provider may have said when to come back.
+    /// Too many requests (429).
     RateLimited {
-        /// From the `Retry-After` header.
+        /// The wait that the provider asked for (`Retry-After`).
         retry_after: Option<Duration>,
     },
-    /// A 5xx answer, or another that is the provider's trouble.
+    /// The provider failed (5xx).
     Server,
-    /// The text was refused (400, 413, 422): sending it again gives the same answer.
+    /// The text was rejected (400, 413, 422). The same text is rejected again.
     BadInput,
-    /// The key was refused (401, 403).
+    /// The key was rejected (401, 403).
     Unauthorized,
-    /// The account's quota is spent (402, or 429 that says `insufficient_quota`).
+    /// The account's quota is spent (402, or 429 with `insufficient_quota`).
     QuotaExceeded,
-    /// No such model at the provider (404).
+    /// The provider has no such model (404).
     ModelNotFound,
-    /// An answer that breaks the contract: not JSON, too few vectors, an index twice, a component that is not
-    /// finite, another dimension than before.
+    /// The answer breaks the contract: it is not JSON, a vector is missing, an index occurs twice, a component is not
+    /// finite, or the number of dimensions has changed.
     BadResponse,
-    /// A language model answered, was told what is wrong with its answer, and said again nothing that can be used.
-    /// At temperature 0 the same texts get the same answer: fewer of them may get another.
+    /// A language model's answer was unusable twice, although the second request named the faults of the first. At
+    /// temperature 0 the same texts get the same answer. A smaller batch may get a better one.
     UnusableAnswer,
 }
 
@@ -57,9 +57,9 @@ impl ProviderError {
         Self { kind, provider: model.to_string(), message: message.into(), answer: None }
     }
 
-    /// With what the model said, shortened to 500 characters.
+    /// Adds the model's answer, shortened to 500 characters.
     pub fn with_answer(self, answer: &str) -> Self {
-        /// As much as shows what kind of answer it was.
+        /// Enough to recognise the kind of answer.
         const MAX_CHARS: usize = 500;
         let words =
             answer.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
@@ -70,7 +70,7 @@ impl ProviderError {
         Self { answer: Some(line), ..self }
     }
 
-    /// Whether the failure may be about single texts of a call: then each half of them is worth a call of its own.
+    /// Whether a single text may be the cause. If so, each half of the batch is worth a call of its own.
     pub fn is_about_texts(&self) -> bool {
         matches!(self.kind, ProviderErrorKind::BadInput | ProviderErrorKind::UnusableAnswer)
     }
@@ -80,12 +80,12 @@ impl ProviderError {
         self.kind.code().name
     }
 
-    /// Who has to act.
+    /// The fault: who has to act, and whether a job is retried.
     pub fn fault(&self) -> Fault {
         self.kind.code().fault
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn hint(&self) -> &'static str {
         self.kind.code().hint
     }

@@ -1,11 +1,11 @@
-//! Finding JSON and list items in what a model wrote.
+//! Finding JSON and list items in a model's answer.
 
 use serde_json::Value;
 
-/// Places where JSON may begin that are tried; a page of brackets is no answer.
+/// The most places where JSON is tried, against an answer full of brackets.
 const MAX_TRIES: usize = 200;
 
-/// The objects and arrays in `text`, outermost first, wherever they stand: alone, in a fence, in prose.
+/// The outermost JSON objects and arrays in `text`: alone, in a code fence, or within prose.
 pub(crate) fn json_values(text: &str) -> impl Iterator<Item = Value> {
     let mut from = 0;
     let mut tries = 0;
@@ -31,7 +31,7 @@ pub(crate) fn json_values(text: &str) -> impl Iterator<Item = Value> {
     })
 }
 
-/// Whether `[ ]` or `[x]` stands at `start`, after a bullet: something to be ticked off.
+/// Whether a checkbox (`[ ]` or `[x]`) of a list item begins at `start`.
 fn is_checkbox(text: &str, start: usize) -> bool {
     let before = text[..start].rsplit('\n').next().unwrap_or_default().trim_start();
     let (_, is_item) = item(&format!("{before}."));
@@ -40,7 +40,7 @@ fn is_checkbox(text: &str, start: usize) -> bool {
 
 const CHECKBOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
 
-/// `line` without `- `, `* `, `• ` or `1. ` before it, and without a checkbox; and whether one was there.
+/// `line` without its bullet (`- `, `* `, `• `, `1. `) and checkbox, and whether it had a bullet.
 pub(crate) fn item(line: &str) -> (&str, bool) {
     let line = line.trim();
     let bullet = ["- ", "* ", "• ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet));

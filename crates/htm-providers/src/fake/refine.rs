@@ -1,4 +1,4 @@
-//! Scores and phrasings by fixed rules.
+//! The fake re-ranker and expander, with fixed rules.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpan
 use super::trouble::Trouble;
 use super::{FakeSettings, words};
 
-/// The fake re-ranker: the share of the query's words that a text has, less a thousandth for each other word of its own.
+/// The fake re-ranker. The score is the share of the query's words in the text, less 0.001 for each other word of the
+/// text.
 #[derive(Debug)]
 pub struct FakeReranker {
     model: ModelName,
@@ -22,21 +23,21 @@ impl FakeReranker {
         Self { model: ModelName::new("fake", settings.model), trouble: Trouble::new(settings.latency) }
     }
 
-    /// One whose every call fails with `kind`.
+    /// A re-ranker whose calls all fail with `kind`.
     pub fn failing(kind: ProviderErrorKind) -> Self {
         let mut fake = Self::default();
         fake.trouble.fail(kind, u64::MAX);
         fake
     }
 
-    /// This one, with calls that take `latency`.
+    /// Lets each call take `latency`.
     #[must_use]
     pub fn with_latency(mut self, latency: Duration) -> Self {
         self.trouble.slow(latency);
         self
     }
 
-    /// How many calls were made, failed ones included.
+    /// The number of calls, failed ones included.
     pub fn calls(&self) -> u64 {
         self.trouble.calls()
     }
@@ -69,7 +70,7 @@ impl Reranker for FakeReranker {
     }
 }
 
-/// The fake expander: each word of the query of five letters or more, alone.
+/// The fake expander. The phrasings are the query's words of five letters or more.
 #[derive(Debug)]
 pub struct FakeExpander {
     model: ModelName,
@@ -82,7 +83,7 @@ impl FakeExpander {
         Self { model: ModelName::new("fake", settings.model), trouble: Trouble::new(settings.latency) }
     }
 
-    /// One whose every call fails with `kind`.
+    /// An expander whose calls all fail with `kind`.
     pub fn failing(kind: ProviderErrorKind) -> Self {
         let mut fake = Self::default();
         fake.trouble.fail(kind, u64::MAX);

@@ -1,4 +1,4 @@
-//! Tags by a fixed rule.
+//! The fake tagger, with a fixed rule.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use htm_core::tag::{KnownTag, KnownTags};
 use super::trouble::Trouble;
 use super::{FakeSettings, words};
 
-/// The most tags a text gets.
+/// The most tags per text.
 const MAX_TAGS: usize = 3;
 /// Words shorter than this are mostly grammar.
 const MIN_BYTES: usize = 4;
 
-/// The fake tagger: `word:<a frequent word>` for up to three words, the most frequent first; a word that is
-/// a level of a tag in use gives that tag instead.
+/// The fake tagger. It proposes `word:<a frequent word>` for up to three words, the most frequent first. If a word is a
+/// level of a tag in use, it proposes that tag instead.
 #[derive(Debug)]
 pub struct FakeTagger {
     model: ModelName,
@@ -32,33 +32,33 @@ impl FakeTagger {
         Self { model: ModelName::new("fake", settings.model), trouble: Trouble::new(settings.latency) }
     }
 
-    /// One whose every call fails with `kind`.
+    /// A tagger whose calls all fail with `kind`.
     pub fn failing(kind: ProviderErrorKind) -> Self {
         Self::default().failing_times(kind, u64::MAX)
     }
 
-    /// This one, with its next `times` calls failing with `kind`.
+    /// Lets the next `times` calls fail with `kind`.
     #[must_use]
     pub fn failing_times(mut self, kind: ProviderErrorKind, times: u64) -> Self {
         self.trouble.fail(kind, times);
         self
     }
 
-    /// This one, with [`ProviderErrorKind::BadInput`] for every batch that has `word` in a text.
+    /// Rejects every batch with `word` in a text, with [`ProviderErrorKind::BadInput`].
     #[must_use]
     pub fn refusing(mut self, word: impl Into<String>) -> Self {
         self.trouble.refuse(word.into());
         self
     }
 
-    /// This one, with calls that take `latency`.
+    /// Lets each call take `latency`.
     #[must_use]
     pub fn with_latency(mut self, latency: Duration) -> Self {
         self.trouble.slow(latency);
         self
     }
 
-    /// How many calls were made, failed ones included.
+    /// The number of calls, failed ones included.
     pub fn calls(&self) -> u64 {
         self.trouble.calls()
     }
@@ -110,7 +110,7 @@ fn tags(text: &str, ontology: &[KnownTag]) -> Vec<TagSuggestion> {
     let mut tags: Vec<TagSuggestion> = Vec::new();
     for (word, _) in counts {
         let in_use = ontology.iter().map(|tag| &tag.path).find(|tag| tag.levels().any(|level| level == word));
-        // A word longer than a tag may be is not one.
+        // A word that is too long for a tag is skipped.
         let Some(path) = in_use.cloned().or_else(|| format!("word:{word}").parse().ok()) else { continue };
         if tags.len() < MAX_TAGS && !tags.iter().any(|tag| tag.path == path) {
             tags.push(TagSuggestion { path, confidence: None });

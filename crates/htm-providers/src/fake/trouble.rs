@@ -1,4 +1,4 @@
-//! Latency and failures that a test asks for.
+//! Scripted latency and failures, for tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Trouble {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// What a call with `texts` meets: the wait, then the failure that is due.
+    /// Plays a call with `texts`: waits, then fails if a failure is due.
     pub(super) async fn meet(&self, model: &ModelName, texts: &[String]) -> Result<(), ProviderError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if !self.latency.is_zero() {

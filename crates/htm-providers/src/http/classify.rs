@@ -1,4 +1,4 @@
-//! From a failed call to a [`ProviderErrorKind`].
+//! The [`ProviderErrorKind`] of a failed call.
 
 use std::error::Error;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// The longest wait that one answer's word is taken for: it holds the whole fleet. A limit that still stands then costs
-/// a call an hour.
+/// The longest `Retry-After` that is honoured, because it holds the whole fleet. A longer limit then costs a call per
+/// hour.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
-/// What an error below HTTP is.
+/// Classifies an error below HTTP.
 pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderError {
     let (kind, what) = if error.is_connect() {
         (ProviderErrorKind::Unreachable, "cannot connect")
@@ -23,7 +23,7 @@ pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderErr
     } else {
         (ProviderErrorKind::Unreachable, "the connection broke")
     };
-    // The innermost cause says what happened ("Connection refused"); the outer ones repeat the URL.
+    // The innermost cause says what happened ("Connection refused"). The outer ones repeat the URL.
     let error = error.without_url();
     let mut cause: Option<&dyn Error> = error.source();
     while let Some(inner) = cause.and_then(Error::source) {
@@ -36,7 +36,8 @@ pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderErr
     ProviderError::new(model, kind, message)
 }
 
-/// What an answer that is no success is. `excerpt` goes into the message, `body` only decides.
+/// Classifies an answer with an error status. `excerpt` goes into the message. `body` is only searched for known
+/// errors.
 pub(crate) fn status(
     model: &ModelName,
     status: StatusCode,
@@ -54,7 +55,7 @@ pub(crate) fn status(
         429 if says(body, "insufficient_quota") => QuotaExceeded,
         429 => RateLimited { retry_after: asked.map(|wait| wait.min(MAX_RETRY_AFTER)) },
         400 | 413 | 422 => BadInput,
-        // Versions of Ollama and of llama.cpp's server answer 500 to a text that is too long for the model.
+        // Some versions of Ollama and of llama.cpp's server answer 500 to a text that is too long for the model.
         500 if says(body, "context length") || says(body, "too large to process") => BadInput,
         500.. => Server,
         _ => BadResponse,
@@ -66,7 +67,7 @@ pub(crate) fn status(
     if let (RateLimited { .. }, Some(wait)) = (kind, asked.filter(|wait| *wait > MAX_RETRY_AFTER)) {
         let most = MAX_RETRY_AFTER.as_secs();
         message = format!(
-            "{message} (it asks to be left alone for {} s: asked again after {most} s)",
+            "{message} (it asks for a wait of {} s; the next call is made after {most} s)",
             wait.as_secs()
         );
     }
@@ -77,8 +78,8 @@ fn says(body: &[u8], words: &str) -> bool {
     body.windows(words.len()).any(|window| window == words.as_bytes())
 }
 
-/// `retry-after-ms` (OpenAI and Azure), else `Retry-After` as seconds or as a date (RFC 9110, 10.2.3). A date
-/// is taken against the answer's own `Date`, so that our clock does not matter.
+/// The requested wait: `retry-after-ms` (OpenAI and Azure), else `Retry-After` in seconds or as a date (RFC 9110,
+/// 10.2.3). A date is compared with the answer's own `Date`, so that this machine's clock does not matter.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds =
@@ -88,7 +89,7 @@ fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
         let value = text(RETRY_AFTER.as_str())?;
         seconds(value).or_else(|| {
             let now = text(DATE.as_str()).and_then(date).unwrap_or_else(|| now.fixed_offset());
-            // A date that has passed means: now.
+            // A date in the past means no wait.
             date(value).map(|then| (then - now).to_std().unwrap_or_default())
         })
     })
@@ -139,7 +140,7 @@ mod tests {
         };
         let told = "HTTP 429 Too Many Requests: slow down";
         assert_eq!(of("3600"), (Some(Duration::from_secs(3600)), told.into()));
-        let week = format!("{told} (it asks to be left alone for 604800 s: asked again after 3600 s)");
+        let week = format!("{told} (it asks for a wait of 604800 s; the next call is made after 3600 s)");
         assert_eq!(of("604800"), (Some(Duration::from_secs(3600)), week));
     }
 

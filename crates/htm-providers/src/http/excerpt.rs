@@ -1,21 +1,21 @@
-//! What a provider said about its error: short, and without the key or the texts that were sent.
+//! Excerpts of a provider's error messages, without the key and the texts of the request.
 
 use serde_json::Value;
 
-/// The most characters that are quoted.
+/// The most characters of an excerpt.
 const MAX_CHARS: usize = 200;
-/// A run of this many bytes that a text and the message share is taken for a quotation.
+/// A common run of this many bytes counts as a quotation of a text.
 const QUOTED_BYTES: usize = 16;
-/// A whole text shorter than this is not looked for: `a` is in every message.
+/// A text shorter than this is not searched for: `a` is in every message.
 const SHORT_BYTES: usize = 4;
 const HIDDEN: &str = "…";
 
-/// The provider's own words in an error's `body`, one line, cut after 200 characters.
+/// The message in an error's `body`, on one line, cut after 200 characters.
 pub(crate) fn of(body: &[u8], key: &str, texts: &[String]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(64 << 10)]);
     let message =
         serde_json::from_str::<Value>(&text).ok().and_then(|json| stated(&json)).unwrap_or_else(|| {
-            // A page of a proxy says nothing in its first characters.
+            // The beginning of a proxy's HTML page says nothing.
             if text.trim_start().starts_with('<') { String::new() } else { text.into_owned() }
         });
     let mut message = message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -34,7 +34,7 @@ pub(crate) fn of(body: &[u8], key: &str, texts: &[String]) -> String {
     message
 }
 
-/// OpenAI says `{"error": {"message"}}`, Ollama `{"error": "…"}`, others `{"message"}` or `{"detail"}`.
+/// OpenAI sends `{"error": {"message"}}`, Ollama `{"error": "…"}`, others `{"message"}` or `{"detail"}`.
 fn stated(json: &Value) -> Option<String> {
     let error = &json["error"];
     [&error["message"], error, &json["message"], &json["detail"]]
@@ -43,7 +43,7 @@ fn stated(json: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// `message` without what it quotes of `text`.
+/// `message` without quotations of `text`.
 fn without(message: &str, text: &str) -> String {
     if text.len() >= SHORT_BYTES && message.contains(text) {
         return message.replace(text, HIDDEN);
@@ -62,7 +62,7 @@ fn without(message: &str, text: &str) -> String {
     let mut kept = String::with_capacity(message.len());
     let mut hiding = false;
     for (at, character) in message.char_indices() {
-        // A character that a run cuts in two is hidden whole.
+        // A character is hidden if any of its bytes is quoted.
         let hide = quoted[at..at + character.len_utf8()].iter().any(|quoted| *quoted);
         match (hide, hiding) {
             (false, _) => kept.push(character),

@@ -1,4 +1,4 @@
-//! `config.json` of a model directory: which encoder it holds, and of what shape.
+//! `config.json` of a model directory: the encoder's family and shape.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::family::Family;
 use super::files::{bad, read, unsupported};
 
-/// The longest vector that can be stored and indexed: pgvector's HNSW takes `halfvec` of at most 4,000.
+/// The longest vector that can be indexed: pgvector's HNSW accepts `halfvec` up to 4,000 dimensions.
 const MAX_DIMENSIONS: usize = 4000;
 
 /// The encoder's shape.
@@ -20,19 +20,19 @@ pub(super) struct Config {
     pub(super) layers: usize,
     pub(super) heads: usize,
     pub(super) intermediate_size: usize,
-    /// Rows of the table of positions.
+    /// The rows of the position table.
     pub(super) position_rows: usize,
-    /// Which row the first token has; those before it stand for no place.
+    /// The row of the first token. Earlier rows are unused.
     pub(super) first_position: usize,
     pub(super) vocab_size: usize,
-    /// Token types; 0 where the family has none.
+    /// The number of token types; 0 if the family has none.
     pub(super) token_types: usize,
     pub(super) layer_norm_eps: f32,
-    /// Buckets of the distances that attention is biased by; 0 for no bias.
+    /// The buckets of the relative distances that bias attention; 0 for no bias.
     pub(super) distance_buckets: usize,
 }
 
-/// As the file says it; DistilBERT has names of its own.
+/// The file's fields. The aliases are DistilBERT's names.
 #[derive(Deserialize)]
 struct File {
     #[serde(alias = "dim")]
@@ -70,7 +70,7 @@ impl Config {
         }
         let sizes = [file.hidden_size, file.num_attention_heads, file.intermediate_size, file.vocab_size];
         if sizes.contains(&0) || !file.hidden_size.is_multiple_of(file.num_attention_heads) {
-            return Err(bad(&path, "hidden_size is no multiple of num_attention_heads, or a size is 0"));
+            return Err(bad(&path, "hidden_size is not a multiple of num_attention_heads, or a size is 0"));
         }
         if file.hidden_size > MAX_DIMENSIONS {
             let reason = format!(
@@ -83,6 +83,14 @@ impl Config {
         if file.max_position_embeddings <= first_position {
             return Err(bad(&path, format!("max_position_embeddings must be above {first_position}")));
         }
+        let distance_buckets = match family {
+            Family::Mpnet => file.relative_attention_num_buckets.unwrap_or(32),
+            _ => 0,
+        };
+        // Half of them are for tokens after, half for tokens before.
+        if distance_buckets == 1 {
+            return Err(bad(&path, "relative_attention_num_buckets must be 2 or more"));
+        }
         Ok(Self {
             family,
             hidden_size: file.hidden_size,
@@ -94,14 +102,11 @@ impl Config {
             vocab_size: file.vocab_size,
             token_types: if family.has_token_types() { file.type_vocab_size.unwrap_or(2) } else { 0 },
             layer_norm_eps: file.layer_norm_eps.unwrap_or(1e-12),
-            distance_buckets: match family {
-                Family::Mpnet => file.relative_attention_num_buckets.unwrap_or(32),
-                _ => 0,
-            },
+            distance_buckets,
         })
     }
 
-    /// The most tokens that the model reads at once.
+    /// The most tokens in one sequence.
     pub(super) fn positions(&self) -> usize {
         self.position_rows - self.first_position
     }

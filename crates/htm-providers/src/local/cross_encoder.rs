@@ -1,5 +1,6 @@
-//! A BERT that reads a query and a text together and says how well the one answers the other (Nogueira and Cho 2019,
-//! "Passage Re-ranking with BERT"): `classifier(tanh(pooler(vector of [CLS])))`, a logit.
+//! A cross-encoder: a BERT that reads a query and a text together and scores how well the text answers the query
+//! (Nogueira and Cho 2019, "Passage Re-ranking with BERT"). The score is a logit, `classifier(tanh(pooler(vector of
+//! [CLS])))`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use super::weights::{Tensors, Weights};
 use super::windows::Marked;
 use crate::codes::bad_value;
 
-/// The cross-encoder of a directory, on its own threads.
+/// The re-ranker of a cross-encoder.
 pub(super) struct LocalReranker {
     model: Arc<CrossEncoder>,
 }
@@ -44,7 +45,7 @@ impl Reranker for LocalReranker {
             return Ok(Vec::new());
         }
         let (model, query, texts) = (Arc::clone(&self.model), query.to_owned(), texts.to_vec());
-        // Who does not wait any longer needs no scores: the threads are free after the batch that they have begun.
+        // If the caller stops waiting, the threads stop after the current batch.
         let call = Call::default();
         let given_up = Arc::clone(&call.given_up);
         let joined = tokio::task::spawn_blocking(move || model.scores(&query, &texts, &given_up)).await;
@@ -53,7 +54,7 @@ impl Reranker for LocalReranker {
     }
 }
 
-/// A call that somebody waits for, until it is dropped.
+/// A call in progress. Dropping it marks it as given up.
 #[derive(Default)]
 struct Call {
     given_up: Arc<AtomicBool>,
@@ -74,13 +75,13 @@ struct CrossEncoder {
     threads: ThreadPool,
 }
 
-/// A query and a text, as the model reads them.
+/// A query and a text as one sequence of tokens.
 struct Pair {
-    /// Which text.
+    /// The index of the text.
     text: usize,
     /// `[CLS]`, query, `[SEP]`, text, `[SEP]`.
     tokens: Vec<u32>,
-    /// Up to and with the first `[SEP]`.
+    /// The number of tokens up to the first `[SEP]`, inclusive.
     first: usize,
 }
 
@@ -95,7 +96,7 @@ impl CrossEncoder {
             return Err(bad(&path, "max_position_embeddings must be 8 or more, type_vocab_size 2 or more"));
         }
         let mut text = Marked::load(dir, &config)?;
-        // A text that spells out a mark has none for that.
+        // A text that contains a mark's name, such as `[SEP]`, must not get the mark.
         text.tokenizer.set_encode_special_tokens(true);
         let path = dir.join("model.safetensors");
         let bytes = read(&path)?;
@@ -120,11 +121,11 @@ impl CrossEncoder {
         })
     }
 
-    /// A logit a text, unless the call is given up meanwhile.
+    /// A logit for each text. An error if the call is given up meanwhile.
     fn scores(&self, query: &str, texts: &[String], given_up: &AtomicBool) -> Result<Vec<f64>, String> {
         self.threads.install(|| {
             let mut pairs = self.pairs(query, texts)?;
-            // Batches of pairs of one length waste no thread on a long one.
+            // Batches of similar length take similar time, so that no thread waits for a long one.
             pairs.sort_by_key(|pair| pair.tokens.len());
             let batches: Vec<&[Pair]> = batches(&pairs);
             let score = |batch| (!given_up.load(Ordering::Relaxed)).then(|| self.score(batch));
@@ -145,7 +146,7 @@ impl CrossEncoder {
         let asked = encode(vec![query])?.remove(0);
         let room = self.bert.config.positions() - 3;
         let asked = asked.get_ids();
-        // Of a query that fills the window alone, half a window is left.
+        // A query takes at most half of the window.
         let asked = &asked[..asked.len().min(room / 2)];
         let encodings = encode(texts.iter().map(String::as_str).collect())?;
         let pair = |(text, encoding): (usize, &tokenizers::Encoding)| {
@@ -171,7 +172,7 @@ impl CrossEncoder {
     }
 }
 
-/// Runs of pairs with at most so many tokens as a thread takes at once (a longer pair stands alone).
+/// Splits pairs into runs of at most [`BATCH_TOKENS`] tokens. A longer pair is a run of its own.
 fn batches(pairs: &[Pair]) -> Vec<&[Pair]> {
     let mut tokens = 0;
     let mut ends = Vec::new();

@@ -1,18 +1,18 @@
-//! What MPNet adds to the attention of two tokens for their distance, as T5 does (Raffel et al. 2020, arXiv 1910.10683):
-//! near distances have a bucket each, far ones share buckets that grow with the logarithm.
+//! MPNet's bias of attention by the distance of two tokens, as in T5 (Raffel et al. 2020, arXiv 1910.10683). Each near
+//! distance has a bucket. Far distances share buckets of logarithmic size.
 
-/// Distances from here on share one bucket.
+/// All longer distances share the last bucket.
 const FARTHEST: usize = 128;
 
-/// A bias a head and a distance, for sequences up to a length; none for families without.
+/// The bias for each head and distance, for sequences up to a length. Empty for families without.
 pub(super) struct Distances {
-    /// A run a head: from the distance `-(longest - 1)` to `longest - 1`.
+    /// A run for each head, from the distance `-(longest - 1)` to `longest - 1`.
     biases: Vec<f32>,
     run: usize,
 }
 
 impl Distances {
-    /// Spreads `table`, a row a bucket and a column a head; empty for no bias.
+    /// Expands `table`, which has a row for each bucket and a column for each head. An empty table means no bias.
     pub(super) fn new(table: &[f32], heads: usize, longest: usize) -> Self {
         if table.is_empty() || longest == 0 {
             return Self { biases: Vec::new(), run: 0 };
@@ -33,7 +33,8 @@ impl Distances {
     }
 }
 
-/// The bucket of `distance`, the key's place less the query's: half of them for keys that come after.
+/// The bucket of `distance`, the key's position less the query's. The second half of the buckets is for keys after the
+/// query. Needs 2 buckets or more, which [`Config`](super::config::Config) checks.
 fn bucket(distance: isize, buckets: usize) -> usize {
     let half = buckets / 2;
     let side = if distance > 0 { half } else { 0 };
@@ -42,7 +43,7 @@ fn bucket(distance: isize, buckets: usize) -> usize {
     if distance < exact {
         return side + distance;
     }
-    // In f32, as the reference computes it: at a border the rounding decides.
+    // In f32 as in the reference, because rounding decides at a bucket's border.
     let share = (distance as f32 / exact as f32).ln() / (FARTHEST as f32 / exact as f32).ln();
     let far = exact + (share * (half - exact) as f32) as usize;
     side + far.min(half - 1)

@@ -1,10 +1,10 @@
-//! An encoder of BERT's kind, for sentence embeddings and for pairs of texts, on one thread (Devlin et al. 2019, arXiv
-//! 1810.04805); what other families do otherwise is in `family` and `distance`.
+//! The BERT encoder, for sentence embeddings and for pairs of texts, on one thread (Devlin et al. 2019, arXiv
+//! 1810.04805). `family` and `distance` have the differences of other families.
 //!
-//! Sequences are packed one after another with no padding and no mask: the linear layers see one matrix of
-//! all tokens, attention runs sequence by sequence. `tests::agrees_with_candle` holds it to candle's BERT, which
-//! it replaces for speed: over the same 1,000 short texts in one run, sorted by length, candle's was 2.5 to 4 times
-//! slower at every batch size tried (8 to 64).
+//! Sequences are packed one after another, without padding or mask. The linear layers see one matrix of all tokens, and
+//! attention runs sequence by sequence. `tests::agrees_with_candle` compares it with candle's BERT, which it replaces
+//! for speed: over the same 1,000 short texts in one run, sorted by length, candle's was 2.5 to 4 times slower at every
+//! batch size tried (8 to 64).
 
 use super::config::Config;
 use super::distance::Distances;
@@ -20,20 +20,20 @@ pub(super) struct Encoder {
     pub(super) weights: Weights,
 }
 
-/// What the model reads at once.
+/// A sequence of tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Sequence<'a> {
-    /// At least one, at most as many as there are positions.
+    /// At least one token, at most one for each position. All are below the vocabulary's size.
     pub(super) tokens: &'a [u32],
-    /// How many of them are of token type 0, the first text; the others are of type 1.
+    /// The number of tokens of type 0, the first text. The others are of type 1.
     pub(super) first: usize,
 }
 
 impl Encoder {
-    /// One vector a sequence, made of its tokens' (not normalised).
+    /// The pooled vector of each sequence, not normalised.
     ///
-    /// Every sequence holds at least one token and at most as many as there are positions; ids beyond the
-    /// vocabulary cannot come from the model's own tokenizer.
+    /// Each sequence has at least one token and at most one for each position. [`Marked`](super::windows::Marked)
+    /// checks that the tokenizer has no token beyond the vocabulary.
     pub(super) fn pooled(&self, sequences: &[&[u32]], pooling: Pooling) -> Vec<Vec<f32>> {
         let width = self.config.hidden_size;
         let single: Vec<Sequence> =
@@ -50,7 +50,7 @@ impl Encoder {
             .collect()
     }
 
-    /// The vector of each sequence's first token, `[CLS]`, which stands for the whole of it.
+    /// The vector of each sequence's first token, `[CLS]`, which represents the sequence.
     pub(super) fn first_tokens(&self, sequences: &[Sequence<'_>]) -> Vec<Vec<f32>> {
         let width = self.config.hidden_size;
         let hidden = self.encode(sequences);
@@ -65,7 +65,7 @@ impl Encoder {
             .collect()
     }
 
-    /// A row a token, of all sequences one after another.
+    /// A row for each token, the sequences one after another.
     fn encode(&self, sequences: &[Sequence<'_>]) -> Vec<f32> {
         let tokens: usize = sequences.iter().map(|sequence| sequence.tokens.len()).sum();
         let mut hidden = self.embed(sequences, tokens);
@@ -104,7 +104,7 @@ impl Encoder {
         hidden
     }
 
-    /// `context = softmax(Q · Kᵀ / √d) · V`, a sequence and a head at a time.
+    /// `context = softmax(Q · Kᵀ / √d) · V`, for one sequence and head at a time.
     fn attend(&self, sequences: &[Sequence<'_>], scratch: &mut Scratch) {
         let (width, heads) = (self.config.hidden_size, self.config.heads);
         let (size, stride) = (width / heads, 3 * width);
@@ -135,14 +135,14 @@ impl Encoder {
     }
 }
 
-/// What the layers write between their matrix products; one allocation a call, not one a layer.
+/// The layers' intermediate results. They are allocated once per call, not per layer.
 struct Scratch {
     qkv: Vec<f32>,
     scores: Vec<f32>,
     context: Vec<f32>,
     out: Vec<f32>,
     inner: Vec<f32>,
-    /// What a product reads, as it likes it.
+    /// The packed input of a product.
     packed: Vec<f32>,
     distances: Distances,
 }

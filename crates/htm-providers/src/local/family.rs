@@ -1,19 +1,19 @@
-//! The kinds of encoder that can be run: where they differ, in names and in what stands beside the tokens.
+//! The supported families of encoders, and how they differ.
 
-/// Encoders that are BERT but for names, positions and attention's bias.
+/// A family of encoders. They differ from BERT in names, positions, token types and the bias of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Also what MiniLM, BGE, E5 (v2, English) and GTE are.
+    /// BERT, and with it MiniLM, BGE, E5 (v2, English) and GTE.
     Bert,
     /// BERT without token types (Sanh et al. 2019, arXiv 1910.01108).
     DistilBert,
-    /// Attention is biased by the distance of two tokens (Song et al. 2020, arXiv 2004.09297).
+    /// BERT with a bias of attention by the distance of two tokens (Song et al. 2020, arXiv 2004.09297).
     Mpnet,
-    /// Also XLM-RoBERTa, and what multilingual E5 is.
+    /// RoBERTa and XLM-RoBERTa, and with them multilingual E5.
     Roberta,
 }
 
-/// What a layer's tensors are called.
+/// The names of a layer's tensors.
 pub(super) struct LayerNames {
     pub(super) query: &'static str,
     pub(super) key: &'static str,
@@ -29,7 +29,7 @@ impl Family {
     /// Every `model_type` that [`of_model_type`](Self::of_model_type) knows.
     pub(super) const MODEL_TYPES: &'static str = "bert, distilbert, mpnet, roberta, xlm-roberta, camembert";
 
-    /// What `architectures` may begin with.
+    /// The first entries of `architectures` that [`of_architecture`](Self::of_architecture) knows.
     pub(super) const ARCHITECTURES: &'static str =
         "BertModel, DistilBertModel, MPNetModel, RobertaModel, XLMRobertaModel, CamembertModel";
 
@@ -44,7 +44,7 @@ impl Family {
         }
     }
 
-    /// The family of an architecture, with whatever head it was saved: `BertModel`, `BertForMaskedLM`.
+    /// The family of an architecture, with any head: `BertModel`, `BertForMaskedLM`.
     pub(super) fn of_architecture(name: &str) -> Option<Self> {
         let encoder =
             name.split_once("For").map_or_else(|| name.strip_suffix("Model"), |(front, _)| Some(front));
@@ -57,7 +57,7 @@ impl Family {
         }
     }
 
-    /// What people call it.
+    /// The usual name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Bert => "BERT",
@@ -67,7 +67,7 @@ impl Family {
         }
     }
 
-    /// What stands before the encoder's tensors in a file that holds more than the encoder.
+    /// The prefix of the encoder's tensors in a file with more than the encoder.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::Bert => "bert.",
@@ -77,22 +77,22 @@ impl Family {
         }
     }
 
-    /// The row of the first token in the table of positions: RoBERTa and MPNet count from behind the padding's id.
+    /// The row of the first token in the position table. RoBERTa and MPNet begin after the padding's id.
     pub(super) fn first_position(self, padding: Option<usize>) -> usize {
         match self {
             Self::Bert | Self::DistilBert => 0,
-            // MPNet's code has the id 1, whatever the file says.
+            // MPNet's code uses the id 1, whatever the file says.
             Self::Mpnet => 2,
-            Self::Roberta => padding.unwrap_or(1) + 1,
+            Self::Roberta => padding.unwrap_or(1).saturating_add(1),
         }
     }
 
-    /// Whether each token has a type, the text that it is of.
+    /// Whether each token has a type, which tells the first text from the second.
     pub(super) fn has_token_types(self) -> bool {
         matches!(self, Self::Bert | Self::Roberta)
     }
 
-    /// What stands before a layer's number.
+    /// The prefix of a layer's number.
     pub(super) fn layers(self) -> &'static str {
         match self {
             Self::DistilBert => "transformer.layer",
@@ -100,7 +100,7 @@ impl Family {
         }
     }
 
-    /// The names in a layer.
+    /// The names of a layer's tensors.
     pub(super) fn layer_names(self) -> LayerNames {
         match self {
             Self::Bert | Self::Roberta => LayerNames {

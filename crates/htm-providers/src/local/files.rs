@@ -1,4 +1,4 @@
-//! Reading a model directory's files, and what to say of one that cannot be used.
+//! Reading a model directory's files, and the errors of unusable ones.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::codes;
 
-/// A file's bytes; the error names the file.
+/// Reads a file's bytes. The error names the file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => missing(path),
@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-/// What a JSON file says; none when there is no such file.
+/// Reads a JSON file; none if there is no such file.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match read(path) {
         Err(error) if error.is(codes::MISSING_FILE) => Ok(None),
@@ -29,12 +29,12 @@ pub(super) fn missing(path: &Path) -> Error {
     Error::new(codes::MISSING_FILE, format!("{} is missing", path.display()))
 }
 
-/// That the file at `path` is there and cannot be used.
+/// The file at `path` exists and cannot be used.
 pub(super) fn bad(path: &Path, reason: impl Display) -> Error {
     Error::new(codes::BAD_FILE, format!("{} cannot be used: {reason}", path.display()))
 }
 
-/// That the model is of a kind that cannot be run here: `key` of the file has `value`.
+/// The model is of a kind that HTM cannot run, because `key` of the file at `path` has `value`.
 pub(super) fn unsupported(path: &Path, key: &str, value: impl Display, supported: &str) -> Error {
     let message = format!("{}: {key} `{value}` is not supported; supported are {supported}", path.display());
     Error::new(codes::UNSUPPORTED, message)

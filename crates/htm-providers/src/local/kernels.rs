@@ -1,19 +1,19 @@
-//! The arithmetic of the model that is no matrix product, in the widest vectors that the processor has.
+//! The model's arithmetic besides matrix products, with the processor's widest vectors.
 //!
-//! Plain loops, compiled by pulp once for each instruction set and chosen at run time: the binary needs no
-//! `target-cpu`. candle calls a scalar `erf` a component, which costs more than its matrix products.
+//! The loops are plain. pulp compiles them for each instruction set and chooses one at run time, so the binary needs no
+//! `target-cpu`. candle calls a scalar `erf` per component, which costs more than its matrix products.
 
 use std::f32::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
 
 use pulp::Arch;
 
-/// GELU by its definition, not by the approximation with tanh.
+/// The exact GELU, not the approximation with tanh.
 #[inline(always)]
 pub(super) fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * FRAC_1_SQRT_2))
 }
 
-/// `x = LayerNorm(x + y + bias)`, row by row, with `scale` and `shift` after it.
+/// `x = LayerNorm(x + y + bias)`, row by row, followed by `scale` and `shift`.
 pub(super) fn add_norm(x: &mut [f32], y: &[f32], bias: &[f32], scale: &[f32], shift: &[f32], epsilon: f32) {
     Arch::new().dispatch(
         #[inline(always)]
@@ -29,7 +29,7 @@ pub(super) fn add_norm(x: &mut [f32], y: &[f32], bias: &[f32], scale: &[f32], sh
     );
 }
 
-/// `x = LayerNorm(x)`, row by row, with `scale` and `shift` after it.
+/// `x = LayerNorm(x)`, row by row, followed by `scale` and `shift`.
 pub(super) fn layer_norm(x: &mut [f32], scale: &[f32], shift: &[f32], epsilon: f32) {
     Arch::new().dispatch(
         #[inline(always)]
@@ -45,8 +45,8 @@ pub(super) fn softmax(x: &mut [f32], width: usize, factor: f32) {
     );
 }
 
-/// Softmax of `factor * x + bias` over each row of `width`, a row a query and a column a key. `biases` has a value a
-/// distance of key and query, with that of 0 in its middle.
+/// Softmax of `factor * x + bias` over each row of `width`. Rows are queries, and columns are keys. `biases` has a
+/// value for each distance of key and query, with the distance 0 in the middle.
 pub(super) fn softmax_biased(x: &mut [f32], width: usize, factor: f32, biases: &[f32]) {
     let middle = biases.len() / 2;
     Arch::new().dispatch(
@@ -76,7 +76,7 @@ pub(super) fn add_rows(total: &mut [f32], rows: &[f32]) {
     );
 }
 
-/// Enough partial sums for two AVX-512 registers; one sum would make every addition wait for the last.
+/// Enough partial sums for two AVX-512 registers. With a single sum each addition would wait for the previous one.
 const LANES: usize = 32;
 
 #[inline(always)]
@@ -121,7 +121,7 @@ fn norm(row: &mut [f32], scale: &[f32], shift: &[f32], epsilon: f32) {
     }
 }
 
-/// The rational approximation of Eigen (`generic_fast_erf_float`) on [-4, 4]; beyond it erf is ±1 in f32.
+/// Eigen's rational approximation (`generic_fast_erf_float`) on [-4, 4]. Beyond, erf is ±1 in f32.
 #[inline(always)]
 fn erf(x: f32) -> f32 {
     let x = if x > 4.0 { 4.0 } else { x };
@@ -140,11 +140,11 @@ fn erf(x: f32) -> f32 {
     x * above / below
 }
 
-/// Cephes' `expf`: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2]. For x ≤ 0, as softmax has it.
+/// Cephes' `expf`: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2]. Only for x ≤ 0, as in softmax.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     let x = if x < -87.0 { -87.0 } else { x };
-    // Adding and taking away 1.5 · 2^23 rounds to a whole number without a call.
+    // Adding and subtracting 1.5 · 2^23 rounds to a whole number without a call.
     const ROUND: f32 = 12_582_912.0;
     let n = (x * LOG2_E + ROUND) - ROUND;
     let rest = x - n * LN_2;

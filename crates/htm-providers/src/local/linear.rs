@@ -1,40 +1,40 @@
-//! `x · weightᵀ + bias`: nearly all of the model's work, with weights that are laid out for it once.
+//! Linear layers: `x · weightᵀ + bias`, nearly all of the model's work.
 //!
-//! A general matrix product packs both sides at every call. The weights never change: here they are packed when they are
-//! loaded, in panels of as many outputs as fill half of the processor's vector registers with the sums of
-//! [`ROWS`] rows (as in Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"), and what
-//! follows the product is done while its result is in the nearest cache. Over 2,000 short texts on 2 cores of an EPYC, in
-//! one run: 380 texts/s, 350 with the crate gemm, 256 with onnxruntime (`./justw bench-embed`).
+//! A general matrix product packs both sides at every call. Here the weights are packed once, when they are loaded. A
+//! panel has as many outputs as fill the processor's vector registers with the sums of [`ROWS`] rows (as in Goto and
+//! van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"). Bias and GELU are applied while the result
+//! is in the nearest cache. Over 2,000 short texts on 2 cores of an EPYC, in one run: 380 texts/s, 350 with the crate
+//! gemm, 256 with onnxruntime (`./justw bench-embed`).
 
 use pulp::{Arch, Simd, WithSimd};
 
 use super::kernels::gelu;
 
-/// Rows of `x` that are multiplied at once: with 4 vectors of outputs each, 24 sums in 32 registers.
+/// Rows of `x` that are multiplied at once. With 4 vectors of outputs for each, 24 sums are in 32 registers.
 const ROWS: usize = 6;
 
 /// A layer's weights and bias.
 pub(super) struct Linear {
-    /// A panel after the other; in each, for every input, the weights of the panel's outputs. The last is filled up with
-    /// zeros.
+    /// The panels, one after the other. A panel has the weights of its outputs for each input. The last one is padded
+    /// with zeros.
     panels: Vec<f32>,
     bias: Vec<f32>,
     inputs: usize,
 }
 
-/// What follows the product.
+/// The operation after the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
-    /// Nothing: the bias is left to [`add_norm`](super::kernels::add_norm).
+    /// None: [`add_norm`](super::kernels::add_norm) adds the bias.
     Nothing,
     /// The bias is added.
     Bias,
-    /// The bias is added, and the sum goes through GELU.
+    /// The bias is added, then GELU is applied.
     Gelu,
 }
 
 impl Linear {
-    /// Of `weight`, a row of inputs for each output, as many as `bias` has.
+    /// Packs `weight`, which has a row of inputs for each output. `bias` has a number for each output.
     pub(super) fn new(weight: &[f32], bias: Vec<f32>) -> Self {
         let (outputs, width) = (bias.len(), panel_width());
         let inputs = weight.len() / outputs;
@@ -48,15 +48,15 @@ impl Linear {
         Self { panels, bias, inputs }
     }
 
-    /// One number an output.
+    /// The bias of each output.
     pub(super) fn bias(&self) -> &[f32] {
         &self.bias
     }
 
-    /// Writes a row of outputs to `out` for each row of inputs in `x`, on this thread. `packed` is room to work in.
+    /// Writes a row of outputs to `out` for each row of inputs in `x`, on this thread. `packed` is scratch space.
     ///
     /// # Panics
-    /// When `x` or `out` does not have whole rows, as many the one as the other: a bug in the model's code.
+    /// If `x` and `out` do not have the same number of whole rows. That is a bug in the model's code.
     pub(super) fn apply(&self, x: &[f32], out: &mut [f32], finish: Finish, packed: &mut Vec<f32>) {
         let rows = x.len() / self.inputs;
         assert!(x.len() == rows * self.inputs && out.len() == rows * self.bias.len(), "rows do not match");
@@ -65,7 +65,8 @@ impl Linear {
     }
 }
 
-/// Blocks of [`ROWS`] rows; in each, for every column, the rows' elements. The last is filled up with zeros.
+/// Packs `x` into blocks of [`ROWS`] rows. A block has its rows' elements column by column. The last one is padded with
+/// zeros.
 fn pack(x: &[f32], columns: usize, packed: &mut Vec<f32>) {
     packed.clear();
     packed.resize((x.len() / columns).div_ceil(ROWS) * ROWS * columns, 0.0);
@@ -85,7 +86,7 @@ fn pack(x: &[f32], columns: usize, packed: &mut Vec<f32>) {
     }
 }
 
-/// Outputs in a panel, on this processor.
+/// The outputs of a panel, on this processor.
 fn panel_width() -> usize {
     struct Width;
     impl WithSimd for Width {
@@ -99,7 +100,7 @@ fn panel_width() -> usize {
     Arch::new().dispatch(Width)
 }
 
-/// Vectors of outputs in a panel: 6 × 4 sums fit 32 registers, 6 × 2 fit 16.
+/// The vectors of outputs in a panel. 6 × 4 sums fit into 32 registers, 6 × 2 into 16.
 const fn vectors<S: Simd>() -> usize {
     if S::REGISTER_COUNT >= 32 { 4 } else { 2 }
 }
@@ -151,7 +152,7 @@ impl Product<'_> {
     }
 }
 
-/// The sums over all inputs of a block's rows times a panel's outputs.
+/// The products of a block's rows with a panel's outputs.
 #[inline(always)]
 fn multiply<S: Simd, const VECTORS: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! Matrix products, through the crate gemm: the one place with `unsafe`, because gemm takes pointers.
+//! Matrix products by the crate gemm. This is the only place with `unsafe`, because gemm takes pointers.
 
 use gemm::Parallelism;
 
@@ -13,12 +13,12 @@ pub(super) struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Rows of `columns` elements whose starts are `row_stride` apart.
+    /// A matrix of rows of `columns` elements. The rows start `row_stride` elements apart.
     pub(super) fn rows(data: &'a [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
         Self { data, rows, columns, row_stride, column_stride: 1 }
     }
 
-    /// The same elements with rows and columns exchanged.
+    /// The transposed matrix, of the same elements.
     pub(super) fn transposed(self) -> Self {
         Self {
             data: self.data,
@@ -29,7 +29,7 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// One past the last element that the shape reaches.
+    /// The index after the last element.
     fn end(&self) -> usize {
         if self.rows == 0 || self.columns == 0 {
             return 0;
@@ -38,10 +38,10 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// `out = left · right` on this thread, with the rows of `out` starting `out_stride` apart.
+/// `out = left · right` on this thread. The rows of `out` start `out_stride` elements apart.
 ///
 /// # Panics
-/// When a shape does not fit its slice or its neighbour: a bug in the model's code, not in its input.
+/// If a shape does not fit its slice or the other matrix. That is a bug in the model's code.
 #[allow(unsafe_code)]
 pub(super) fn multiply(out: &mut [f32], out_stride: usize, left: Matrix, right: Matrix) {
     let (m, k, n) = (left.rows, left.columns, right.columns);

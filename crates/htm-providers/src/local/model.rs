@@ -1,4 +1,4 @@
-//! The loaded model: texts in, unit vectors out, on its own threads.
+//! The loaded model. It turns texts into unit vectors, on its own threads.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use super::windows::{Prefix, Window, Windows, batches};
 use crate::codes::bad_value;
 use crate::pool::pool;
 
-/// The most tokens that a thread takes at once: enough that gemm's packing of the weights pays, few enough
-/// that what lies between two products stays near the core. `bench` on 2 cores of an EPYC:
-/// 256 gives 397 texts/s, 512 gives 432, 1,024 gives 435.
+/// The most tokens that a thread processes at once: enough to make each product efficient, and few enough to keep the
+/// intermediate results in the core's cache. `bench` on 2 cores of an EPYC: 256 gives 397 texts/s, 512 gives 432, 1,024
+/// gives 435.
 pub(super) const BATCH_TOKENS: usize = 512;
 
 /// The models of this process, by directory and threads.
@@ -36,7 +36,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The model of `dir`, shared with everyone in this process who has it already.
+    /// The model of `dir`, shared within this process.
     pub(super) fn shared(dir: &Path, threads: usize) -> Result<Arc<Self>> {
         static LOADED: LazyLock<Loaded> = LazyLock::new(Mutex::default);
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,27 +49,27 @@ impl Model {
         Ok(model)
     }
 
-    /// The model by name.
+    /// The model's name.
     pub(super) fn name(&self) -> &ModelName {
         &self.name
     }
 
-    /// The length of its vectors.
+    /// The length of the vectors.
     pub(super) fn dimensions(&self) -> usize {
         self.encoder.config.hidden_size
     }
 
-    /// What the model's files say of it.
+    /// The model's properties.
     pub(super) fn facts(&self) -> ModelFacts {
         facts(&self.encoder.config, &self.sentence)
     }
 
-    /// `text`, to stand before each text. The error says that it is too long for the model.
+    /// Makes a prefix of `text`. An error if it is too long for the model.
     pub(super) fn prefix(&self, text: &str) -> Result<Prefix, String> {
         self.windows.prefix(text)
     }
 
-    /// [`embed_blocking`](Self::embed_blocking) on a thread of tokio's that may block.
+    /// As [`embed_blocking`](Self::embed_blocking), on a blocking thread of tokio.
     pub(super) async fn embed(
         self: &Arc<Self>,
         texts: Vec<String>,
@@ -80,8 +80,8 @@ impl Model {
         joined.unwrap_or_else(|error| Err(self.failed(format!("inference ended early: {error}"))))
     }
 
-    /// One embedding a text. A text longer than the model's window is the mean of its windows, weighted by
-    /// their tokens: nothing is cut off.
+    /// Embeds texts. A text longer than the window gets the mean of its windows, weighted by their tokens. Nothing is
+    /// cut off.
     pub(super) fn embed_blocking(
         &self,
         texts: &[String],
@@ -91,11 +91,12 @@ impl Model {
             let windows = self.windows.split(texts, prefix).map_err(|error| self.failed(error))?;
             let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
             let threads = self.threads.current_num_threads();
-            // As many batches for one thread as for another: with 5 for 2 threads, one idles a fifth of the time.
+            // The same number of batches for each thread. With 5 batches for 2 threads, one would idle a fifth of the
+            // time.
             let rounds = total.div_ceil(threads * BATCH_TOKENS).max(1);
             let longest = windows.iter().map(|window| window.tokens.len()).max().unwrap_or(0);
             let budget = total.div_ceil(threads * rounds) + longest / 2;
-            // One batch at a time is taken by each thread, so that a slow one does not make the others wait.
+            // Each thread takes one batch at a time, so that a slow one does not delay the others.
             let pooled: Vec<Vec<Vec<f32>>> =
                 batches(&windows, budget).into_par_iter().with_max_len(1).map(|run| self.run(run)).collect();
             let mut parts: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
@@ -136,7 +137,7 @@ impl Model {
     }
 }
 
-/// What the files of `dir` say, without its weights.
+/// Reads the properties of the model of `dir`, without its weights.
 pub(super) fn read_facts(dir: &Path) -> Result<ModelFacts> {
     let modules = Modules::load(dir)?;
     let config = Config::load(&modules.encoder)?;

@@ -1,24 +1,24 @@
-//! How near texts are to the terms of the ontology, and which terms are near enough.
+//! The similarity of texts to the terms of the ontology, and the choice of the nearest ones.
 //!
-//! A text's similarity to a described term is the mean of two: the cosine with the whole description, and that with
-//! its nearest clause. From it half of the text's mean similarity to all terms of the templates is taken (its background):
-//! some sentences are a little near to everything. A tag in use that nobody described has its name only: the nearer of
-//! the whole path and its last level counts. What remains is the tag's confidence. A term is proposed by the name that
-//! it has in the namespace ([`Naming`]).
+//! A text's similarity to a described term is the mean of two cosines: with the whole description, and with its nearest
+//! clause. The similarity to an undescribed tag in use is the larger of two cosines: with the whole path, and with its
+//! last level. The text's background is subtracted: half of its mean similarity to all terms of the templates, because
+//! some sentences are a little near to everything. The result is the tag's confidence. A term is proposed by its name
+//! in the namespace ([`Naming`]).
 //!
-//! Precision / recall of full paths on the labelled texts (`tests/data/tagging`, without key phrases; the third column's
-//! texts were written when all was chosen):
+//! Precision / recall of full paths on the labelled texts (`tests/data/tagging`, without key phrases; the texts of the
+//! third column were written after all choices):
 //!
 //! | | tuning | held out | fresh |
 //! |---|---|---|---|
 //! | short descriptions, whole only, at 0.28 | 0.71 / 0.63 | 0.69 / 0.67 | 0.63 / 0.55 |
 //! | and clauses, at 0.30 | 0.80 / 0.63 | 0.72 / 0.65 | 0.65 / 0.66 |
 //! | and less background, at 0.26 | 0.79 / 0.67 | 0.75 / 0.68 | 0.67 / 0.61 |
-//! | and descriptions that name examples, at 0.28 | 0.90 / 0.84 | 0.87 / 0.83 | 0.77 / 0.59 |
+//! | and descriptions with examples, at 0.28 | 0.90 / 0.84 | 0.87 / 0.83 | 0.77 / 0.59 |
 //!
-//! Tried and left out: the parents' names before the description, a vector mixed with the parent's, each term's mean
-//! similarity to the others taken off (hubness), which gained nothing on the tuning half; vectors less their mean, words
-//! that text and description share, which gained 0.01 at most.
+//! Tried without any gain on the tuning half: the parents' names before the description, a mix with the parent's
+//! vector, and subtracting each term's mean similarity to the others (hubness). Tried with a gain of 0.01 at most:
+//! vectors less their mean, and words that text and description share.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,34 +28,35 @@ use htm_core::tag::{FormerNames, TagPath, TagRules};
 
 use super::matmul::{Matrix, multiply};
 
-/// The similarity from which a term is a tag: where precision and recall meet on the tuning half.
+/// The least similarity of a tag: precision and recall are equal here on the tuning half.
 pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
-/// Changes with the rules below, so that what an older version tagged can be replayed.
+/// The version of the rules below. It changes with them, so that texts can be tagged again.
 pub(super) const RULES: &str = "4";
-/// A term this much below the best one is about something else.
+/// Terms with a similarity further below the best one are not proposed.
 const MARGIN: f32 = 0.09;
-/// The part of a text's background that is taken from its similarities.
+/// The part of a text's mean similarity that is subtracted.
 const BACKGROUND: f32 = 0.5;
-/// What a tag in use is ahead of a term that nobody has used, in the order only.
+/// The advantage of a tag in use over an unused term. It only affects the order.
 const IN_USE: f32 = 0.02;
-/// The cosine from which a phrase stands for its text.
+/// The least cosine of a text and its key phrase.
 const CENTRAL: f32 = 0.5;
-/// The same for a phrase below a known root, which says the half already.
+/// The least cosine of a text and its key phrase below a known root. It is lower, because the root is evidence too.
 const CENTRAL_BELOW: f32 = 0.4;
-/// The similarity from which a text and its phrase may be below a term's root.
+/// The least similarity of a term to both the text and the key phrase, for the phrase to stand below the term's root.
 const ROOT: f32 = 0.23;
 
-/// Terms with their vectors: the first of a term is its whole, the others its clauses.
+/// Terms with their vectors. The first vector of a term is that of its name and description, the others are its
+/// clauses'.
 pub(super) struct Terms {
     paths: Vec<TagPath>,
     width: usize,
-    /// Row after row, so that all similarities are one matrix product.
+    /// One matrix, so that all similarities are one product.
     vectors: Vec<f32>,
-    /// The row after the last one of each term.
+    /// The end of each term's rows, exclusive.
     ends: Vec<usize>,
 }
 
-/// How what is proposed is called: by the configured rules, and by what the namespace made of its names.
+/// The names of proposed tags, by the configured rules and the namespace's changes of names.
 #[derive(Clone)]
 pub(super) struct Naming {
     pub(super) rules: TagRules,
@@ -63,21 +64,21 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    /// None for what is not to be proposed.
+    /// The tag's name; none if it must not be proposed.
     pub(super) fn of(&self, path: &str) -> Option<TagPath> {
         self.former.called_now(&self.rules, path)
     }
 }
 
-/// What texts are compared with.
+/// The terms and tags to compare texts with.
 pub(super) struct Nearness {
     /// The terms of the templates.
     pub(super) terms: Arc<Terms>,
-    /// What each is called; none of one that is not proposed.
+    /// The name of each of these terms; none if it must not be proposed.
     pub(super) called: Vec<Option<TagPath>>,
-    /// Tags that are described in the namespace.
+    /// Tags with a description in the namespace.
     pub(super) described: Terms,
-    /// Tags in use that nobody described.
+    /// Tags in use without a description.
     pub(super) undescribed: Terms,
     pub(super) naming: Naming,
     pub(super) used: HashSet<TagPath>,
@@ -89,14 +90,14 @@ impl Terms {
         Self { paths: Vec::new(), width, vectors: Vec::new(), ends: Vec::new() }
     }
 
-    /// Adds a term with its rows, one after another.
+    /// Adds a term. `rows` are the components of its vectors, one vector after another.
     pub(super) fn push(&mut self, path: TagPath, rows: impl Iterator<Item = f32>) {
         self.paths.push(path);
         self.vectors.extend(rows);
         self.ends.push(self.vectors.len() / self.width);
     }
 
-    /// For each text and each term what `combine` makes of the cosines with the term's rows.
+    /// A similarity for each text and each term. `combine` makes it from the cosines with the term's vectors.
     fn similarities(&self, texts: &[Vec<f32>], combine: impl Fn(&[f32]) -> f32) -> Vec<Vec<f32>> {
         let rows = self.vectors.len() / self.width;
         if rows == 0 {
@@ -125,7 +126,7 @@ impl Terms {
 }
 
 impl Nearness {
-    /// The tags of each text, best first, of different branches.
+    /// The tags of each text, the best first. None is an ancestor of another.
     pub(super) fn tags(&self, texts: &[Vec<f32>], max_tags: usize) -> Vec<Vec<TagSuggestion>> {
         let described = self.similarities(texts);
         let named = self.undescribed.similarities(texts, greatest);
@@ -138,8 +139,8 @@ impl Nearness {
         each.collect()
     }
 
-    /// The phrase that stands for a text that no term is near to: below the root of a term that both are somewhat
-    /// near to, else alone.
+    /// The key phrase of a text without a near term. It stands below the root of a term that is somewhat near to both
+    /// text and phrase, else alone.
     pub(super) fn key_phrase(
         &self,
         text: &[f32],
@@ -147,7 +148,7 @@ impl Nearness {
         vectors: &[Vec<f32>],
     ) -> Option<TagSuggestion> {
         let best = vectors.iter().map(|vector| cosine(text, vector)).zip(0..).max_by(|a, b| {
-            // The earlier one of two that are as near.
+            // Of equally near phrases, the earlier one.
             a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))
         });
         let (similarity, index): (f32, usize) =
@@ -170,12 +171,13 @@ impl Nearness {
         Some(TagSuggestion { path: path?, confidence: Some(similarity.clamp(0.0, 1.0)) })
     }
 
-    /// What the terms, then the described tags are called.
+    /// The names of the terms, then those of the described tags.
     fn described_as(&self) -> impl Iterator<Item = Option<&TagPath>> {
         self.called.iter().map(Option::as_ref).chain(self.described.paths.iter().map(Some))
     }
 
-    /// The similarities of each text to the terms and the described tags, less its background, and that background.
+    /// The similarities of each text to the terms and the described tags, less its background, together with the
+    /// background.
     fn similarities(&self, texts: &[Vec<f32>]) -> Vec<(Vec<f32>, f32)> {
         let whole_and_clause = |cosines: &[f32]| match cosines {
             [whole, clauses @ ..] if !clauses.is_empty() => 0.5 * (whole + greatest(clauses)),
@@ -192,8 +194,9 @@ impl Nearness {
         self.terms.similarities(texts, whole_and_clause).into_iter().zip(own).map(less_background).collect()
     }
 
-    /// At least the threshold near, within [`MARGIN`] of the best, and without ancestors of what is chosen. A tag that was
-    /// split gives way to those in its place, however much nearer it is; where none of them is near, it is the rest.
+    /// Chooses terms with at least the threshold, within [`MARGIN`] of the best, and without ancestors of chosen ones.
+    /// A split tag is replaced by its near successors, even if it is much nearer. Without a near successor, it becomes
+    /// the split's tag for the rest.
     fn nearest<'a>(
         &self,
         terms: impl Iterator<Item = (&'a TagPath, f32)>,

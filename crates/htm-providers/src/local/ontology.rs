@@ -1,4 +1,4 @@
-//! The terms that local tags are chosen from.
+//! The terms of the local tagger.
 
 use htm_core::Result;
 
@@ -6,8 +6,8 @@ use crate::templates;
 
 pub(super) use crate::templates::Term;
 
-/// The terms of `templates`, which are built-in names or paths. A term that is in two of them comes twice,
-/// with a description each: `finance` is another thing at home than in a company.
+/// Reads the terms of `templates`, which are built-in names or paths. A term of two templates occurs twice, each with
+/// its own description: `finance` at home differs from `finance` in a company.
 pub(super) fn load(templates: &[String]) -> Result<Vec<Term>> {
     let mut terms = Vec::new();
     for template in templates {
@@ -17,10 +17,10 @@ pub(super) fn load(templates: &[String]) -> Result<Vec<Term>> {
 }
 
 impl Term {
-    /// What is embedded of it: its name with the whole description, then each clause of the description alone.
+    /// The lines to embed: the name with the whole description, then each clause of the description.
     ///
-    /// A text is about one of the things that a description counts up, and nearest to that clause; the whole keeps a
-    /// clause from pulling in what only sounds like it.
+    /// A text is usually about one of the things that a description lists, and is nearest to that clause. The whole
+    /// line keeps a clause from attracting texts that only sound similar.
     pub(super) fn lines(&self) -> Vec<String> {
         let leaf = self.path.leaf().replace('-', " ");
         let mut lines = vec![format!("{leaf}: {}", self.description)];

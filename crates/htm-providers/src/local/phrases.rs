@@ -1,20 +1,20 @@
-//! Key phrases: what a text names, as candidates for a new tag when no known one is near.
+//! Key phrases: candidates for a new tag of a text without a near term.
 //!
-//! As RAKE does (Rose et al. 2010, "Automatic Keyword Extraction from Individual Documents"), words between stop
-//! words and punctuation are what may name something; as in KeyBERT, the one whose embedding is nearest to the whole
-//! text's is the key. A phrase has one or two words: longer ones of short texts are rarely met again, and a tag is for
-//! what comes again. The crates looked at (`rake`, `keyphrases`, `keyword_extraction`) rank by frequency alone, which
-//! says nothing in one to three sentences; the last is under the LGPL.
+//! Candidates are the words between stop words and punctuation, as in RAKE (Rose et al. 2010, "Automatic Keyword
+//! Extraction from Individual Documents"). The key phrase is the candidate whose embedding is nearest to the text's, as
+//! in KeyBERT. A phrase has one or two words, because longer phrases of short texts rarely recur, and a tag should
+//! recur. The crates `rake`, `keyphrases` and `keyword_extraction` rank by frequency alone, which means little in one
+//! to three sentences. The last one is under the LGPL.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// The most candidates of a text, each costs an embedding of some four tokens.
+/// The most candidates per text. Each costs an embedding of about four tokens.
 const MAX_PHRASES: usize = 8;
-/// A text with fewer words that name something is small talk.
+/// A text with fewer naming words is small talk.
 const MIN_WORDS: usize = 3;
 
-/// The phrases of `text` in lower case, in order, each once; none for small talk.
+/// The distinct phrases of `text` in lower case, in order. None for small talk.
 pub(super) fn candidates(text: &str) -> Vec<String> {
     let (mut phrases, mut words): (Vec<String>, usize) = (Vec::new(), 0);
     let mut run: Vec<String> = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn candidates(text: &str) -> Vec<String> {
     if words < MIN_WORDS { Vec::new() } else { phrases }
 }
 
-/// Whether `text` holds no word that could say what it is about.
+/// Whether `text` has no word that could name a topic.
 pub(super) fn is_small_talk(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
     !words.any(|word| {
@@ -48,7 +48,7 @@ pub(super) fn is_small_talk(text: &str) -> bool {
     })
 }
 
-/// Empties `run` into `phrases`: its only word, else each two that stand together.
+/// Moves `run` to `phrases`: its only word, else each pair of adjacent words.
 fn take(run: &mut Vec<String>, phrases: &mut Vec<String>) {
     let found: Vec<String> =
         if run.len() == 1 { run.clone() } else { run.windows(2).map(|two| two.join(" ")).collect() };
@@ -64,8 +64,8 @@ fn ends_phrase(c: char) -> bool {
     !c.is_alphanumeric() && !matches!(c, '-' | '\'' | '’' | '_' | '/')
 }
 
-/// Whether a word may be a part of a name. What ends like an English participle or adverb mostly is one; a word with
-/// a digit or a mark inside is an identifier of one text.
+/// Whether a word may be part of a name. English participles and adverbs are excluded by their endings. Words with
+/// digits or marks are excluded too, because they are mostly identifiers of a single text.
 fn names_something(word: &str) -> bool {
     word.chars().count() >= 3
         && word.len() <= 40

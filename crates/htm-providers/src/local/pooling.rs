@@ -1,15 +1,15 @@
-//! One vector of a text's tokens.
+//! Pooling: from the vectors of a text's tokens to one vector.
 
 use super::kernels::add_rows;
 
-/// How a text's vector is made of its tokens'.
+/// The kind of pooling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pooling {
-    /// Their mean. The sum over the square root of their number points the same way, and length is lost anyway.
+    /// The mean. `mean_sqrt_len_tokens` has the same direction, and vectors are normalised afterwards.
     Mean,
-    /// The first token's, which stands for the whole.
+    /// The vector of the first token.
     First,
-    /// The greatest of each component.
+    /// The maximum of each component.
     Max,
 }
 
@@ -17,7 +17,7 @@ impl Pooling {
     /// Every word that [`of_word`](Self::of_word) knows.
     pub(super) const WORDS: &'static str = "mean, mean_sqrt_len_tokens, cls, max";
 
-    /// The pooling of sentence-transformers' name.
+    /// The pooling of a name in sentence-transformers.
     pub(super) fn of_word(word: &str) -> Option<Self> {
         match word {
             "mean" | "mean_sqrt_len_tokens" => Some(Self::Mean),
@@ -27,7 +27,7 @@ impl Pooling {
         }
     }
 
-    /// Its name.
+    /// The name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -36,7 +36,7 @@ impl Pooling {
         }
     }
 
-    /// The vector of `rows`, at least one, each of `width`.
+    /// Pools `rows` of `width` components, at least one.
     pub(super) fn of(self, rows: &[f32], width: usize) -> Vec<f32> {
         match self {
             Self::Mean => {

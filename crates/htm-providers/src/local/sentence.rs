@@ -1,4 +1,4 @@
-//! What sentence-transformers writes beside an encoder: pooling, the window, and what is put before a text.
+//! The files of sentence-transformers beside an encoder: pooling, window and prefixes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,33 +11,34 @@ use super::config::Config;
 use super::files::{bad, missing, read_json, unsupported};
 use super::pooling::Pooling;
 
-/// How a directory's encoder is used for sentences.
+/// How an encoder is used for sentences.
 #[derive(Debug)]
 pub(super) struct Sentence {
     pub(super) pooling: Pooling,
-    /// Whether the model's own files bring its vectors to unit length. Ours have it always.
+    /// Whether the model's files ask for vectors of unit length. HTM normalises in any case.
     pub(super) normalised: bool,
-    /// Tokens that the model reads at once, with its marks.
+    /// The window in tokens, with the marks.
     pub(super) window: usize,
-    /// Whether texts are lower-cased before the tokenizer sees them.
+    /// Whether texts are lower-cased before tokenization.
     pub(super) lower_case: bool,
-    /// Put before a text that is to be found; none where the files say nothing.
+    /// The prefix of documents. None if the files name none.
     pub(super) document_prefix: Option<String>,
-    /// Put before a query.
+    /// The prefix of queries. None if the files name none.
     pub(super) query_prefix: Option<String>,
 }
 
 /// The directories of a model's parts, by `modules.json`.
 #[derive(Debug)]
 pub(super) struct Modules {
-    /// Where the encoder's own files are.
+    /// The encoder's directory.
     pub(super) encoder: PathBuf,
     pooling: Option<PathBuf>,
     normalised: bool,
 }
 
 impl Modules {
-    /// Reads `modules.json` of `dir`; without one, the encoder is there and its tokens' mean is taken.
+    /// Reads `modules.json` of `dir`. Without the file, the encoder is in `dir`, and the pooling in `1_Pooling` or the
+    /// mean.
     pub(super) fn load(dir: &Path) -> Result<Self> {
         #[derive(Deserialize)]
         struct Module {
@@ -52,7 +53,7 @@ impl Modules {
             return Ok(found);
         };
         for module in modules {
-            // The packages before the last name differ between versions.
+            // The package before the class name differs between versions.
             match module.r#type.rsplit('.').next().unwrap_or_default() {
                 "Transformer" => found.encoder = dir.join(module.path),
                 "Pooling" => found.pooling = Some(dir.join(module.path)),
@@ -67,7 +68,7 @@ impl Modules {
 }
 
 impl Sentence {
-    /// Reads what stands beside the encoder of `config` in `dir` and in its parts.
+    /// Reads the files beside the encoder of `config`, in `dir` and its parts.
     pub(super) fn load(dir: &Path, modules: &Modules, config: &Config) -> Result<Self> {
         let pooling = match &modules.pooling {
             Some(part) => pooling(&part.join("config.json"), config.hidden_size)?,
@@ -86,7 +87,7 @@ impl Sentence {
     }
 }
 
-/// The pooling that a file asks for: a word, or in older files a flag a kind.
+/// Reads the pooling of a file: a word, or in older files a flag for each kind.
 fn pooling(path: &Path, width: usize) -> Result<Pooling> {
     let Some(file) = read_json::<Map<String, Value>>(path)? else {
         return Err(missing(path));
@@ -115,8 +116,8 @@ fn pooling(path: &Path, width: usize) -> Result<Pooling> {
     Pooling::of_word(&word).ok_or_else(|| unsupported(path, "pooling_mode", word, Pooling::WORDS))
 }
 
-/// The window, with the marks, and whether texts are lower-cased. The window is that of `sentence_bert_config.json`, else
-/// that of `tokenizer_config.json`, and never more than there are positions.
+/// Reads the window, with the marks, and whether texts are lower-cased. The window is that of
+/// `sentence_bert_config.json`, else of `tokenizer_config.json`, and at most the number of positions.
 fn reading(dir: &Path, config: &Config) -> Result<(usize, bool)> {
     #[derive(Default, Deserialize)]
     struct SentenceBert {
@@ -126,7 +127,7 @@ fn reading(dir: &Path, config: &Config) -> Result<(usize, bool)> {
     }
     #[derive(Default, Deserialize)]
     struct TokenizerConfig {
-        /// As a float: "no limit" is written as 10^30.
+        /// A float, because "no limit" is written as 10^30.
         model_max_length: Option<f64>,
     }
     let path = dir.join("sentence_bert_config.json");
@@ -135,7 +136,7 @@ fn reading(dir: &Path, config: &Config) -> Result<(usize, bool)> {
         Some(window) => window,
         None => {
             let file = read_json::<TokenizerConfig>(&dir.join("tokenizer_config.json"))?.unwrap_or_default();
-            // A float beyond usize's range becomes its greatest value.
+            // A float beyond usize's range becomes the maximum.
             file.model_max_length.map_or(usize::MAX, |window| window as usize)
         }
     };
@@ -146,7 +147,7 @@ fn reading(dir: &Path, config: &Config) -> Result<(usize, bool)> {
     Ok((window, sentence.do_lower_case))
 }
 
-/// What is put before a document and before a query; none where the file names nothing for it.
+/// Reads the prefixes of documents and of queries. None if the file names none.
 fn prefixes(path: &Path) -> Result<[Option<String>; 2]> {
     #[derive(Default, Deserialize)]
     struct File {
@@ -163,9 +164,9 @@ fn prefixes(path: &Path) -> Result<[Option<String>; 2]> {
         Some(name) => named(name),
         None => None,
     };
-    // The names, and their order, are those of sentence-transformers' encode_document and encode_query.
+    // The names and their order are those of sentence-transformers' encode_document and encode_query.
     let documents = || ["document", "passage", "corpus"].into_iter().filter_map(named);
-    // An empty "document" is written beside a "passage" by versions from 5 on, which nobody asked for.
+    // Versions from 5 on write an empty "document" beside a "passage".
     let document = documents().find(|prompt| !prompt.is_empty()).or_else(|| documents().next());
     Ok([document.or_else(|| default.clone()), named("query").or(default)])
 }

@@ -1,5 +1,5 @@
-//! Tags without a language model: the terms of the ontology whose embedding is nearest to the text's; where none is
-//! near, a phrase of the text itself.
+//! The local tagger, without a language model. It proposes the terms of the ontology whose embeddings are nearest to
+//! the text's, or else a key phrase of the text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,12 +20,12 @@ use super::phrases;
 use crate::codes::bad_value;
 use crate::hash::fnv1a;
 
-/// The most tags in use that are compared, the most used first: each costs two embeddings once.
+/// The most tags in use that are compared, the most used first. Each costs two embeddings once.
 const MAX_IN_USE: usize = 2_000;
-/// Tags in use whose vectors are kept, across namespaces; beyond, all are dropped and made anew.
+/// The most tags in use whose vectors are kept, across namespaces. A full cache is cleared.
 const MAX_CACHED: usize = 20_000;
 
-/// Proposes the nearest terms of its templates and of the tags in use, else a key phrase.
+/// Proposes the nearest terms of its templates and tags in use, else a key phrase.
 pub(super) struct LocalTagger {
     model: Arc<Model>,
     version: String,
@@ -34,7 +34,7 @@ pub(super) struct LocalTagger {
     rules: TagRules,
     terms: Vec<Term>,
     embedded: OnceCell<Arc<Terms>>,
-    /// The rows of tags in use, by the lines that they were made of.
+    /// The vectors of tags in use, by their embedded lines.
     in_use: Mutex<HashMap<String, Arc<[f32]>>>,
 }
 
@@ -74,7 +74,7 @@ impl LocalTagger {
         made.await.cloned()
     }
 
-    /// What texts are compared with in a namespace.
+    /// The terms and tags of a namespace to compare texts with.
     async fn nearness(&self, ontology: &KnownTags) -> Result<Nearness, ProviderError> {
         let naming = Naming { rules: self.rules.clone(), former: ontology.former.clone() };
         let mut called: Vec<Option<TagPath>> =
@@ -88,7 +88,7 @@ impl LocalTagger {
             let mut of_templates =
                 self.terms.iter().zip(&called).filter(|(_, called)| called.as_ref() == Some(&path));
             match &tag.description {
-                // What somebody said of it here stands for what a template says.
+                // A description in the namespace replaces the template's.
                 Some(about) if of_templates.by_ref().all(|(term, _)| term.description != *about) => {
                     called
                         .iter_mut()
@@ -113,7 +113,7 @@ impl LocalTagger {
         })
     }
 
-    /// Tags of a namespace, each with the lines that are embedded of it.
+    /// The vectors of tags, each with its lines to embed. Known ones come from the cache.
     async fn rows(&self, mut tags: Vec<(TagPath, Vec<String>)>) -> Result<Terms, ProviderError> {
         tags.sort();
         let cache = || self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +158,7 @@ impl LocalTagger {
         })
     }
 
-    /// Gives each text of `lists` without a tag its key phrase, if it has one.
+    /// Adds the key phrase, if there is one, of each text without tags in `lists`.
     async fn name_the_rest(
         &self,
         texts: &[String],

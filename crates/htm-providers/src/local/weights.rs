@@ -1,4 +1,4 @@
-//! `model.safetensors` of a model directory: the encoder's weights, whatever its family calls them.
+//! `model.safetensors` of a model directory: the encoder's weights, by its family's names.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ use super::linear::Linear;
 /// All weights, in f32.
 pub(super) struct Weights {
     pub(super) words: Vec<f32>,
-    /// A row a position, from a text's first on: its own vector plus that of token type 0.
+    /// A row for each position of a text: its vector plus that of token type 0.
     pub(super) positions: Vec<f32>,
-    /// What token type 1 has more than type 0; empty where there is one type only, or none.
+    /// The vector of token type 1 less that of type 0. Empty without a second type.
     pub(super) second: Vec<f32>,
     pub(super) embedding_norm: Norm,
     pub(super) layers: Vec<Layer>,
-    /// A row a bucket of distances, a column a head: what attention is biased by. Empty for no bias.
+    /// The bias of attention, with a row for each bucket of distances and a column for each head. Empty for no bias.
     pub(super) distance_bias: Vec<f32>,
 }
 
@@ -99,19 +99,19 @@ impl Weights {
 pub(super) struct Tensors<'a> {
     file: SafeTensors<'a>,
     path: PathBuf,
-    /// What may stand before a name.
+    /// The optional prefix of names.
     prefix: &'static str,
 }
 
 impl<'a> Tensors<'a> {
-    /// Those in `bytes`, which are the file at `path`.
+    /// Parses `bytes`, the content of the file at `path`.
     pub(super) fn new(bytes: &'a [u8], path: PathBuf, config: &Config) -> Result<Self> {
         let file = SafeTensors::deserialize(bytes).map_err(|error| bad(&path, error))?;
         Ok(Self { file, path, prefix: config.family.prefix() })
     }
 
     fn get(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        // A file with more than the encoder keeps the names below `bert.`.
+        // In a file with more than the encoder, the names have a prefix such as `bert.`.
         let tensor = self
             .file
             .tensor(name)
@@ -148,7 +148,7 @@ impl<'a> Tensors<'a> {
     }
 }
 
-/// The number that IEEE 754's binary16 writes as `bits`.
+/// The value of an IEEE 754 binary16.
 fn half(bits: u16) -> f32 {
     let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (u32::from(bits >> 10) & 0x1f, u32::from(bits) & 0x3ff);

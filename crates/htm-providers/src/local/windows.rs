@@ -1,4 +1,4 @@
-//! From texts to the token windows that the model reads.
+//! Tokenization of texts into windows.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// Reads `tokenizer.json` of `dir`, else `vocab.txt`, the words of a BERT that lower-cases.
+    /// Reads `tokenizer.json` of `dir`, else `vocab.txt`, the vocabulary of an uncased BERT.
     pub(super) fn load(dir: &Path, config: &Config) -> Result<Self> {
         let vocabulary = dir.join("vocab.txt");
         let (path, mut tokenizer) = match read(&dir.join("tokenizer.json")) {
@@ -37,10 +37,16 @@ impl Marked {
                 (path, tokenizer)
             }
         };
-        // The file asks for 128 tokens and padding to them; we split and pack instead.
+        // The file asks for truncation and padding. Texts are split and packed instead.
         tokenizer.with_truncation(None).map_err(|error| bad(&path, error))?.with_padding(None);
-        if tokenizer.get_vocab_size(true) > config.vocab_size {
-            return Err(bad(&path, format!("it has more tokens than the model, {}", config.vocab_size)));
+        // The encoder indexes its table of words by these ids.
+        let largest = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
+        if largest as usize >= config.vocab_size {
+            let reason = format!(
+                "it has more tokens than the model: the id {largest}, where the model has {}",
+                config.vocab_size
+            );
+            return Err(bad(&path, reason));
         }
         let [first, last] = match tokenizer.get_post_processor() {
             Some(_) => around(&path, &tokenizer)?,
@@ -57,7 +63,7 @@ impl Marked {
     }
 }
 
-/// The two marks that the tokenizer itself puts around a text.
+/// The two marks that the tokenizer puts around a text.
 fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2]> {
     let encoding = tokenizer.encode_fast("a", true).map_err(|error| bad(path, error))?;
     let (ids, marks) = (encoding.get_ids(), encoding.get_special_tokens_mask());
@@ -67,7 +73,7 @@ fn around(path: &Path, tokenizer: &Tokenizer) -> Result<[u32; 2]> {
     }
 }
 
-/// BERT's tokenizer for a vocabulary with a piece a line.
+/// BERT's tokenizer for a vocabulary with one piece per line.
 fn word_pieces(path: &Path) -> Result<Tokenizer> {
     let model = WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".into()).build();
     let mut tokenizer = Tokenizer::new(model.map_err(|error| bad(path, error))?);
@@ -80,24 +86,24 @@ fn word_pieces(path: &Path) -> Result<Tokenizer> {
 /// Splits texts into windows of tokens, each with the model's marks around it.
 pub(super) struct Windows {
     tokenizer: Tokenizer,
-    /// Tokens of text in a window; with the two marks it is as long as the model reads.
+    /// The tokens of text in a window: its length less the two marks.
     room: usize,
     first: u32,
     last: u32,
     lower_case: bool,
 }
 
-/// What stands before each text that is embedded.
+/// A prefix of texts.
 #[derive(Debug, Default)]
 pub(super) struct Prefix {
     text: String,
     tokens: Vec<u32>,
 }
 
-/// A part of a text, as the model reads it.
+/// A part of a text, as tokens.
 #[derive(Debug, PartialEq)]
 pub(super) struct Window {
-    /// Which text.
+    /// The index of the text.
     pub(super) text: usize,
     /// `[CLS]`, tokens, `[SEP]`.
     pub(super) tokens: Vec<u32>,
@@ -110,13 +116,13 @@ impl Windows {
         Ok(Self { tokenizer, room: sentence.window - 2, first, last, lower_case: sentence.lower_case })
     }
 
-    /// `text` as a prefix. The error says that it leaves too little of a window to texts.
+    /// Makes a prefix of `text`. An error if it takes more than half of a window.
     pub(super) fn prefix(&self, text: &str) -> Result<Prefix, String> {
         if text.is_empty() {
             return Ok(Prefix::default());
         }
         let text = self.cased(text);
-        // The space at its end belongs to the text's first token.
+        // Its final space belongs to the text's first token.
         let encoding =
             self.tokenizer.encode_fast(text.trim_end(), false).map_err(|error| error.to_string())?;
         let tokens = encoding.get_ids().to_vec();
@@ -126,9 +132,8 @@ impl Windows {
         Ok(Prefix { text, tokens })
     }
 
-    /// The windows of `texts`, in their order. A text that needs several is split into equal ones, not into
-    /// full ones and a rest: the rest would speak for a few words only. An empty text has one empty window. `prefix`
-    /// stands at the beginning of each window.
+    /// Splits `texts` into windows, in order. A long text is split into windows of equal size, because a short last
+    /// window would represent only a few words. An empty text has one empty window. Each window begins with `prefix`.
     pub(super) fn split(&self, texts: &[String], prefix: &Prefix) -> Result<Vec<Window>, String> {
         let plain = prefix.text.is_empty() && !self.lower_case;
         let changed: Vec<String> = match plain {
@@ -162,7 +167,7 @@ impl Windows {
     }
 }
 
-/// Runs of `windows` with at most `budget` tokens each (a longer window stands alone).
+/// Splits `windows` into runs of at most `budget` tokens. A longer window is a run of its own.
 pub(super) fn batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
     let (mut runs, mut start, mut tokens) = (Vec::new(), 0, 0);
     for (at, window) in windows.iter().enumerate() {
@@ -178,7 +183,7 @@ pub(super) fn batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
     runs
 }
 
-/// `ids` in as few parts of at most `room` as hold them, of equal size but for one; one empty part for none.
+/// Splits `ids` into the fewest parts of at most `room`. Their sizes differ by at most one. No ids give one empty part.
 fn even_parts(ids: &[u32], room: usize) -> impl Iterator<Item = &[u32]> {
     let count = ids.len().div_ceil(room).max(1);
     (0..count).map(move |part| &ids[part * ids.len() / count..(part + 1) * ids.len() / count])

@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::chat::{Chat, Said, Speaker, Turn};
 use crate::http::Http;
 
-/// Windows that are asked for, in tokens: few different ones, because Ollama loads the model anew for each.
+/// The possible windows in tokens. They are few, because Ollama reloads the model for each.
 const WINDOWS: [u64; 4] = [4_096, 8_192, 16_384, 32_768];
-/// Room for the answer, in tokens a text.
+/// The room for the answer, in tokens per text.
 const ANSWER_TOKENS: usize = 160;
 
 /// A chat model at Ollama.
@@ -22,7 +22,7 @@ pub(super) struct OllamaChat {
     http: Http,
 }
 
-/// Of the answer only what we use.
+/// The used fields of the answer.
 #[derive(Deserialize)]
 struct Answer {
     message: Message,
@@ -36,7 +36,7 @@ struct Message {
 }
 
 impl OllamaChat {
-    /// The chat model of `http`.
+    /// Makes the chat model of `http`.
     pub(super) fn new(http: Http) -> Self {
         Self { http }
     }
@@ -78,9 +78,9 @@ fn message(turn: &Turn) -> ChatMessage {
     }
 }
 
-/// The least window that holds a conversation of `bytes` and the answer for `texts`. Ollama's own default drops the
-/// beginning of a longer one, which is our rules, and says nothing. Three bytes a token is cautious for most
-/// languages.
+/// The smallest window for a conversation of `bytes` and the answer for `texts`. With Ollama's default window, the
+/// beginning of a longer conversation, which is the system prompt, would be dropped silently. Three bytes per token is
+/// a cautious estimate for most languages.
 fn window(bytes: usize, texts: usize) -> u64 {
     let needed = (bytes / 3 + texts * ANSWER_TOKENS + 256) as u64;
     WINDOWS.into_iter().find(|window| *window >= needed).unwrap_or(WINDOWS[WINDOWS.len() - 1])

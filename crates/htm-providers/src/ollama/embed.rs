@@ -16,7 +16,7 @@ use crate::prefix::Prefixes;
 use crate::requests::{Endpoint, Limits, embed};
 use crate::split::Window;
 
-/// Ollama states none. These keep a request short enough for a slow machine to answer by its deadline.
+/// Ollama states no limits. These keep a request short enough for a slow machine to answer in time.
 const LIMITS: Limits = Limits { inputs: 2048, tokens: 32_768 };
 
 pub(super) struct OllamaEmbedder {
@@ -69,7 +69,7 @@ impl Endpoint for OllamaEmbedder {
 
     async fn send(&self, inputs: Vec<String>, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError> {
         let (model, count) = (self.http.model(), inputs.len());
-        // Ollama's default cuts a text at the model's window and says nothing; an error can be acted upon.
+        // By default Ollama cuts a text at the model's window silently. With `false` it returns an error.
         let request = GenerateEmbeddingsRequest::new(model.name.clone(), EmbeddingsInput::Multiple(inputs))
             .truncate(false);
         let answer: GenerateEmbeddingsResponse = self.http.post("api/embed", &request, texts).await?;
@@ -81,10 +81,10 @@ impl Endpoint for OllamaEmbedder {
     }
 }
 
-/// The tokens that Ollama gives a model: the lesser of `num_ctx` in its library's model file and of the context
-/// length that the weights state.
+/// The window that Ollama gives a model, in tokens: the smaller of `num_ctx` in its library's model file and the
+/// context length of the weights.
 fn window(model: &str) -> usize {
-    /// BERT's, and so the least that most models of the library have.
+    /// BERT's window, the smallest of most models in the library.
     const DEFAULT: usize = 512;
     let known = [("nomic-embed-text", 2048), ("mxbai-embed-large", 512), ("all-minilm", 256)];
     known.iter().find(|(name, _)| model.contains(name)).map_or(DEFAULT, |(_, tokens)| *tokens)

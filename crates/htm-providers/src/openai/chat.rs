@@ -1,4 +1,4 @@
-//! `POST {base_url}/chat/completions`, with the answer's JSON schema where the server takes one.
+//! `POST {base_url}/chat/completions`, with the answer's JSON schema if the server supports one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,16 +14,16 @@ use serde_json::Value;
 use crate::chat::{Chat, Said, Speaker, Turn};
 use crate::http::Http;
 
-/// A chat model at a server that speaks OpenAI's API.
+/// A chat model at a server with OpenAI's API.
 pub(super) struct OpenAiChat {
     http: Http,
-    /// What the schema is called.
+    /// The schema's name.
     answer: &'static str,
-    /// Whether the server takes a schema, as far as is known.
+    /// Whether the server supports a schema. True until it rejects one.
     takes_schema: AtomicBool,
 }
 
-/// Of the answer only what we use.
+/// The used fields of the answer.
 #[derive(Deserialize)]
 struct Answer {
     choices: Vec<Choice>,
@@ -45,7 +45,7 @@ struct Message {
 }
 
 impl OpenAiChat {
-    /// The chat model of `http`, whose answers are `answer`.
+    /// Makes the chat model of `http`. `answer` is the name of the schema.
     pub(super) fn new(http: Http, answer: &'static str) -> Self {
         Self { http, answer, takes_schema: AtomicBool::new(true) }
     }
@@ -79,7 +79,7 @@ impl OpenAiChat {
             return error(ProviderErrorKind::BadResponse, "the answer has no choices");
         };
         if message.refusal.is_some() || finish_reason.as_deref() == Some("content_filter") {
-            return error(ProviderErrorKind::BadInput, "the model refused the text");
+            return error(ProviderErrorKind::BadInput, "the model rejected the text");
         }
         let cut_off = finish_reason.as_deref() == Some("length");
         Ok(Said { content: message.content.unwrap_or_default(), cut_off })
@@ -105,7 +105,7 @@ impl Chat for OpenAiChat {
                     tracing::info!(model = %self.http.model(), %error, "asking without a schema from here on");
                     self.takes_schema.store(false, Ordering::Relaxed);
                     if !calls.another().await {
-                        // The job comes back, and is then asked about without one.
+                        // The job is retried, then without a schema.
                         return Err(ProviderError { kind: ProviderErrorKind::BadResponse, ..error });
                     }
                 }
@@ -125,14 +125,14 @@ fn message(turn: &Turn) -> ChatCompletionRequestMessage {
     }
 }
 
-/// OpenAI's reasoning models answer 400 to any temperature but their own.
+/// OpenAI's reasoning models answer 400 to any temperature but the default.
 fn takes_temperature(model: &str) -> bool {
     !["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|reasoning| model.starts_with(reasoning))
 }
 
-/// Whether a server refused the schema and not the texts. Who has no structured output says 400 and names
-/// `response_format` (OpenAI's older models, DeepSeek, LM Studio with some engines); who has not all of JSON schema
-/// names the schema or the grammar that it makes of it (llama.cpp, vLLM), and some say so with 500.
+/// Whether a server rejected the schema and not the texts. Servers without structured output answer 400 and name
+/// `response_format` (OpenAI's older models, DeepSeek, LM Studio with some engines). Servers with partial support of
+/// JSON schema name the schema or the grammar (llama.cpp, vLLM), some with status 500.
 fn is_about_schema(error: &ProviderError) -> bool {
     let says = error.message.to_lowercase();
     matches!(error.kind, ProviderErrorKind::BadInput | ProviderErrorKind::Server)

@@ -27,8 +27,8 @@ pub(super) struct OpenAiEmbedder {
     prefixes: Prefixes,
 }
 
-/// Of the answer only what we use: compatible servers leave out `object` or `usage`, which async-openai's
-/// type demands.
+/// The used fields of the answer. async-openai's type requires `object` and `usage`, which compatible servers leave
+/// out.
 #[derive(Deserialize)]
 struct Answer {
     data: Vec<Item>,
@@ -56,7 +56,7 @@ impl OpenAiEmbedder {
         })
     }
 
-    /// The vectors by their `index`, each exactly once.
+    /// Orders vectors by their `index`. Each index must occur exactly once.
     fn ordered(&self, items: Vec<Item>, count: usize) -> Result<Vec<Vec<f32>>, ProviderError> {
         let broken =
             |message: String| ProviderError::new(self.http.model(), ProviderErrorKind::BadResponse, message);
@@ -120,13 +120,13 @@ impl Endpoint for OpenAiEmbedder {
     }
 }
 
-/// OpenAI's embedding models count in cl100k_base and take 8,191 tokens (the cookbook, "Embedding texts that are
-/// longer than the model's maximum context length"). What else speaks this API counts in its own way.
+/// The window of a model. OpenAI's embedding models use cl100k_base and accept 8,191 tokens (the cookbook, "Embedding
+/// texts that are longer than the model's maximum context length"). Other models use other tokenizers.
 fn window(settings: &OpenAiSettings) -> Window {
-    /// llama.cpp's server takes no input longer than its physical batch, 512 tokens unless `--ubatch-size` says
-    /// otherwise (<https://github.com/ggml-org/llama.cpp/pull/7389>); it is BERT's window too.
+    /// The physical batch of llama.cpp's server, 512 tokens unless `--ubatch-size` changes it
+    /// (<https://github.com/ggml-org/llama.cpp/pull/7389>). It is BERT's window too.
     const OTHERS: usize = 512;
-    // By more than `text-embedding-`: LM Studio puts that before every embedding model's name.
+    // `text-embedding-` alone is not enough: LM Studio puts it before every embedding model's name.
     let openai = ["text-embedding-3-", "text-embedding-ada-002"];
     match openai.iter().any(|name| settings.model.starts_with(name)) {
         true => Window::exact(settings.window.unwrap_or(8191), TokenEncoding::Cl100kBase),

@@ -1,4 +1,4 @@
-//! Tags by a chat model.
+//! The tagger by a chat model.
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, TagExtractor, TagOrigin, TagSuggestion};

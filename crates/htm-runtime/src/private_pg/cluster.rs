@@ -1,4 +1,4 @@
-//! One cluster: made by `initdb`, started and stopped by `pg_ctl`. Callers hold the server's lock.
+//! The cluster: created by `initdb`, started and stopped by `pg_ctl`. Callers hold the server's lock.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -28,21 +28,21 @@ use crate::paths::Paths;
 
 /// The database in the cluster.
 const DATABASE: &str = "htm";
-/// Its superuser; [`Settings`] say who may be it.
+/// The superuser. [`Settings`] has the users that may connect as it.
 const SUPERUSER: &str = "postgres";
-/// Part of the socket's name; no port is opened.
+/// Only a part of the socket's name. No port is opened.
 pub(super) const PORT: u16 = 5432;
 /// The socket's name.
 const SOCKET: &str = ".s.PGSQL.5432";
 /// `sockaddr_un.sun_path` holds 108 bytes on Linux, 104 on macOS, with the final NUL.
 const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 };
-/// How long a start may take, crash recovery included.
+/// The time limit of a start, including crash recovery.
 const START_DEADLINE: Duration = Duration::from_secs(120);
-/// How long the processes of a killed postmaster may take to notice and leave.
+/// The time limit for the processes of a killed postmaster to exit.
 const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
 /// The server's log, in the cluster's directory.
 const LOG: &str = "server.log";
-/// A log larger than this, in bytes, is put aside at the next start.
+/// A log larger than this, in bytes, is renamed at the next start.
 const LOG_MAX: u64 = 10 * 1024 * 1024;
 
 #[derive(Clone, Debug)]
@@ -54,13 +54,13 @@ pub(super) struct Cluster {
     pub(super) conf_dir: PathBuf,
 }
 
-/// What the cluster's server does.
+/// The state of the cluster's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerState {
     Stopped,
     /// Starting, recovering or stopping.
     Busy,
-    /// Ready for connections; its process id.
+    /// Ready for connections, with its process id.
     Ready(i32),
 }
 
@@ -70,7 +70,7 @@ impl Cluster {
         Self { installation, user, data: paths.data_dir(), socket_dir, conf_dir: paths.conf_dir() }
     }
 
-    /// A URL for sqlx and libpq; the socket's directory stands percent-encoded where a host would.
+    /// The URL for sqlx and libpq, with the socket's directory, percent-encoded, as the host.
     pub(super) fn url(&self) -> String {
         let host: String =
             self.socket_dir.as_os_str().as_bytes().iter().fold(String::new(), |host, byte| match byte {
@@ -80,7 +80,7 @@ impl Cluster {
         format!("postgres://{SUPERUSER}@{host}:{PORT}/{DATABASE}?sslmode=disable")
     }
 
-    /// Starts the server unless it runs; makes the cluster if there is none.
+    /// Starts the server unless it runs. Creates the cluster if there is none.
     pub(super) fn ensure_running(&self) -> Result<()> {
         let since = Instant::now();
         let mut said = false;
@@ -104,14 +104,14 @@ impl Cluster {
                 Ok(()) => return Ok(()),
                 Err(output) => {
                     let log = self.log_since(log_start);
-                    // The processes of a postmaster that was killed leave by themselves, a moment later.
+                    // The processes of a killed postmaster exit by themselves a moment later.
                     let orphans = log.contains("is still in use") || log.contains("already exists");
                     if !orphans || since.elapsed() > ORPHANS_DEADLINE {
                         let output = format!("{output}; server.log: {log}");
                         return Err(program("pg_ctl start", &output));
                     }
                     if !said {
-                        tracing::info!("waiting for the processes of a killed PostgreSQL to leave");
+                        tracing::info!("waiting for the processes of a killed PostgreSQL to exit");
                         said = true;
                     }
                     thread::sleep(Duration::from_millis(100));
@@ -135,11 +135,11 @@ impl Cluster {
         })
     }
 
-    /// What the server does, by its pid file, its process and its socket.
+    /// The server's state, by its pid file, process and socket.
     pub(super) fn state(&self) -> Result<ServerState> {
         let Some((pid, status)) = self.pid_file()? else { return Ok(ServerState::Stopped) };
-        // Who answers is alive, also when its process is another container's and has no number here. A socket in
-        // somebody else's directory could be anybody's.
+        // A server that answers is alive, even if its process is in another container and not visible here. A socket in
+        // another user's directory is not trusted.
         let answers =
             self.own_socket_dir()?.is_some() && UnixStream::connect(self.socket_dir.join(SOCKET)).is_ok();
         Ok(match (answers, status.as_str()) {
@@ -150,12 +150,12 @@ impl Cluster {
         })
     }
 
-    /// The cluster's directory, if it is there.
+    /// The cluster's directory, if it exists.
     fn data(&self) -> Result<Option<OwnedDir>> {
         OwnedDir::open(&self.data, &self.user)
     }
 
-    /// The socket's directory, if it is there; an error when it is not the server's own.
+    /// The socket's directory, if it exists. An error if it is not the server's own.
     fn own_socket_dir(&self) -> Result<Option<OwnedDir>> {
         OwnedDir::open_private(&self.socket_dir, &self.user).map_err(|error| {
             match error.is(codes::PRIVATE_PG_UNSAFE_PATH) {
@@ -176,8 +176,8 @@ impl Cluster {
         Ok(pid.map(|pid| (pid, status)))
     }
 
-    /// Whether the process of a pid file is this cluster's server. After a kill -9 or a reboot the number may be
-    /// a zombie's, which nobody buried, or another program's.
+    /// Whether the process of a pid file is this cluster's server. After a kill -9 or a reboot the process id may be
+    /// that of a zombie or of another program.
     fn is_our_process(&self, pid: i32) -> bool {
         if kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH) {
             return false;
@@ -203,7 +203,7 @@ impl Cluster {
             let message = format!("{} is not empty and holds no PostgreSQL cluster", self.data.display());
             return Err(Error::new(codes::PRIVATE_PG_NOT_A_CLUSTER, message));
         }
-        // Made beside and renamed: a cluster is whole or not there.
+        // Created beside it and renamed, so that a cluster is complete or absent.
         let new = self.data.with_extension("new");
         remove_dir(&new)?;
         create_private_dir(&new, &self.user)?;
@@ -220,9 +220,9 @@ impl Cluster {
     fn initdb(&self, new: &Path) -> Result<()> {
         tracing::info!(data_dir = %self.data.display(), "making a PostgreSQL cluster");
         let mut command = self.command("initdb");
-        // The server's own rules for letters, not the machine's: `Ä` and `ä` are one letter in another case.
+        // PostgreSQL's built-in locale instead of the machine's, so that `Ä` and `ä` differ only in case everywhere.
         command.args(["--encoding=UTF8", "--no-locale"]);
-        // For somebody who starts it by hand, without the settings that htm gives it.
+        // In effect if the server is started by hand, without htm's settings.
         command.args(["--auth-local=peer", "--auth-host=reject"]);
         command.args(["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]);
         command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
@@ -233,14 +233,14 @@ impl Cluster {
         command.args(["--single", "-D"]).arg(new).arg("postgres").stdin(Stdio::piped());
         let said =
             say(&mut command, &format!("create database {DATABASE}\n")).map_err(|output| failed(&output))?;
-        // It ends with success whatever became of the statement.
+        // It exits with success even if the statement failed.
         if said.contains("ERROR:") || said.contains("FATAL:") {
             return Err(failed(&said));
         }
         Ok(())
     }
 
-    /// The settings, the socket's directory, and a log of bearable size.
+    /// Prepares the socket's directory, the settings and the log, and removes the leftovers of a killed server.
     fn prepare_start(&self) -> Result<()> {
         create_private_dir(&self.socket_dir, &self.user)?;
         let socket_dir = self.own_socket_dir()?;
@@ -250,8 +250,8 @@ impl Cluster {
         if data.length_of(LOG) > LOG_MAX {
             data.rename(LOG, "server.log.1")?;
         }
-        // A process that has the number of a killed server, or its zombie, would keep PostgreSQL from starting.
-        // The check for processes that are left of it does not need these files: it goes by shared memory.
+        // A zombie, or another process with the killed server's id, would keep PostgreSQL from starting. PostgreSQL
+        // detects remaining processes of the killed server by shared memory, without these files.
         if let Some((pid, _)) = self.pid_file()?
             && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
         {
@@ -274,9 +274,9 @@ impl Cluster {
         output_of(&mut command)
     }
 
-    /// A program of the installation: as the server's user, deaf to the terminal's Ctrl-C (pg_ctl gives the
-    /// server a session of its own), in English, and without this process's environment, which may hold keys and
-    /// settings for other PostgreSQL servers.
+    /// A command for a program of the installation. It runs as the server's user, ignores the terminal's Ctrl-C (pg_ctl
+    /// gives the server a session of its own), and writes English. It does not get this process's environment, which
+    /// may contain keys and settings for other PostgreSQL servers.
     fn command(&self, program: &'static str) -> Command {
         let mut command = Command::new(self.installation.bin.join(program));
         let kept = std::env::vars_os().filter(|(name, _)| is_for_programs(name)).collect::<Vec<_>>();
@@ -294,7 +294,7 @@ impl Cluster {
     }
 }
 
-/// Creates `dir`, which only `user` may enter.
+/// Creates `dir`. Only `user` may enter it.
 pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => {
@@ -306,7 +306,7 @@ pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<()> {
     }
 }
 
-/// Removes `dir` and what is in it; it need not be there.
+/// Removes `dir` and its content, if it exists.
 pub(super) fn remove_dir(dir: &Path) -> Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_io("remove", dir),
@@ -314,9 +314,9 @@ pub(super) fn remove_dir(dir: &Path) -> Result<()> {
     }
 }
 
-/// `run`, or where the socket's path would be too long for the kernel, a directory of its own under `/tmp`.
+/// `run`, or a directory under `/tmp` if the socket's path would be too long for the kernel.
 fn short_enough(run: PathBuf, uid: u32) -> PathBuf {
-    // PostgreSQL puts a lock beside the socket, named as it with `.lock`; only the socket's name is limited.
+    // The limit holds for the socket's path, not for PostgreSQL's lock file beside it.
     if run.join(SOCKET).as_os_str().len() <= SOCKET_PATH_MAX {
         return run;
     }
@@ -325,18 +325,18 @@ fn short_enough(run: PathBuf, uid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/htm-{uid}-{key}"))
 }
 
-/// Variables by which a program and its libraries are found.
+/// Whether a variable is for finding programs or their libraries.
 fn is_for_programs(name: &OsStr) -> bool {
     ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"].iter().any(|kept| name == *kept)
 }
 
-/// Runs `command` to its end; what it said when it fails.
+/// Runs `command` to its end. The error is its output.
 fn output_of(command: &mut Command) -> Result<(), String> {
     let done = command.output().map_err(|error| error.to_string())?;
     if done.status.success() { Ok(()) } else { Err(one_line(&[done.stdout, done.stderr].concat())) }
 }
 
-/// Runs `command` with `input`; what it said.
+/// Runs `command` with `input` and returns its output. The error is its output too.
 fn say(command: &mut Command, input: &str) -> Result<String, String> {
     let mut child = command
         .stdin(Stdio::piped())
@@ -345,7 +345,7 @@ fn say(command: &mut Command, input: &str) -> Result<String, String> {
         .spawn()
         .map_err(|error| error.to_string())?;
     if let Some(mut stdin) = child.stdin.take() {
-        // When it has ended already, what it says tells why.
+        // The write fails if the program has ended already. Its output tells why.
         let _ = stdin.write_all(input.as_bytes());
     }
     let done = child.wait_with_output().map_err(|error| error.to_string())?;

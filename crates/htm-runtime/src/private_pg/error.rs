@@ -1,4 +1,4 @@
-//! Why the private PostgreSQL could not be found, started or stopped.
+//! The errors of the private PostgreSQL.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use htm_core::{Error, Result};
 
 use crate::codes;
 
-/// The cluster was made by the major version `cluster`, as in its `PG_VERSION`.
+/// The cluster is of another major version, `cluster` in its `PG_VERSION`.
 pub(super) fn other_major(data_dir: &Path, cluster: &str, installed: &str) -> Error {
     let message = format!(
         "{} was made by PostgreSQL {cluster}, but the PostgreSQL here is version {installed}",
@@ -19,22 +19,22 @@ pub(super) fn other_major(data_dir: &Path, cluster: &str, installed: &str) -> Er
     ))
 }
 
-/// Somebody else could have put there what this process would act on.
+/// Another user could have placed or changed the file.
 pub(super) fn unsafe_path(path: &Path, reason: &str) -> Error {
     Error::new(codes::PRIVATE_PG_UNSAFE_PATH, format!("{} is not used: {reason}", path.display()))
 }
 
-/// The server's user cannot get to a directory, because one on the way is closed to it.
+/// The server's user cannot reach a directory, because it may not enter `closed`.
 pub(super) fn unreachable(path: &Path, closed: &Path, user: &str) -> Error {
     let (path, closed) = (path.display(), closed.display());
     let message =
-        format!("the user `{user}`, as whom PostgreSQL runs, cannot get to {path} because of {closed}");
+        format!("PostgreSQL's user `{user}` cannot reach {path}, because it may not enter {closed}");
     Error::new(codes::PRIVATE_PG_UNREACHABLE, message).with_hint(format!(
         "set HTM_HOME to a directory that others can reach, such as /var/lib/htm, or run `chmod o+x {closed}`"
     ))
 }
 
-/// What listens in somebody else's directory need not be this server.
+/// The socket's directory belongs to another user, so another program could listen there.
 pub(super) fn socket_dir_taken(path: &Path) -> Error {
     let path = path.display();
     let message = format!("{path} is not the server's own, so no socket in it is used");
@@ -43,12 +43,12 @@ pub(super) fn socket_dir_taken(path: &Path) -> Error {
     ))
 }
 
-/// A program of PostgreSQL failed; `output` is the end of what it and the server's log said.
+/// A program of PostgreSQL failed. `output` is the end of its output and of the server's log.
 pub(super) fn program(program: &str, output: &str) -> Error {
     Error::new(codes::PRIVATE_PG_PROGRAM_FAILED, format!("`{program}` failed: {output}"))
 }
 
-/// Names what was done to which path when the file system refuses.
+/// Adds the action and the path to an error of the file system.
 pub(super) trait IoContext<T> {
     fn or_io(self, action: &'static str, path: &Path) -> Result<T>;
 }

@@ -1,4 +1,4 @@
-//! Finding PostgreSQL's programs.
+//! The search for PostgreSQL's programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use super::server_user::ServerUser;
 use crate::codes;
 use crate::paths::{self, Paths};
 
-/// What a system's own PostgreSQL must have to be taken; the migrations ask for the same.
+/// The extensions that a system's PostgreSQL must have. The migrations require the same.
 const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
 
-/// A PostgreSQL that can be started.
+/// A usable installation of PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Installation {
-    /// The directory of `postgres`, `initdb` and `pg_ctl`, with no symbolic link in it.
+    /// The directory of `postgres`, `initdb` and `pg_ctl`, without symbolic links.
     pub(super) bin: PathBuf,
-    /// As `18.6`.
+    /// Such as `18.6`.
     pub(super) version: String,
 }
 
 impl Installation {
-    /// The first that serves: `HTM_POSTGRES_HOME`, what `./justw setup` installed, `pg_config` on the PATH.
+    /// Finds an installation: `HTM_POSTGRES_HOME`, else that of `./justw setup`, else that of `pg_config` on the PATH.
     pub(super) fn locate(paths: &Paths, user: &ServerUser) -> Result<Self> {
         if let Some(named) = paths::named("HTM_POSTGRES_HOME") {
             return Self::at(&named.join("bin"), user);
@@ -35,7 +35,7 @@ impl Installation {
         if installed.is_empty() {
             searched.push(format!("{}, where nothing is", paths.postgres_dir().display()));
         }
-        // A cluster that is there already wants its own major version.
+        // An existing cluster needs its own major version.
         let data = OwnedDir::open(&paths.data_dir(), user)?;
         let cluster = data.map(|data| data.read("PG_VERSION")).transpose()?.flatten().unwrap_or_default();
         let same_major = installed.iter().find(|(version, _)| version[0].to_string() == cluster.trim());
@@ -74,14 +74,14 @@ impl Installation {
         Ok(Self { bin, version })
     }
 
-    /// As `18`; for a beta, as `19beta1`, what its clusters say too is `19`.
+    /// The major version, such as `18`. For a beta such as `19beta1` it is `19`, as in its clusters' `PG_VERSION`.
     pub(super) fn major(&self) -> &str {
         let end = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());
         &self.version[..end]
     }
 }
 
-/// Newest first; names that are no version (an unpacking that never finished) are passed over.
+/// The installed versions, the newest first. Other directories, such as an unfinished installation, are skipped.
 fn installed_versions(dir: &Path) -> Vec<(Vec<u32>, PathBuf)> {
     let mut found: Vec<_> = fs::read_dir(dir)
         .into_iter()
@@ -98,7 +98,7 @@ fn parse_version(name: &str) -> Option<Vec<u32>> {
     name.split('.').map(|part| part.parse().ok()).collect()
 }
 
-/// The system's PostgreSQL, when it has the extensions; else why it does not serve.
+/// The system's PostgreSQL, if it has the extensions. The error is the reason why it is unusable.
 fn from_pg_config(user: &ServerUser) -> Result<PathBuf, String> {
     let ask = |what| run(Path::new("pg_config"), what, user);
     let share =
@@ -113,7 +113,7 @@ fn from_pg_config(user: &ServerUser) -> Result<PathBuf, String> {
     ask("--bindir").map(PathBuf::from)
 }
 
-/// As the server's user: as root nothing of PostgreSQL runs.
+/// Runs a program as the server's user. Root runs no program of PostgreSQL.
 fn run(program: &Path, argument: &str, user: &ServerUser) -> Result<String, String> {
     let done = user
         .run_as(&mut Command::new(program))

@@ -1,4 +1,4 @@
-//! The locks beside the cluster. The kernel lets go of them with the process, however it ends.
+//! The file locks beside the cluster. The kernel releases them when the process ends, in any way.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use htm_core::{Error, Result};
 use super::error::IoContext as _;
 use crate::codes;
 
-/// Longer than a start with crash recovery may take.
+/// The time limit of a lock. It is longer than that of a start with crash recovery.
 const DEADLINE: Duration = Duration::from_secs(150);
 
-/// A lock that is held. std opens files close-on-exec, so the server never inherits one; and letting go unlocks
-/// explicitly, so that a child that is between fork and exec does not keep it.
+/// A held lock. std opens files close-on-exec, so the server never inherits a lock. Dropping it unlocks explicitly,
+/// because a child between fork and exec would keep it otherwise.
 #[derive(Debug)]
 pub(super) struct Held {
     file: File,
@@ -22,23 +22,24 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Alone, waiting for others.
+    /// Waits for an exclusive lock.
     pub(super) fn exclusive(path: &Path) -> Result<Self> {
         Self::wait(path, File::try_lock)
     }
 
-    /// Together with others that share it.
+    /// Waits for a shared lock.
     pub(super) fn shared(path: &Path) -> Result<Self> {
         Self::wait(path, File::try_lock_shared)
     }
 
-    /// Alone, or not at all.
+    /// Takes an exclusive lock; none if another process has the lock.
     pub(super) fn try_exclusive(path: &Path) -> Result<Option<Self>> {
         let held = Self { file: open(path)?, path: path.to_path_buf() };
         Ok(held.take(File::try_lock)?.then_some(held))
     }
 
-    /// Turns a shared lock into an exclusive one if nobody else shares it; either way the shared one is gone.
+    /// Upgrades a shared lock to an exclusive one. None if another process shares it. The shared lock is gone in any
+    /// case.
     pub(super) fn into_exclusive(self) -> Result<Option<Self>> {
         Ok(self.take(File::try_lock)?.then_some(self))
     }

@@ -1,6 +1,6 @@
-//! A directory that belongs to the server's user. That user can put a link, a pipe or another user's file in the
-//! place of any file in it. This process may be root's: it opens the directory once, opens each file relative to it
-//! without following a link, and reads regular files of the server's user alone.
+//! A directory that belongs to the server's user. That user can replace any file in it by a link, a pipe or another
+//! user's file, and this process may run as root. It therefore opens the directory once, opens each file relative to it
+//! without following links, and reads only regular files of the server's user.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -16,7 +16,7 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 use super::error::{IoContext as _, unsafe_path};
 use super::server_user::ServerUser;
 
-/// No file that is read whole (`postmaster.pid`, `PG_VERSION`) is nearly as long, in bytes.
+/// The most bytes of a file that is read whole. `postmaster.pid` and `PG_VERSION` are much shorter.
 const MOST: u64 = 64 * 1024;
 
 pub(super) struct OwnedDir {
@@ -26,7 +26,7 @@ pub(super) struct OwnedDir {
 }
 
 impl OwnedDir {
-    /// `None` when nothing is there.
+    /// Opens a directory; `None` if it does not exist.
     pub(super) fn open(path: &Path, user: &ServerUser) -> Result<Option<Self>> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let dir = match open(path, flags, Mode::empty()) {
@@ -38,14 +38,14 @@ impl OwnedDir {
             Err(error) => return Err(io::Error::from(error)).or_io("open", path),
         };
         let owner = dir.metadata().or_io("look at", path)?.uid();
-        // What root made, nobody else planted.
+        // A directory of root's is trusted too.
         if owner != user.uid() && owner != 0 {
             return Err(unsafe_path(path, &format!("it belongs to the user with the id {owner}")));
         }
         Ok(Some(Self { dir, path: path.to_path_buf(), uid: user.uid() }))
     }
 
-    /// As [`open`](Self::open), for a directory that the server's user has to itself.
+    /// As [`open`](Self::open), for a directory that only the server's user may enter.
     pub(super) fn open_private(path: &Path, user: &ServerUser) -> Result<Option<Self>> {
         let Some(dir) = Self::open(path, user)? else { return Ok(None) };
         let meta = dir.dir.metadata().or_io("look at", path)?;
@@ -55,7 +55,7 @@ impl OwnedDir {
         Ok(Some(dir))
     }
 
-    /// The text of the file `name`; `None` when there is none.
+    /// The text of the file `name`; `None` if there is no such file.
     pub(super) fn read(&self, name: &str) -> Result<Option<String>> {
         let path = self.path.join(name);
         let Some(file) = self.file(name)? else { return Ok(None) };
@@ -64,7 +64,7 @@ impl OwnedDir {
         Ok(Some(text))
     }
 
-    /// The end of the file `name` from `offset` on, at most `most` bytes; nothing when it cannot be read.
+    /// The end of the file `name` from `offset` on, at most `most` bytes. Empty if it cannot be read.
     pub(super) fn end_of(&self, name: &str, offset: u64, most: u64) -> Vec<u8> {
         let read = || -> Result<Vec<u8>, io::Error> {
             let Ok(Some(mut file)) = self.file(name) else { return Ok(Vec::new()) };
@@ -77,12 +77,12 @@ impl OwnedDir {
         read().unwrap_or_default()
     }
 
-    /// The length of the file `name` in bytes; 0 when it cannot be read.
+    /// The length of the file `name` in bytes. 0 if it cannot be read.
     pub(super) fn length_of(&self, name: &str) -> u64 {
         self.file(name).ok().flatten().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len())
     }
 
-    /// Removes `name` itself, never what it links to; it need not be there.
+    /// Removes `name`, if it exists. A link is removed, never its target.
     pub(super) fn remove(&self, name: &str) -> Result<()> {
         match unlinkat(&self.dir, name, UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
@@ -90,7 +90,7 @@ impl OwnedDir {
         }
     }
 
-    /// Renames `from`, in the place of whatever `to` is.
+    /// Renames `from` to `to`, and replaces `to`.
     pub(super) fn rename(&self, from: &str, to: &str) -> Result<()> {
         renameat(&self.dir, from, &self.dir, to)
             .map_err(io::Error::from)
@@ -99,7 +99,7 @@ impl OwnedDir {
 
     fn file(&self, name: &str) -> Result<Option<File>> {
         let path = self.path.join(name);
-        // A pipe would wait for a writer.
+        // Without O_NONBLOCK, opening a pipe would wait for a writer.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let file = match openat(&self.dir, name, flags, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -111,7 +111,7 @@ impl OwnedDir {
         if !meta.is_file() {
             return Err(unsafe_path(&path, "it is no regular file"));
         }
-        // A second name of a file that the server's user may not read.
+        // It may be a hard link to a file that the server's user may not read.
         if meta.uid() != self.uid {
             return Err(unsafe_path(&path, &format!("it belongs to the user with the id {}", meta.uid())));
         }

@@ -1,4 +1,4 @@
-//! As whom PostgreSQL runs: it refuses to run as root.
+//! The user that PostgreSQL runs as. It refuses to run as root.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, lchown};
@@ -15,15 +15,15 @@ use crate::codes;
 /// The user of the server's processes and files.
 #[derive(Clone, Debug)]
 pub(super) enum ServerUser {
-    /// The one that this process runs as.
+    /// The user of this process.
     Same,
-    /// This process is root's; the server is run as this user.
+    /// Another user, because this process runs as root.
     Other(User),
 }
 
 impl ServerUser {
-    /// For root `postgres`; for others themselves. `nobody` would not do: other services run as `nobody` too, and
-    /// they could read and change every memory.
+    /// For root it is `postgres`, for others themselves. `nobody` is not used, because other services run as `nobody`
+    /// too and could read and change every memory.
     pub(super) fn choose() -> Result<Self> {
         Self::chosen(geteuid().is_root(), |name| User::from_name(name).ok().flatten())
     }
@@ -47,7 +47,7 @@ impl ServerUser {
         }
     }
 
-    /// Gives `path` itself to this user.
+    /// Makes this user the owner of `path`. Does not follow a link.
     pub(super) fn own(&self, path: &Path) -> Result<()> {
         match self {
             Self::Same => Ok(()),
@@ -64,7 +64,7 @@ impl ServerUser {
         }
     }
 
-    /// The names of those who may connect: this process's user, and the server's own.
+    /// The names of the users that may connect: this process's user and the server's.
     pub(super) fn names(&self) -> Result<Vec<String>> {
         let own = User::from_uid(geteuid()).ok().flatten().ok_or_else(|| {
             Error::new(codes::PRIVATE_PG_NO_USER_NAME, "the user id of this process has no name")
@@ -75,8 +75,8 @@ impl ServerUser {
         }
     }
 
-    /// Checks that nobody but root can put something else in the place of `path`, or of what is in it. As root,
-    /// this process makes, changes and removes files there. For other users there is nothing to gain.
+    /// Checks that only root can replace `path` or its content. As root, this process creates, changes and removes
+    /// files there. For other users the check is not needed.
     pub(super) fn check_is_roots(&self, path: &Path) -> Result<()> {
         const STICKY: u32 = 0o1000;
         let Self::Other(_) = self else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! The server's settings, and who may connect. They stand in a directory of this process's user, which the server's
-//! user reads and cannot write. Where that directory or a file in it is missing, the server does not start.
+//! The server's settings, and who may connect. They are in a directory of this process's user. The server's user can
+//! read but not write them. Without this directory, or a file in it, the server does not start.
 
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,7 +18,7 @@ const CONF: &str = "postgresql.conf";
 const HBA: &str = "pg_hba.conf";
 const IDENT: &str = "pg_ident.conf";
 
-/// By peer: the kernel says which user of this machine asks. No line lets in anybody over a network.
+/// Authentication by `peer`: the kernel tells the client's user. No line allows connections over a network.
 const HBA_TEXT: &str = "# Written by htm at each start.\nlocal all all peer map=htm\n";
 
 pub(super) struct Settings<'a> {
@@ -30,7 +30,7 @@ pub(super) struct Settings<'a> {
 impl Settings<'_> {
     /// Writes the files.
     pub(super) fn write(&self, user: &ServerUser) -> Result<()> {
-        // The server's user reads them when it is another one.
+        // Another server's user must be able to read them.
         let (dir_mode, file_mode) = match user {
             ServerUser::Same => (0o700, 0o600),
             ServerUser::Other(_) => (0o755, 0o644),
@@ -45,7 +45,7 @@ impl Settings<'_> {
         let ident = ident(&user.names()?);
         for (name, text) in [(CONF, self.conf()), (HBA, HBA_TEXT.to_owned()), (IDENT, ident)] {
             let path = self.conf_dir.join(name);
-            // Beside and renamed: a file is whole or not there.
+            // Written beside it and renamed, so that a file is complete or absent.
             let new = self.conf_dir.join(format!("{name}.new"));
             fs::write(&new, text).or_io("write", &new)?;
             fs::set_permissions(&new, Permissions::from_mode(file_mode)).or_io("write", &new)?;
@@ -54,11 +54,11 @@ impl Settings<'_> {
         Ok(())
     }
 
-    /// What the command line of `postgres` says, quoted for the shell by which pg_ctl starts it. Nothing overrides
-    /// these: neither a file nor ALTER SYSTEM.
+    /// The command line of `postgres`, quoted for pg_ctl's shell. Neither a file nor ALTER SYSTEM overrides these
+    /// settings.
     pub(super) fn options(&self) -> OsString {
         let file = |name: &str| self.conf_dir.join(name).into_os_string().into_vec();
-        // A list, in which a comma would divide.
+        // Quoted, because a comma separates directories.
         let mut sockets = b"\"".to_vec();
         for byte in self.socket_dir.as_os_str().as_bytes() {
             sockets.extend_from_slice(if *byte == b'"' { b"\"\"" } else { std::slice::from_ref(byte) });
@@ -86,7 +86,7 @@ impl Settings<'_> {
         OsString::from_vec(options)
     }
 
-    /// fsync, full_page_writes and synchronous_commit stay on, as PostgreSQL has them.
+    /// The settings file. fsync, full_page_writes and synchronous_commit stay on, as by default.
     fn conf(&self) -> String {
         let own = self.data.join(CONF).display().to_string().replace('\'', "''");
         let shared_memory = if small_shared_memory() { "mmap" } else { "posix" };
@@ -105,18 +105,18 @@ impl Settings<'_> {
     }
 }
 
-/// Which users of this machine may be which roles: each of `names` any role, for the cluster is theirs.
+/// The mapping from users of this machine to roles. Each of `names` may be any role.
 fn ident(names: &[String]) -> String {
     let line = |name: &String| {
         let name = name.replace('"', "\"\"");
-        // `all` is every role from PostgreSQL 16 on; in 15 it is a role that nobody has.
+        // From PostgreSQL 16 on, `all` is every role. In 15 it is the name of a role that does not exist.
         format!("htm \"{name}\" postgres\nhtm \"{name}\" all\n")
     };
     format!("# Written by htm at each start.\n{}", names.iter().map(line).collect::<String>())
 }
 
-/// Whether `/dev/shm` is smaller than what a parallel index build asks for: a container's has 64 MB, and the
-/// build would fail with "could not resize shared memory segment".
+/// Whether `/dev/shm` is too small for a parallel index build. A container's has 64 MB, and the build would fail with
+/// "could not resize shared memory segment".
 fn small_shared_memory() -> bool {
     const ENOUGH: u64 = 512 * 1024 * 1024;
     match nix::sys::statvfs::statvfs("/dev/shm") {
