@@ -16,6 +16,11 @@ const MOST: u32 = 100_000;
 /// call, since each new tag counts. One of 100,000 tags is read twice a minute. Concurrent calls that propose the same
 /// new tag still create it once.
 const KEPT_A_TAG: Duration = Duration::from_micros(300);
+/// Reading takes up to 150 µs per tag where each has a thousand uses. A slow reading is kept for so many times as long
+/// as it took.
+const KEPT_A_READING: u32 = 30;
+/// A reading that takes no longer is not slow.
+const QUICK: Duration = Duration::from_millis(20);
 /// The most tags in the cache, of all namespaces together.
 const KEPT_TAGS: u64 = 1_000_000;
 /// A word in more tags than this is too common to select tags.
@@ -30,6 +35,8 @@ pub(crate) struct InUse {
     pub(crate) about: HashMap<TagPath, String>,
     /// The places in [`tags`](Self::tags) of the tags with a word, in the name or the description.
     by_word: HashMap<String, Vec<u32>>,
+    /// How long it took to read them.
+    read_in: Duration,
 }
 
 /// The cache of the tags in use of each namespace.
@@ -50,7 +57,11 @@ impl Ontologies {
 
     /// The tags in use of a namespace. Concurrent calls share one reading.
     pub(crate) async fn of(&self, namespace: &str) -> Result<Arc<InUse>, Arc<htm_core::Error>> {
-        let read = async { Ok(Arc::new(InUse::new(tags::in_use(&self.pool, namespace, MOST).await?))) };
+        let read = async {
+            let started = Instant::now();
+            let tags = tags::in_use(&self.pool, namespace, MOST).await?;
+            Ok(Arc::new(InUse { read_in: started.elapsed(), ..InUse::new(tags) }))
+        };
         self.known.try_get_with_by_ref(namespace, read).await
     }
 }
@@ -59,8 +70,13 @@ struct BySize;
 
 impl Expiry<String, Arc<InUse>> for BySize {
     fn expire_after_create(&self, _: &String, ontology: &Arc<InUse>, _: Instant) -> Option<Duration> {
-        Some(KEPT_A_TAG * ontology.tags.len().try_into().unwrap_or(u32::MAX))
+        Some(kept(ontology.tags.len(), ontology.read_in))
     }
+}
+
+fn kept(tags: usize, read_in: Duration) -> Duration {
+    let for_its_tags = KEPT_A_TAG * tags.try_into().unwrap_or(u32::MAX);
+    for_its_tags.max(read_in.saturating_sub(QUICK) * KEPT_A_READING)
 }
 
 impl InUse {
@@ -72,7 +88,7 @@ impl InUse {
             }
         }
         let about = |tag: &KnownTag| Some((tag.path.clone(), tag.description.clone()?));
-        Self { about: tags.iter().filter_map(about).collect(), tags, by_word }
+        Self { about: tags.iter().filter_map(about).collect(), tags, by_word, read_in: Duration::ZERO }
     }
 
     /// Places in [`tags`](Self::tags), the likeliest first: tags that share words with the texts, by how rare the words
@@ -123,6 +139,14 @@ mod tests {
 
     fn in_use(paths: &[&str]) -> InUse {
         InUse::new(paths.iter().map(|path| path.parse::<TagPath>().unwrap().into()).collect())
+    }
+
+    #[test]
+    fn a_slow_reading_is_kept_longer() {
+        let (quick, slow) = (Duration::from_millis(5), Duration::from_millis(620));
+        assert_eq!(kept(10, quick), Duration::from_millis(3));
+        assert_eq!(kept(4_000, quick), Duration::from_millis(1_200));
+        assert_eq!(kept(4_000, slow), Duration::from_secs(18));
     }
 
     #[test]
