@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use htm_core::HoldReason;
 use htm_core::error::chain;
-use htm_core::fault::Fault;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
-use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
+use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Grant, Leave, Turn};
 use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
@@ -179,7 +178,7 @@ impl<H: Handler> Caller<H> {
 
     /// Tells the governor about the end of a call. An error is only logged: bookkeeping must not cost a result.
     async fn finish(&self, grant: Grant, error: Option<&ProviderError>) {
-        let failure = error.and_then(|error| self.failure(error));
+        let failure = error.and_then(|error| CallFailure::of(error, self.backoff.base));
         if let (Some(error), Some(_)) = (error, &failure) {
             tracing::warn!(code = error.code(), error = %chain(&error), hint = error.hint(), "the provider failed");
         }
@@ -188,21 +187,6 @@ impl<H: Handler> Caller<H> {
         if let Err(error) = self.answer.of(finish).await {
             tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be recorded");
         }
-    }
-
-    /// The failure that the governor records. None for an error about the texts: the provider itself works.
-    fn failure(&self, error: &ProviderError) -> Option<CallFailure> {
-        if error.is_about_texts() {
-            return None;
-        }
-        let kind = match error.kind {
-            ProviderErrorKind::RateLimited { retry_after } => {
-                FailureKind::Limited { retry_after, wait: self.backoff.base }
-            }
-            _ if error.fault() == Fault::Permanent => FailureKind::Permanent,
-            _ => FailureKind::Transient,
-        };
-        Some(CallFailure { reason: format!("{}: {error}", error.code()), kind })
     }
 }
 

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use htm_core::HoldReason;
 use htm_core::error::chain;
-use htm_core::fault::Fault;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Leave, Turn};
+use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Leave, Turn};
 use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 
@@ -53,20 +52,11 @@ impl Governed {
             Err(error) => return Err(held(&format!("the governor cannot be asked: {}", error.code()))),
         };
         let result = embedder.embed(texts, Purpose::Document).await;
-        let failure = result.as_ref().err().filter(|error| !error.is_about_texts()).map(failure);
+        let failure = result.as_ref().err().and_then(|error| CallFailure::of(error, LIMITED));
         let noted = governor::finish(&self.pool, &name, grant, failure.as_ref(), self.breaker).await;
         if let Err(error) = noted {
             tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be recorded");
         }
         result
     }
-}
-
-fn failure(error: &ProviderError) -> CallFailure {
-    let kind = match error.kind {
-        ProviderErrorKind::RateLimited { retry_after } => FailureKind::Limited { retry_after, wait: LIMITED },
-        _ if error.fault() == Fault::Permanent => FailureKind::Permanent,
-        _ => FailureKind::Transient,
-    };
-    CallFailure { reason: format!("{}: {error}", error.code()), kind }
 }

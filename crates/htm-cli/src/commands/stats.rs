@@ -141,10 +141,12 @@ fn counts(output: &Output, what: &str, counts: &Counts, tokens: bool) {
         false => what.to_owned(),
     };
     output.heading(&heading);
-    let several = counts.top.iter().any(|it| it.namespace != counts.top[0].namespace);
+    // The table of the namespaces itself has no column for them.
+    let several = counts.top.iter().any(|it| it.namespace != counts.top[0].namespace)
+        && counts.top.iter().any(|it| it.namespace != it.name);
     let rows = counts.top.iter().map(|it| {
         let mut row = vec![one_line(it.name.as_deref().unwrap_or("–"), 60)];
-        if several && it.namespace != it.name {
+        if several {
             row.insert(0, one_line(it.namespace.as_deref().unwrap_or("–"), 30));
         }
         row.push(it.nodes.to_string());

@@ -12,7 +12,9 @@ use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgPool;
 
 use crate::model::error::Result;
+use crate::model::fault::Fault;
 use crate::model::providers::HoldReason;
+use crate::provider::{ProviderError, ProviderErrorKind};
 
 /// A call that somebody would make.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +82,22 @@ pub struct CallFailure {
     pub reason: String,
     /// What that means for the calls to come.
     pub kind: FailureKind,
+}
+
+impl CallFailure {
+    /// What a provider's error means for the calls to come. None for an error about the texts: the provider itself works.
+    /// `wait` is the wait after a rate limit without `Retry-After`.
+    pub fn of(error: &ProviderError, wait: Duration) -> Option<Self> {
+        if error.is_about_texts() {
+            return None;
+        }
+        let kind = match error.kind {
+            ProviderErrorKind::RateLimited { retry_after } => FailureKind::Limited { retry_after, wait },
+            _ if error.fault() == Fault::Permanent => FailureKind::Permanent,
+            _ => FailureKind::Transient,
+        };
+        Some(Self { reason: format!("{}: {error}", error.code()), kind })
+    }
 }
 
 /// What a failed call means for the calls to come.
