@@ -75,28 +75,37 @@ pub(crate) async fn run(pool: &PgPool) -> Result<Audit> {
             .await?;
         stranded.extend(missing);
     }
-    let (awaiting_rescue, unheld, dead_letters, states_guarded) = sql!(
+    let jobs: Jobs = sql!(
         "select (select count(*) from apalis.jobs j
                    join apalis.workers w on w.id = j.lock_by
                    join htm.worker_leases l on l.worker = w.id
                   where j.status = 'Running' and j.job_type like 'htm.%'
-                    and w.last_seen < now() - l.lease_ms * interval '1 millisecond'),
+                    and w.last_seen < now() - l.lease_ms * interval '1 millisecond') as awaiting_rescue,
                 -- A worker without a job in hand may be about to read the answer to a claim.
                 (select count(*) from apalis.jobs j
                    join apalis.workers w on w.id = j.lock_by
                    join htm.worker_leases l on l.worker = w.id
                   where j.status = 'Running' and j.job_type like 'htm.%'
                     and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'
-                    and j.lock_at < coalesce(l.held_since, w.last_seen - interval '1 minute')),
-                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed'),
+                    and j.lock_at < coalesce(l.held_since, w.last_seen - interval '1 minute')) as unheld,
+                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead_letters,
                 exists (select from pg_constraint
                          where conrelid = 'apalis.jobs'::regclass and conname = 'jobs_htm_state_possible'
-                           and convalidated)"
+                           and convalidated) as states_guarded"
     )
     .fetch_one(&mut *tx)
     .await?;
     tx.commit().await?;
+    let Jobs { awaiting_rescue, unheld, dead_letters, states_guarded } = jobs;
     Ok(Audit { stranded, awaiting_rescue, unheld, dead_letters, states_guarded })
+}
+
+#[derive(sqlx::FromRow)]
+struct Jobs {
+    awaiting_rescue: i64,
+    unheld: i64,
+    dead_letters: i64,
+    states_guarded: bool,
 }
 
 /// Enqueues the jobs that stranded nodes lack, and wakes the workers; returns how many. A node that was forgotten or

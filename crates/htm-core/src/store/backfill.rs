@@ -206,7 +206,8 @@ pub(crate) async fn count_unfinished(
 
 /// A new run over the nodes that there are now; none when one about the same is unfinished.
 async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Option<Run>> {
-    sql!("insert into htm.backfills (queue, model, namespace, since, forced, last_node)
+    sql!(
+        "insert into htm.backfills (queue, model, namespace, since, forced, last_node)
          -- Of its own namespace: the ids of others are not shown. `offset 0`: never all nodes by id in search of one.
          select :queue, :model, :namespace, :since, :forced,
                 coalesce(case when :namespace::text is null then (select max(id) from htm.nodes)
@@ -214,11 +215,13 @@ async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Opti
                          end, 0)
          on conflict (queue, model, coalesce(namespace, ''), coalesce(since, '-infinity'), forced)
             where finished_at is null do nothing
-         returning *")
-.bind("queue", &subject.queue)?
-.bind("model", subject.subject())?
-.bind("namespace", &subject.namespace)?
-.bind("since", subject.since)?
-.bind("forced", subject.forced)?
-.fetch_optional(connection).await
+         returning *"
+    )
+    .bind("queue", &subject.queue)?
+    .bind("model", subject.subject())?
+    .bind("namespace", &subject.namespace)?
+    .bind("since", subject.since)?
+    .bind("forced", subject.forced)?
+    .fetch_optional(connection)
+    .await
 }

@@ -97,24 +97,27 @@ pub(crate) async fn write_text_in_tx(
     (tokens, encoding): (i32, &str),
 ) -> Result<()> {
     // Not now(), the transaction's beginning: tags that were assigned while it waited for the lock are of the old text.
-    sql!("with former as (
+    sql!(
+        "with former as (
             insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
             select n.namespace, n.id, n.revision, n.content, coalesce(n.author, :robot), n.updated_at
               from htm.nodes n where n.id = :node
          )
          update htm.nodes
-            set content = :text, content_hash = :content_hash, revision = :revision, token_count = :tokens, token_encoding = :encoding,
-                author = :author, updated_at = clock_timestamp()
-          where id = :node")
-.bind("node", node)?
-.bind("text", text)?
-.bind("content_hash", &after.content_hash)?
-.bind("revision", after.revision)?
-.bind("tokens", tokens)?
-.bind("encoding", encoding)?
-.bind("author", Some(author).filter(|author| *author != after.robot))?
-.bind("robot", &after.robot)?
-.execute(connection).await
+            set content = :text, content_hash = :content_hash, revision = :revision, token_count = :tokens,
+                token_encoding = :encoding, author = :author, updated_at = clock_timestamp()
+          where id = :node"
+    )
+    .bind("node", node)?
+    .bind("text", text)?
+    .bind("content_hash", &after.content_hash)?
+    .bind("revision", after.revision)?
+    .bind("tokens", tokens)?
+    .bind("encoding", encoding)?
+    .bind("author", Some(author).filter(|author| *author != after.robot))?
+    .bind("robot", &after.robot)?
+    .execute(connection)
+    .await
     .map(drop)
 }
 

@@ -115,15 +115,18 @@ pub(crate) async fn matching(
     let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
     // All texts of the namespace are read: longer than a statement of the application may take.
     let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
-    let (of_others, found): (i64, i64) = sql!("select count(*) filter (where not own), count(*) filter (where own)
+    let (of_others, found): (i64, i64) = sql!(
+        "select count(*) filter (where not own), count(*) filter (where own)
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           cross join lateral (select :robot is null or (r.name = :robot
                 and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id))) o(own)
-          where n.namespace = :namespace and n.deleted_at is null and strpos(lower(n.content), lower(:text)) > 0")
-.bind("namespace", namespace)?
-.bind("text", text)?
-.bind("robot", robot)?
-.fetch_one(&mut *tx).await?;
+          where n.namespace = :namespace and n.deleted_at is null and strpos(lower(n.content), lower(:text)) > 0"
+    )
+    .bind("namespace", namespace)?
+    .bind("text", text)?
+    .bind("robot", robot)?
+    .fetch_one(&mut *tx)
+    .await?;
     let matches: Vec<Match> = sql!(include_str!("sql/matching_nodes.sql"))
         .bind("namespace", namespace)?
         .bind("text", text)?
@@ -140,14 +143,17 @@ pub(crate) async fn forgotten(
     namespace: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {
-    sql!("select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, left(n.content, 100) as excerpt
+    sql!(
+        "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, left(n.content, 100) as excerpt
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
           order by n.deleted_at desc, n.id desc
-          limit :limit")
-.bind("namespace", namespace)?
-.bind("limit", limit)?
-.fetch_all(pool).await
+          limit :limit"
+    )
+    .bind("namespace", namespace)?
+    .bind("limit", limit)?
+    .fetch_all(pool)
+    .await
 }
 
 /// A node, live or forgotten, locked until the transaction's end.

@@ -168,11 +168,14 @@ struct Acquired {
 /// # Errors
 /// A database error.
 pub async fn note(pool: &PgPool, model: &str, reason: &str) -> Result<()> {
-    sql!("insert into htm.providers as p (model, reason) values (:model, :reason)
-         on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'")
-.bind("model", model)?
-.bind("reason", reason.replace('\0', " "))?
-.execute(pool).await?;
+    sql!(
+        "insert into htm.providers as p (model, reason) values (:model, :reason)
+         on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'"
+    )
+    .bind("model", model)?
+    .bind("reason", reason.replace('\0', " "))?
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
@@ -196,18 +199,22 @@ pub async fn finish(
         Some(FailureKind::Transient) => ("transient", None, Duration::ZERO),
         Some(FailureKind::Permanent) => ("permanent", None, Duration::ZERO),
     };
-    sql!("select htm.finish_call(:model, :call, :trial, :kind, :reason, :retry_after_ms, :wait_ms, :failures, :open_ms, :cap_ms)")
-.bind("model", model)?
-.bind("call", grant.call)?
-.bind("trial", grant.trial)?
-.bind("kind", kind)?
-.bind("reason", failure.map(|failure| failure.reason.replace('\0', " ")))?
-.bind("retry_after_ms", retry_after.map(millis))?
-.bind("wait_ms", millis(wait))?
-.bind("failures", i32::try_from(breaker.failures).unwrap_or(i32::MAX))?
-.bind("open_ms", millis(breaker.open))?
-.bind("cap_ms", millis(breaker.cap))?
-.execute(pool).await?;
+    sql!(
+        "select htm.finish_call(:model, :call, :trial, :kind, :reason, :retry_after_ms, :wait_ms, :failures,
+                                :open_ms, :cap_ms)"
+    )
+    .bind("model", model)?
+    .bind("call", grant.call)?
+    .bind("trial", grant.trial)?
+    .bind("kind", kind)?
+    .bind("reason", failure.map(|failure| failure.reason.replace('\0', " ")))?
+    .bind("retry_after_ms", retry_after.map(millis))?
+    .bind("wait_ms", millis(wait))?
+    .bind("failures", i32::try_from(breaker.failures).unwrap_or(i32::MAX))?
+    .bind("open_ms", millis(breaker.open))?
+    .bind("cap_ms", millis(breaker.cap))?
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
@@ -232,12 +239,16 @@ pub enum Spent {
 pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>> {
     let (namespaces, tokens): (Vec<&str>, Vec<i64>) = amounts.iter().copied().unzip();
     // By namespace: two workers that took the same rows in different orders would wait for each other.
-    let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sql!("select ord, spent_on, until
-           from (select * from unnest(:namespaces::text[], :tokens::bigint[]) with ordinality as a(namespace, tokens, ord)
-                  order by namespace, ord) amounts, htm.spend(namespace, tokens)")
-.bind("namespaces", namespaces)?
-.bind("tokens", tokens)?
-.fetch_all(pool).await?;
+    let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sql!(
+        "select ord, spent_on, until
+           from (select * from unnest(:namespaces::text[], :tokens::bigint[])
+                                 with ordinality as a(namespace, tokens, ord)
+                  order by namespace, ord) amounts, htm.spend(namespace, tokens)"
+    )
+    .bind("namespaces", namespaces)?
+    .bind("tokens", tokens)?
+    .fetch_all(pool)
+    .await?;
     spent.sort_unstable();
     let spent = spent.into_iter().map(|(_, spent_on, until)| match (spent_on, until) {
         (_, Some(until)) => Spent::TooMuch { until },
@@ -255,13 +266,16 @@ pub async fn refund(pool: &PgPool, amounts: &[(&str, NaiveDate, i64)]) -> Result
     let namespaces: Vec<&str> = amounts.iter().map(|(namespace, ..)| *namespace).collect();
     let days: Vec<NaiveDate> = amounts.iter().map(|(_, day, _)| *day).collect();
     let tokens: Vec<i64> = amounts.iter().map(|(.., tokens)| *tokens).collect();
-    sql!("select htm.refund(namespace, day, tokens)
+    sql!(
+        "select htm.refund(namespace, day, tokens)
            from (select * from unnest(:namespaces::text[], :days::date[], :tokens::bigint[]) as a(namespace, day, tokens)
-                  order by namespace) amounts")
-.bind("namespaces", namespaces)?
-.bind("days", days)?
-.bind("tokens", tokens)?
-.execute(pool).await?;
+                  order by namespace) amounts"
+    )
+    .bind("namespaces", namespaces)?
+    .bind("days", days)?
+    .bind("tokens", tokens)?
+    .execute(pool)
+    .await?;
     Ok(())
 }
 

@@ -122,15 +122,18 @@ pub(crate) async fn live_entries_in_tx(
     namespace: &str,
     nodes: &[NodeId],
 ) -> Result<Vec<Entry>> {
-    let rows: Vec<EntryRow> = sql!("select n.id as node, n.content, n.token_count, n.token_encoding, n.importance, n.source, n.created_at, n.revision,
+    let rows: Vec<EntryRow> = sql!(
+        "select n.id as node, n.content, n.token_count, n.token_encoding, n.importance, n.source, n.created_at, n.revision,
                 now() as added_at, now() as accessed_at, 0::bigint as accesses
            from unnest(:nodes::bigint[]) with ordinality as u(id, place)
            join htm.nodes n on n.id = u.id and n.namespace = :namespace and n.deleted_at is null
           order by u.place
-            for key share of n")
-.bind("namespace", namespace)?
-.bind("nodes", nodes)?
-.fetch_all(connection).await?;
+            for key share of n"
+    )
+    .bind("namespace", namespace)?
+    .bind("nodes", nodes)?
+    .fetch_all(connection)
+    .await?;
     let entry = |row: EntryRow| row.held.read(row.node, TokenEncoding::default()).map(|held| held.entry);
     Ok(rows.into_iter().filter_map(entry).collect())
 }

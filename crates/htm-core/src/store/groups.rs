@@ -228,11 +228,14 @@ pub(crate) async fn member_in_tx(
     group: GroupId,
     robot: RobotId,
 ) -> Result<Option<Member>> {
-    sql!("select robot_id, role, session, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
-           from htm.group_members where group_id = :group and robot_id = :robot")
-.bind("group", group)?
-.bind("robot", robot)?
-.fetch_optional(connection).await
+    sql!(
+        "select robot_id, role, session, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
+           from htm.group_members where group_id = :group and robot_id = :robot"
+    )
+    .bind("group", group)?
+    .bind("robot", robot)?
+    .fetch_optional(connection)
+    .await
 }
 
 /// Whether an active member of a locked group is alive.

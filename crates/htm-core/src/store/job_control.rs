@@ -92,9 +92,13 @@ async fn refuse(
     unfit: &[(&str, JobState)],
 ) -> Result<()> {
     let Selection::Ids(ids) = selection else { return Ok(()) };
-    let found: Vec<(String, String)> = sql!("select id, status from apalis.jobs where id = any (:ids) and job_type like 'htm.%' order by id for update")
-.bind("ids", ids)?
-.fetch_all(connection).await?;
+    let found: Vec<(String, String)> = sql!(
+        "select id, status from apalis.jobs
+          where id = any (:ids) and job_type like 'htm.%' order by id for update"
+    )
+    .bind("ids", ids)?
+    .fetch_all(connection)
+    .await?;
     if let Some(missing) = ids.iter().find(|id| !found.iter().any(|(found, _)| found == *id)) {
         return Err(not_found(missing));
     }

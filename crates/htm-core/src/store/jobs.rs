@@ -70,7 +70,7 @@ pub async fn ack_embedded(
     results: &[Embedded],
 ) -> Result<usize> {
     let sql = include_str!("sql/ack_embed.sql").replace("{{store}}", &model.store());
-    let rows: Vec<(String, bool)> = Named::new(&sql)
+    let held = Named::new(&sql)
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())?
@@ -82,9 +82,9 @@ pub async fn ack_embedded(
         )?
         .bind("model", &model.label)?
         .bind("parts", results.iter().map(|result| result.parts as i32).collect::<Vec<_>>())?
-        .fetch_all(pool)
+        .execute(pool)
         .await?;
-    Ok(rows.len())
+    Ok(held as usize)
 }
 
 /// A text tagged, ready to be written.
@@ -161,7 +161,7 @@ async fn ack_tagged_part(
             }
         })
         .collect();
-    let rows: Vec<(String, bool)> = sql!(include_str!("sql/ack_tag.sql"))
+    let held = sql!(include_str!("sql/ack_tag.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())?
@@ -173,10 +173,10 @@ async fn ack_tagged_part(
         .bind("tag_jobs", assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())?
         .bind("tags", assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())?
         .bind("confidences", assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())?
-        .fetch_all(&mut *tx)
+        .execute(&mut *tx)
         .await?;
     tx.commit().await?;
-    Ok(rows.len())
+    Ok(held as usize)
 }
 
 /// How the attempt of a job ended, when it did not succeed.
@@ -234,7 +234,7 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
-    let rows: Vec<(String, bool)> = sql!(include_str!("sql/fail_jobs.sql"))
+    let held = sql!(include_str!("sql/fail_jobs.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())?
@@ -256,9 +256,9 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
             failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>(),
         )?
         .bind("patience_ms", patience.min(LONGEST_PATIENCE).as_millis() as i64)?
-        .fetch_all(pool)
+        .execute(pool)
         .await?;
-    Ok(rows.len())
+    Ok(held as usize)
 }
 
 /// How long a job waits that was lost with its worker: a random time up to `base` after the first attempt, up to twice as
@@ -277,14 +277,14 @@ pub struct RescueWait {
 /// # Errors
 /// A database error.
 pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<usize> {
-    let ids: Vec<(String,)> = sql!(include_str!("sql/rescue_jobs.sql"))
+    let released = sql!(include_str!("sql/rescue_jobs.sql"))
         .bind("workers", lost.iter().map(|unseen| unseen.worker.as_str()).collect::<Vec<_>>())?
         .bind("last_seen", lost.iter().map(|unseen| unseen.last_seen).collect::<Vec<_>>())?
         .bind("base_ms", wait.base.as_millis() as i64)?
         .bind("cap_ms", wait.cap.as_millis() as i64)?
-        .fetch_all(pool)
+        .execute(pool)
         .await?;
-    Ok(ids.len())
+    Ok(released as usize)
 }
 
 /// The jobs that stand in a worker's name, each with the instant of its claim.
@@ -324,12 +324,12 @@ pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Ut
 /// # Errors
 /// A database error.
 pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Result<usize> {
-    let ids: Vec<(String,)> = sql!(include_str!("sql/release_unheld.sql"))
+    let released = sql!(include_str!("sql/release_unheld.sql"))
         .bind("worker", worker)?
         .bind("held", held)?
-        .fetch_all(pool)
+        .execute(pool)
         .await?;
-    Ok(ids.len())
+    Ok(released as usize)
 }
 
 /// How many jobs each namespace has open; of those with many, no more than `most` rows are looked at.
@@ -418,14 +418,14 @@ pub struct SupersededAck {
 /// # Errors
 /// A database error; then the jobs are still held.
 pub async fn ack_superseded(pool: &PgPool, lease: &Lease, jobs: &[Superseded]) -> Result<SupersededAck> {
-    let rows: Vec<(bool,)> = sql!(include_str!("sql/ack_superseded.sql"))
+    let lives: Vec<bool> = sql!(include_str!("sql/ack_superseded.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", jobs.iter().map(|it| it.job.as_str()).collect::<Vec<_>>())?
         .bind("nodes", jobs.iter().map(|it| it.node).collect::<Vec<_>>())?
         .bind("revisions", jobs.iter().map(|it| it.revision).collect::<Vec<_>>())?
-        .fetch_all(pool)
+        .fetch_scalars(pool)
         .await?;
-    let released = rows.iter().filter(|(lives,)| *lives).count();
-    Ok(SupersededAck { ended: rows.len() - released, released })
+    let released = lives.iter().filter(|lives| **lives).count();
+    Ok(SupersededAck { ended: lives.len() - released, released })
 }

@@ -119,7 +119,7 @@ impl Named {
         sqlx::query_with(AssertSqlSafe(text), self.arguments).persistent(self.persistent)
     }
 
-    /// Runs it; how many rows it changed.
+    /// Runs it; how many rows it changed or returned.
     pub(crate) async fn execute(self, db: impl Into<Db<'_>>) -> Result<u64> {
         let query = self.query();
         let done = match db.into() {

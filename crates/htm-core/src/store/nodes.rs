@@ -319,13 +319,17 @@ pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: Err
 /// A database error.
 pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<(NodeId, i32), NodeText>> {
     let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
-    let rows: Vec<NodeText> = sql!("select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens, b.namespace is not null as has_budget
+    let rows: Vec<NodeText> = sql!(
+        "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens,
+                b.namespace is not null as has_budget
            from unnest(:nodes::bigint[], :revisions::int[]) as w(id, revision)
            join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null
-           left join htm.budgets b on b.namespace = n.namespace")
-.bind("nodes", ids)?
-.bind("revisions", revisions)?
-.fetch_all(pool).await?;
+           left join htm.budgets b on b.namespace = n.namespace"
+    )
+    .bind("nodes", ids)?
+    .bind("revisions", revisions)?
+    .fetch_all(pool)
+    .await?;
     Ok(rows.into_iter().map(|text| ((text.node, text.revision), text)).collect())
 }
 
@@ -334,10 +338,14 @@ pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<
 /// # Errors
 /// A database error.
 pub async fn sample_contents(pool: &PgPool, namespace: &str, count: u32) -> Result<Vec<String>> {
-    sql!("select content from htm.nodes where namespace = :namespace and deleted_at is null order by random() limit :count")
-.bind("namespace", namespace)?
-.bind("count", i64::from(count))?
-.fetch_scalars(pool).await
+    sql!(
+        "select content from htm.nodes
+          where namespace = :namespace and deleted_at is null order by random() limit :count"
+    )
+    .bind("namespace", namespace)?
+    .bind("count", i64::from(count))?
+    .fetch_scalars(pool)
+    .await
 }
 
 /// A node's text, and what a worker must know to send it to a provider.

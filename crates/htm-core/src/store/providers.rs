@@ -79,13 +79,16 @@ pub struct LimitChanges {
 /// # Errors
 /// A database error.
 pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
-    sql!("select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
+    sql!(
+        "select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
                 (select count(*) from htm.waiting_calls w where w.model = p.model and w.expires_at > now()) as waiting,
                 (extract(epoch from nullif(greatest(p.retry_at, p.resume_at, now()), now()) - now()) * 1000)::bigint
                     as held_ms
            from htm.providers p
-          order by p.model")
-.fetch_all(pool).await
+          order by p.model"
+    )
+    .fetch_all(pool)
+    .await
 }
 
 /// Changes limits of a model, whether anybody has asked it yet or not. Its buckets are full afterwards.
@@ -96,21 +99,24 @@ pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Re
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
     let (change_calls, calls) = changes.concurrent_calls.parts();
-    sql!("insert into htm.providers as p (model, requests_per_minute, tokens_per_minute, concurrent_calls)
+    sql!(
+        "insert into htm.providers as p (model, requests_per_minute, tokens_per_minute, concurrent_calls)
          values (:model, :requests, :tokens, :calls)
          on conflict (model) do update
             set requests_per_minute = case when :change_requests then :requests else p.requests_per_minute end,
                 tokens_per_minute = case when :change_tokens then :tokens else p.tokens_per_minute end,
                 concurrent_calls = case when :change_calls then :calls else p.concurrent_calls end,
-                levels_at = null, changed_at = now()")
-.bind("model", model)?
-.bind("change_requests", change_requests)?
-.bind("requests", requests)?
-.bind("change_tokens", change_tokens)?
-.bind("tokens", tokens)?
-.bind("change_calls", change_calls)?
-.bind("calls", calls)?
-.execute(pool).await?;
+                levels_at = null, changed_at = now()"
+    )
+    .bind("model", model)?
+    .bind("change_requests", change_requests)?
+    .bind("requests", requests)?
+    .bind("change_tokens", change_tokens)?
+    .bind("tokens", tokens)?
+    .bind("change_calls", change_calls)?
+    .bind("calls", calls)?
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
@@ -181,15 +187,18 @@ pub struct Budget {
 /// # Errors
 /// A database error.
 pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
-    sql!("select b.namespace, b.tokens_per_day,
+    sql!(
+        "select b.namespace, b.tokens_per_day,
                 case when b.day = (now() at time zone 'utc')::date then b.tokens_used else 0 end as tokens_used,
                 (select count(*) from apalis.jobs j
                   where j.job_type like 'htm.%' and j.status = 'Pending' and j.status <> 'Done'
                     and j.metadata -> 'namespace' = b.namespace collate \"default\" -- the index's
                     and j.metadata -> 'parked' = 'budget') as parked
            from htm.budgets b
-          order by b.namespace")
-.fetch_all(pool).await
+          order by b.namespace"
+    )
+    .fetch_all(pool)
+    .await
 }
 
 /// Sets what a namespace may spend a day; none: anything. Jobs that were parked for want of a budget are due at once,

@@ -19,7 +19,7 @@ use crate::model::jobs::queue_unknown;
 const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
 
 /// How many jobs of a queue are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct QueueDepth {
     /// Due or waiting for their time.
     pub pending: i64,
@@ -43,12 +43,16 @@ impl QueueDepth {
 /// # Errors
 /// A database error.
 pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
-    let (pending, running, done, dead) = sql!("select count(*) filter (where status = 'Pending'), count(*) filter (where status = 'Running'),
-                count(*) filter (where status = 'Done'), count(*) filter (where status in ('Killed', 'Failed'))
-           from apalis.jobs where job_type = :queue")
-.bind("queue", queue)?
-.fetch_one(pool).await?;
-    Ok(QueueDepth { pending, running, done, dead })
+    sql!(
+        "select count(*) filter (where status = 'Pending') as pending,
+                count(*) filter (where status = 'Running') as running,
+                count(*) filter (where status = 'Done') as done,
+                count(*) filter (where status in ('Killed', 'Failed')) as dead
+           from apalis.jobs where job_type = :queue"
+    )
+    .bind("queue", queue)?
+    .fetch_one(pool)
+    .await
 }
 
 /// Whether nothing of a queue is left to do, without counting: no job waits but parked ones or while the queue is
@@ -57,12 +61,15 @@ pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
 /// # Errors
 /// A database error.
 pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
-    let open: bool = sql!("select exists (select from apalis.jobs
+    let open: bool = sql!(
+        "select exists (select from apalis.jobs
                          where job_type = :queue and status = 'Pending' and not metadata ? 'parked'
                            and not exists (select from htm.paused_queues where queue = :queue))
-             or exists (select from apalis.jobs where job_type = :queue and status = 'Running' and lock_by is not null)")
-.bind("queue", queue)?
-.fetch_scalar(pool).await?;
+             or exists (select from apalis.jobs where job_type = :queue and status = 'Running' and lock_by is not null)"
+    )
+    .bind("queue", queue)?
+    .fetch_scalar(pool)
+    .await?;
     Ok(!open)
 }
 
@@ -149,12 +156,16 @@ pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
 /// # Errors
 /// A database error.
 pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> Result<()> {
-    sql!("insert into htm.held_queues (queue, reason, until) values (:queue, :reason, now() + :time_ms * interval '1 millisecond')
-         on conflict (queue) do update set reason = excluded.reason, until = excluded.until")
-.bind("queue", queue)?
-.bind("reason", reason.replace('\0', " "))?
-.bind("time_ms", time.min(LONGEST_AGE).as_millis() as i64)?
-.execute(pool).await?;
+    sql!(
+        "insert into htm.held_queues (queue, reason, until)
+         values (:queue, :reason, now() + :time_ms * interval '1 millisecond')
+         on conflict (queue) do update set reason = excluded.reason, until = excluded.until"
+    )
+    .bind("queue", queue)?
+    .bind("reason", reason.replace('\0', " "))?
+    .bind("time_ms", time.min(LONGEST_AGE).as_millis() as i64)?
+    .execute(pool)
+    .await?;
     Ok(())
 }
 

@@ -22,10 +22,13 @@ pub struct Versions {
 /// # Errors
 /// A database error.
 pub async fn versions(pool: &PgPool) -> Result<Versions> {
-    sql!("select current_setting('server_version') as postgres,
+    sql!(
+        "select current_setting('server_version') as postgres,
                 coalesce((select extversion from pg_extension where extname = 'vector'), '') as pgvector,
-                current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as durable")
-.fetch_one(pool).await
+                current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as durable"
+    )
+    .fetch_one(pool)
+    .await
 }
 
 /// How many programs are connected beside the one that asks, whatever they are.

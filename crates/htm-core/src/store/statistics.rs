@@ -106,12 +106,16 @@ async fn page_end_in_tx(
     namespace: &str,
     start: Option<DateTime<Utc>>,
 ) -> Result<Option<DateTime<Utc>>> {
-    sql!("select created_at from htm.nodes
-          where namespace = :namespace and created_at > coalesce(:start, '-infinity') order by created_at offset :offset limit 1")
-.bind("namespace", namespace)?
-.bind("start", start)?
-.bind("offset", PAGE - 1)?
-.fetch_optional_scalar(connection).await
+    sql!(
+        "select created_at from htm.nodes
+          where namespace = :namespace and created_at > coalesce(:start, '-infinity')
+          order by created_at offset :offset limit 1"
+    )
+    .bind("namespace", namespace)?
+    .bind("start", start)?
+    .bind("offset", PAGE - 1)?
+    .fetch_optional_scalar(connection)
+    .await
 }
 
 /// What was counted so far.
@@ -143,14 +147,18 @@ impl Counted {
         .await?;
         self.nodes += nodes;
         self.lexemes += lexemes;
-        let page: Vec<(String, i32)> = sql!("select word, ndoc
+        let page: Vec<(String, i32)> = sql!(
+            "select word, ndoc
                from ts_stat(format('select tsv from htm.nodes
                                      where namespace = %L and deleted_at is null and created_at > %L and created_at <= %L',
-                                   :namespace, coalesce(:start::timestamptz, '-infinity'), coalesce(:end::timestamptz, 'infinity')))")
-.bind("namespace", namespace)?
-.bind("start", start)?
-.bind("end", end)?
-.fetch_all(connection).await?;
+                                   :namespace, coalesce(:start::timestamptz, '-infinity'),
+                                   coalesce(:end::timestamptz, 'infinity')))"
+        )
+        .bind("namespace", namespace)?
+        .bind("start", start)?
+        .bind("end", end)?
+        .fetch_all(connection)
+        .await?;
         for (lexeme, nodes) in page {
             *self.by_lexeme.entry(lexeme).or_default() += nodes;
         }
@@ -209,13 +217,16 @@ impl Counted {
         for some in changed.chunks(LEXEMES) {
             let (lexemes, nodes): (Vec<&str>, Vec<i32>) =
                 some.iter().map(|(lexeme, nodes)| (lexeme.as_str(), *nodes)).unzip();
-            sql!("insert into htm.lexeme_statistics (namespace, lexeme, node_count)
+            sql!(
+                "insert into htm.lexeme_statistics (namespace, lexeme, node_count)
                  select :namespace, * from unnest(:lexemes::text[], :nodes::int[])
-                 on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count")
-.bind("namespace", namespace)?
-.bind("lexemes", lexemes)?
-.bind("nodes", nodes)?
-.execute(pool).await?;
+                 on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count"
+            )
+            .bind("namespace", namespace)?
+            .bind("lexemes", lexemes)?
+            .bind("nodes", nodes)?
+            .execute(pool)
+            .await?;
         }
         for some in gone.chunks(LEXEMES) {
             lexeme_statistic::Entity::delete_many()

@@ -41,11 +41,15 @@ pub(crate) async fn hold_names_in_tx(
     namespace: &str,
     names: &BTreeSet<String>,
 ) -> Result<()> {
-    sql!("select pg_advisory_xact_lock(l.id)
-           from (select distinct htm.tag_name_lock(:namespace, n.path) as id from unnest(:names::text[]) n(path) order by 1) l")
-.bind("namespace", namespace)?
-.bind("names", names.iter().map(String::as_str).collect::<Vec<_>>())?
-.execute(connection).await?;
+    sql!(
+        "select pg_advisory_xact_lock(l.id)
+           from (select distinct htm.tag_name_lock(:namespace, n.path) as id
+                   from unnest(:names::text[]) n(path) order by 1) l"
+    )
+    .bind("namespace", namespace)?
+    .bind("names", names.iter().map(String::as_str).collect::<Vec<_>>())?
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
@@ -129,17 +133,22 @@ pub(crate) async fn define_in_tx(
     if tags.is_empty() {
         return Ok(());
     }
-    sql!("insert into htm.tags as t (namespace, path, description, split_into, split_rest)
-         select :namespace, u.path, u.description, nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest
-           from unnest(:paths::text[], :descriptions::text[], :splits::jsonb[], :leftovers::text[]) u(path, description, split_into, rest)
+    sql!(
+        "insert into htm.tags as t (namespace, path, description, split_into, split_rest)
+         select :namespace, u.path, u.description,
+                nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest
+           from unnest(:paths::text[], :descriptions::text[], :splits::jsonb[], :leftovers::text[])
+                u(path, description, split_into, rest)
          on conflict on constraint tags_namespace_path_key do update
-            set (description, split_into, split_rest) = (excluded.description, excluded.split_into, excluded.split_rest)")
-.bind("namespace", namespace)?
-.bind("paths", tags.iter().map(|tag| tag.0).collect::<Vec<_>>())?
-.bind("descriptions", tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())?
-.bind("splits", tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())?
-.bind("leftovers", tags.iter().map(|tag| tag.1.leftover.as_str()).collect::<Vec<_>>())?
-.execute(connection).await?;
+            set (description, split_into, split_rest) = (excluded.description, excluded.split_into, excluded.split_rest)"
+    )
+    .bind("namespace", namespace)?
+    .bind("paths", tags.iter().map(|tag| tag.0).collect::<Vec<_>>())?
+    .bind("descriptions", tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())?
+    .bind("splits", tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())?
+    .bind("leftovers", tags.iter().map(|tag| tag.1.leftover.as_str()).collect::<Vec<_>>())?
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
@@ -201,14 +210,17 @@ pub(crate) async fn log_names_in_tx(
     change: i64,
     changes: &[NameChange],
 ) -> Result<()> {
-    sql!("insert into htm.tag_change_names (change_id, path, before, after, moved_from)
-         select :change, u.* from unnest(:paths::text[], :before::jsonb[], :after::jsonb[], :moved_from::text[]) u")
-.bind("change", change)?
-.bind("paths", changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>())?
-.bind("before", changes.iter().map(|it| it.before.as_ref().map(Json)).collect::<Vec<_>>())?
-.bind("after", changes.iter().map(|it| it.after.as_ref().map(Json)).collect::<Vec<_>>())?
-.bind("moved_from", changes.iter().map(|it| it.moved_from.as_deref()).collect::<Vec<_>>())?
-.execute(connection).await?;
+    sql!(
+        "insert into htm.tag_change_names (change_id, path, before, after, moved_from)
+         select :change, u.* from unnest(:paths::text[], :before::jsonb[], :after::jsonb[], :moved_from::text[]) u"
+    )
+    .bind("change", change)?
+    .bind("paths", changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>())?
+    .bind("before", changes.iter().map(|it| it.before.as_ref().map(Json)).collect::<Vec<_>>())?
+    .bind("after", changes.iter().map(|it| it.after.as_ref().map(Json)).collect::<Vec<_>>())?
+    .bind("moved_from", changes.iter().map(|it| it.moved_from.as_deref()).collect::<Vec<_>>())?
+    .execute(connection)
+    .await?;
     Ok(())
 }
 

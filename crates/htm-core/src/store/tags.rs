@@ -174,12 +174,15 @@ pub(crate) async fn unassign_in_tx(
     node: NodeId,
     paths: &[&str],
 ) -> Result<u64> {
-    let taken = sql!("delete from htm.node_tags nt using htm.tags t
+    let taken = sql!(
+        "delete from htm.node_tags nt using htm.tags t
           where nt.node_id = :node and t.id = nt.tag_id
-            and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest(:paths::text[]) p)")
-.bind("node", node)?
-.bind("paths", paths)?
-.execute(connection).await?;
+            and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest(:paths::text[]) p)"
+    )
+    .bind("node", node)?
+    .bind("paths", paths)?
+    .execute(connection)
+    .await?;
     Ok(taken)
 }
 
@@ -193,7 +196,8 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Kn
 }
 
 async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) -> Result<Vec<KnownTag>> {
-    let tags: Vec<(String, Option<String>)> = sql!("select t.path, t.description
+    let tags: Vec<(String, Option<String>)> = sql!(
+        "select t.path, t.description
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
@@ -203,11 +207,13 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
                  or exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
                           where nt.tag_id = t.id and n.deleted_at is null)
                  or exists (select from htm.tags split where split.namespace = :namespace and t.path = any (split.split_into)))
-          order by u.uses desc, t.path limit :limit")
-.bind("namespace", namespace)?
-.bind("limit", i64::from(limit))?
-.bind("also_split", also_split)?
-.fetch_all(pool).await?;
+          order by u.uses desc, t.path limit :limit"
+    )
+    .bind("namespace", namespace)?
+    .bind("limit", i64::from(limit))?
+    .bind("also_split", also_split)?
+    .fetch_all(pool)
+    .await?;
     let known = |(path, description)| Ok(KnownTag { path: read_tag(path)?, description });
     tags.into_iter().map(known).collect()
 }
@@ -219,11 +225,10 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
 /// A database error.
 pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTags> {
     let tags = listed(pool, namespace, limit, true).await?;
-    type Row = (String, Option<String>, Option<Vec<String>>, Option<String>);
-    let names: Vec<Row> =
+    let names: Vec<FormerName> =
         sql!(include_str!("sql/former_names.sql")).bind("namespace", namespace)?.fetch_all(pool).await?;
     let mut former = FormerNames::default();
-    for (name, tag, split_into, split_rest) in names {
+    for FormerName { name, tag, split_into, split_rest } in names {
         match (tag, split_into) {
             (Some(tag), _) => {
                 former.synonyms.insert(name, tag);
@@ -238,6 +243,14 @@ pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTa
         }
     }
     Ok(KnownTags { tags, former })
+}
+
+#[derive(sqlx::FromRow)]
+struct FormerName {
+    name: String,
+    tag: Option<String>,
+    split_into: Option<Vec<String>>,
+    split_rest: Option<String>,
 }
 
 #[cfg(test)]

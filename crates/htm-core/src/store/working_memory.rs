@@ -61,10 +61,14 @@ pub(crate) struct Opened {
 pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
-        let found: Option<Opened> = sql!("select id, max_tokens, now() as now from htm.robots where namespace = :namespace and name = :name")
-.bind("namespace", namespace)?
-.bind("name", name)?
-.fetch_optional(&mut *connection).await?;
+        let found: Option<Opened> = sql!(
+            "select id, max_tokens, now() as now
+               from htm.robots where namespace = :namespace and name = :name"
+        )
+        .bind("namespace", namespace)?
+        .bind("name", name)?
+        .fetch_optional(&mut *connection)
+        .await?;
         match found {
             Some(found) => return Ok(found),
             None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,

@@ -4,9 +4,8 @@
 -- the locked row: a condition on deleted_at would pass over a node whose restore is about to commit.
 -- {{store}} is the model's table, htm.embeddings_<id>.
 --
--- :worker text   :claimed_at timestamptz lock_at of the claim   :jobs text[] job ids
--- :nodes bigint[]   :revisions int[]   :embeddings halfvec[]   :model text
--- :parts int[] windows that each text was split into
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
+-- :embeddings halfvec[]   :model text   :parts int[] windows that each text was split into
 --
 -- Index: jobs_pkey, nodes_pk
 with held as (

@@ -4,7 +4,7 @@
 --
 -- The node is locked first, whatever state it seems to be in: a restore that has not committed yet is waited for.
 --
--- :worker text   :claimed_at timestamptz lock_at of the claim   :jobs text[] job ids   :nodes bigint[]   :revisions int[]
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
 --
 -- Index: nodes_pk, jobs_pkey
 with node as (

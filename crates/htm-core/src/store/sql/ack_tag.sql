@@ -4,9 +4,9 @@
 -- What a model said before, this one or another, is replaced; a manual tag never is, nor a tag that was split while none
 -- of those in its place fits. The tags' rows are registered before.
 --
--- :worker text   :claimed_at timestamptz lock_at of the claim   :jobs text[] job ids   :nodes bigint[]   :revisions int[]
--- :model text    :version text prompt version   :origin text
--- :tag_jobs text[] tag: its job   :tags text[] tag: path   :confidences real[] tag: confidence or null
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
+-- :model text   :version text of the prompt   :origin text   :tag_jobs text[] tag: its job   :tags text[] tag: path
+-- :confidences real[] tag: confidence or null
 --
 -- Index: jobs_pkey, nodes_pk, tags_namespace_path_key
 with held as (

@@ -3,11 +3,10 @@
 -- A plain run leaves out nodes that are done, that have an open job, and dead letters; a forced one only those whose
 -- job is open: that will make them again anyway; of a version, it leaves out what is not done at all as well. A key that an ended job still has is told apart by the run's number.
 --
--- :stage text                    :queue text                          :model text
--- :run bigint the run                :forced boolean                      :after bigint after this node
--- :up_to bigint up to this node        :limit bigint how many nodes               :namespace text namespace or null
--- :since timestamptz since, or null   :max_attempts int                   :priority int
--- :count_only boolean           :version text version or null: only what another version, or another model, has done
+-- :stage text   :queue text   :model text   :run bigint   :forced boolean   :after bigint node, exclusive
+-- :up_to bigint node, inclusive   :limit bigint nodes   :namespace text or null   :since timestamptz or null
+-- :max_attempts int   :priority int   :count_only boolean
+-- :version text or null: only what another version, or another model, has done
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with chunk as materialized (

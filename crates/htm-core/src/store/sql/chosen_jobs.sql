@@ -1,5 +1,5 @@
 -- A condition of list_jobs.sql, retry_jobs.sql and cancel_jobs.sql: the job j is one of those named (:ids), or passes the
--- filters queue (:queue), state (:state), namespace (:namespace), node (:node) and error (:error). Without a state, done jobs are left out.
+-- filters (:queue, :state, :namespace, :node, :error). Without a state, done jobs are left out.
        j.job_type like 'htm.%'
        and (:ids::text[] is null or j.id = any (:ids))
        and (:queue::text is null or j.job_type = :queue)

@@ -13,8 +13,8 @@
 -- The commit does not wait for the disk: of a claim that a crash of the server loses, the jobs are due again, and the
 -- ack of whoever thinks that it holds them finds no row.
 --
--- :queue text       :worker text worker's identity, registered in apalis.workers   :limit int how many   :model text
--- :priorities int[] priorities, the highest first   :since timestamptz[] since when to look at each, or null: from the start
+-- :queue text   :worker text, registered in apalis.workers   :limit int   :model text
+-- :priorities int[], the highest first   :since timestamptz[] or null: since when to look at each
 -- :with_suspects boolean suspects may be claimed
 --
 -- Index: idx_apalis_jobs_fetch_partial, jobs_pkey, paused_queues_pk, held_queues_pk, providers_pk

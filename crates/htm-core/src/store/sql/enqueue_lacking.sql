@@ -4,7 +4,8 @@
 -- node and finds it alive. A dead letter says why there is no result. Where a done job of that key is still there, the
 -- generation in the key is raised. A job that somebody else enqueues at the same moment is as good.
 --
--- :node bigint   :embedding_model text embedding model, as long as none is registered   :tag_model text   :max_attempts int
+-- :node bigint   :embedding_model text embedding model, as long as none is registered   :tag_model text
+-- :max_attempts int
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with target as materialized (

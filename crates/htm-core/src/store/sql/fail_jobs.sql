@@ -1,10 +1,9 @@
 -- Ends the attempt of jobs that the worker still holds: each waits, is parked, or is a dead letter.
 --
--- :worker text        :claimed_at timestamptz lock_at of the claim
--- :jobs text[] job ids     :delays_ms bigint[] delay until the next attempt, ms   :charged boolean[] the attempt is charged
--- :dead boolean[] dead now :parked_until timestamptz[] null, or parked until then: its namespace's budget is spent
--- :reasons text[] what happened
--- :patience_ms bigint how long a job may be put off without charge, ms: then it is parked until somebody retries it
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids
+-- :delays_ms bigint[] until the next attempt   :charged boolean[] the attempt is charged   :dead boolean[] dead now
+-- :parked_until timestamptz[] or null: its namespace's budget is spent until then   :reasons text[] what happened
+-- :patience_ms bigint for which a job may be put off without charge: then it is parked until somebody retries it
 --
 -- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --

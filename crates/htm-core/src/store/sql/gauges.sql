@@ -4,7 +4,7 @@
 -- than one of the bound. A parked job does not wait; it is due when its time has come, as the day after its budget
 -- was spent. Waiting jobs come back before parked ones do: those beyond the bound are looked at no more.
 --
--- :queue text   :bound bigint where a count stops   :priorities int[] the priorities
+-- :queue text   :bound bigint where a count stops   :priorities int[]
 --
 -- Index: idx_apalis_jobs_fetch_partial, jobs_htm_parked_idx, idx_apalis_jobs_lock_by, jobs_htm_dead_idx
 with pending as (

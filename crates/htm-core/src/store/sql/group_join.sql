@@ -2,7 +2,7 @@
 -- session from here on. Opens a closed group. Gives the role: the one asked for, else active when no other active
 -- member is alive.
 --
--- :group bigint   :robot bigint   :session uuid   :lease_ms bigint lease in ms   :role text role, or null
+-- :group bigint   :robot bigint   :session uuid   :lease_ms bigint   :role text or null
 --
 -- Index: robot_groups_pk, group_members_pk
 with opened as (

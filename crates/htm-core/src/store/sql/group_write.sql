@@ -1,6 +1,6 @@
 -- Changes a group's working memory, whose row the caller has locked: the change gets the next version.
 --
--- :group bigint          :robot bigint   robot that brings what is added, or null to leave who brought it
+-- :group bigint   :robot bigint robot that brings what is added, or null to leave who brought it
 -- :added bigint[] nodes to add   :removed bigint[] nodes to remove
 -- :used bigint[] nodes that were used, with :times bigint[] how often and :ago_ms bigint[] milliseconds since the last time
 --

@@ -1,6 +1,6 @@
 -- Groups with what they have in mind, by namespace and name.
 --
--- :namespace text namespace, or null for all   :name text name, or null for all
+-- :namespace text, or null for all   :name text, or null for all
 --
 -- Index: robot_groups_namespace_name_key, group_memory_pk, nodes_pk
 select g.id, g.namespace, g.name, g.max_tokens, g.version, g.created_at, g.closed_at,

@@ -3,10 +3,9 @@
 -- A node that was forgotten or purged meanwhile is passed over. Rows in order of their nodes: two programs that speak
 -- for one robot never wait for each other in a circle.
 --
--- :robot bigint
--- :nodes bigint[]      nodes that are in mind     :added_at timestamptz[] when each was added
--- :accessed_at timestamptz[] when each was accessed     :accesses bigint[]      how often
--- :gone bigint[]      nodes that left; null: all but those of :nodes
+-- :robot bigint   :nodes bigint[] nodes that are in mind   :added_at timestamptz[] when each was added
+-- :accessed_at timestamptz[] when each was accessed   :accesses bigint[] how often
+-- :gone bigint[] nodes that left; null: all but those of :nodes
 --
 -- Index: working_memory_pk, nodes_pk
 with gone as (

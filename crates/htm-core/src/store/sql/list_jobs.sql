@@ -1,8 +1,8 @@
 -- Jobs with everything that is known of them: dead letters first, then the parked, then those that have failed, then
 -- the rest; the newest of each first. The condition is chosen_jobs.sql.
 --
--- :ids text[] ids or null        :queue text queue or null    :state text state or null   :namespace text namespace or null
--- :node bigint node or null       :error text a part of the error or null              :limit bigint how many
+-- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
+-- :error text a part of the error or null   :limit bigint
 --
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, idx_apalis_jobs_fetch_partial
 select j.id, j.job_type as queue,

@@ -1,7 +1,6 @@
 -- Which of these nodes are live, and what they are now; the text only of those that are not at the revision given.
 --
--- :nodes bigint[] nodes
--- :revisions int[]    the revision that the caller knows of each; 0 for none
+-- :nodes bigint[]   :revisions int[] the revision that the caller knows of each; 0 for none
 --
 -- Index: nodes_pk
 select n.id as node, n.revision, case when n.revision <> k.revision then n.content end as content,

@@ -1,7 +1,7 @@
 -- Keeps the nodes of tags, or of a change, from being purged, edited or tagged, until the transaction's end: in the order
 -- of their ids, as all who lock several, and before any assignment is touched.
 --
--- :namespace text   :tags text[]   :change bigint change, or null
+-- :namespace text   :tags text[]   :change bigint or null
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, tag_change_nodes_pk, nodes_pk
 select count(*)

@@ -1,6 +1,6 @@
 -- The live nodes of a namespace whose text has another in it, letter by letter, upper or lower case; oldest first.
 --
--- :namespace text   :text text the text   :robot text robot whose alone they are, or null: any   :limit bigint how many
+-- :namespace text   :text text   :robot text robot whose alone they are, or null: any   :limit bigint
 --
 -- Index: repeats_pk; nodes_namespace_created_at_idx (every text of the namespace is read)
 select n.id as node, n.revision, r.name as robot, n.created_at,

@@ -1,7 +1,7 @@
 -- Gives the nodes of robots to another robot of their namespace. What may stand once a robot keeps that, with the other
 -- robot; of contents that both have, only one can: the others may stand beside it.
 --
--- :from bigint[] robots that give   :into bigint robot that takes   :namespace text their namespace
+-- :from bigint[] robots that give   :into bigint robot that takes   :namespace text, theirs
 --
 -- Index: nodes_namespace_created_at_idx, nodes_duplicate_key
 with given as (

@@ -1,7 +1,7 @@
 -- Live nodes whose embedding is said to be done, while the model's store has none of their revision, and no job is
 -- about to make it, and no dead letter says why. {{store}} is the table htm.embeddings_<id>.
 --
--- :label text model   :queue text its queue
+-- :label text of the model   :queue text
 --
 -- Index: none, all nodes are read; jobs_htm_open_idx
 select n.id as node, n.namespace, n.revision, 'embed' as stage, 'done, but its vector is missing' as why

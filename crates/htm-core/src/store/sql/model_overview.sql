@@ -2,7 +2,7 @@
 --
 -- {{store}} is its table, htm.embeddings_<id>, or an empty relation when that was dropped.
 --
--- :queue text its queue   :store text its table's name   :index text its index's name
+-- :queue text   :store text its table's name   :index text its index's name
 --
 -- Index: nodes_pk, jobs_htm_open_idx
 select (select count(*) from htm.nodes where deleted_at is null) as nodes,

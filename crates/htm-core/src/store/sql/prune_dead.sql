@@ -2,7 +2,7 @@
 -- forgotten or edited, or has its result by another job. One that says why a live node lacks its result stays, else the
 -- node would be stranded. Returns how many were deleted and the last that was looked at, or null at the end.
 --
--- :age_ms bigint for how long they have been dead at least, ms   :queue text
+-- :age_ms bigint for which they have been dead, at least   :queue text
 -- :died_at timestamptz and :id text: the last that was looked at before, or null
 --
 -- Index: jobs_htm_dead_idx, nodes_pk, completions_pk, jobs_pkey

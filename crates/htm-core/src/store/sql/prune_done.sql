@@ -1,6 +1,6 @@
 -- Deletes done jobs, the longest done first. What they did stays: the completions.
 --
--- :age_ms bigint how long ago they were done at least, ms   :limit bigint how many at most
+-- :age_ms bigint since they were done, at least   :limit bigint how many at most
 --
 -- Index: jobs_htm_done_idx, jobs_pkey
 delete from apalis.jobs

@@ -1,6 +1,6 @@
 -- Deletes the done jobs whose node is gone, among the next rows after a cursor: walked through once, they are all seen.
 --
--- :after text after this job   :limit bigint how many rows   :namespace text namespace or null
+-- :after text after this job   :limit bigint how many rows   :namespace text or null
 --
 -- Index: jobs_pkey, nodes_pk
 with chunk as materialized (

@@ -2,7 +2,7 @@
 --
 -- A node that is edited or forgotten at this moment is waited for, and then left out.
 --
--- :namespaces text[]    :robots text[]  robot names    :hashes bytea[] SHA-256 of each content
+-- :namespaces text[]   :robots text[], names   :hashes bytea[] SHA-256 of each content
 -- :scopes bigint[] where each content may stand once: 0 in its namespace, -1 among its robot's
 --
 -- Index: robots_namespace_name_key, nodes_duplicate_key, nodes_pk, repeats_pk

@@ -6,7 +6,7 @@
 -- often as no accident explains. Else it gets another attempt: which of the jobs ended the worker is not known.
 --
 -- :workers text[]   :last_seen timestamptz[] when each was last seen
--- :base_ms bigint the longest wait after the first attempt, ms   :cap_ms bigint the longest wait, ms
+-- :base_ms bigint the longest wait after the first attempt   :cap_ms bigint the longest wait
 --
 -- Index: workers_pkey, idx_apalis_jobs_lock_by
 with lost_worker as (

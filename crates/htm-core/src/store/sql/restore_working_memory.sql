@@ -1,6 +1,6 @@
 -- What a robot had in mind when it was last written, as its nodes are now; forgotten ones are not among it.
 --
--- :robot bigint robot   :namespaces text[] namespaces whose nodes are meant, or null for all
+-- :robot bigint   :namespaces text[] namespaces whose nodes are meant, or null for all
 --
 -- Index: working_memory_pk, nodes_pk
 select n.id as node, n.revision, n.content, n.token_count, n.token_encoding, n.importance, n.source,

@@ -1,8 +1,8 @@
 -- Makes jobs due again as if they were new. Those whose node was forgotten or edited since are left as they are: there
 -- is nothing to do for them. The condition is chosen_jobs.sql.
 --
--- :ids text[] ids or null    :queue text queue or null    :state text state or null   :namespace text namespace or null
--- :node bigint node or null   :error text a part of the error or null
+-- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
+-- :error text a part of the error or null
 --
 -- Returns how many were made due and how many were left. What ran or is done meanwhile is neither.
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk

@@ -1,7 +1,7 @@
 -- Enqueues the nodes of a tag to be tagged again, behind every live job, and writes down that they have it. A job that
 -- waits will do that anyway; one that runs may have read the tags before.
 --
--- :change bigint   :namespace text   :tag text the tag   :model text   :max_attempts int   :priority int
+-- :change bigint   :namespace text   :tag text   :model text   :max_attempts int   :priority int
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with tagged as materialized (

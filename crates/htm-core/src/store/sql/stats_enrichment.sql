@@ -1,7 +1,7 @@
 -- How far the live nodes are: by each embedding model in use, and with tags. One pass over the completions, joined with
 -- the nodes by hash (at a million nodes two or three seconds), and one over the jobs that are not done.
 --
--- :namespace text namespace, or null for all
+-- :namespace text, or null for all
 --
 -- Index: completions_model_idx, nodes_namespace_created_at_idx for a small namespace; jobs_htm_open_idx
 with node as materialized (

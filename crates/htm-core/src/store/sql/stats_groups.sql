@@ -1,6 +1,6 @@
 -- What open groups have in mind, the fullest first. Costs what their working memories hold.
 --
--- :namespace text namespace, or null for all   :top bigint how many groups
+-- :namespace text, or null for all   :top bigint how many groups
 --
 -- Index: group_memory_pk, group_members_pk, nodes_pk
 select g.namespace, g.name as "group", b.members, b.active, m.nodes, m.tokens, g.max_tokens,

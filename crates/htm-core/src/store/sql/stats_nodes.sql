@@ -1,7 +1,7 @@
 -- The nodes, counted: all together, by namespace, by robot and by type, those with the most first.
 -- One parallel pass over the nodes of the scope, at a million a second or two; the rest works on its groups.
 --
--- :namespace text namespace, or null for all   :top bigint how many of each kind
+-- :namespace text, or null for all   :top bigint how many of each kind
 --
 -- Index: nodes_namespace_created_at_idx for a small namespace, else none
 with counted as materialized (

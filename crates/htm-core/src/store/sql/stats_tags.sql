@@ -1,7 +1,7 @@
 -- The tags with the most live nodes, and how many tags have any. Counts the assignments in the index (three million in
 -- a second) and takes off those of forgotten nodes, so that no live node is read.
 --
--- :namespace text namespace, or null for all   :top bigint how many
+-- :namespace text, or null for all   :top bigint how many
 --
 -- Index: node_tags_tag_idx, nodes_deleted_at_idx, node_tags_pk
 with tag as (

@@ -1,6 +1,7 @@
 -- What robots have in mind, as it was written last; the fullest first. Costs what the working memories hold.
 --
--- :namespace text namespace, or null for all   :top bigint how many robots   :max_tokens bigint what one without a budget of its own holds
+-- :namespace text, or null for all   :top bigint how many robots
+-- :max_tokens bigint what one without a budget of its own holds
 --
 -- Index: working_memory_pk, nodes_pk
 select r.namespace, r.name, count(*) as nodes, sum(n.token_count)::bigint as tokens,

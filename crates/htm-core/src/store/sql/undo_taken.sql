@@ -2,7 +2,8 @@
 --
 -- What a model said comes back only on nodes that no model has tagged since, unless :also_if_tagged_since says otherwise.
 --
--- :change bigint change that undoes   :namespace text   :undone bigint change that is undone   :also_if_tagged_since boolean
+-- :change bigint change that undoes   :namespace text   :undone bigint change that is undone
+-- :also_if_tagged_since boolean
 --
 -- Index: tag_change_nodes_pk, tags_namespace_path_key, node_tags_pk, completions_pk
 with back as (

@@ -1,6 +1,6 @@
 -- What a merge of robots would move: see merge_nodes.sql and merge_robots.sql, whose counts these are.
 --
--- :from bigint[] robots that would give and go   :into bigint robot that would take   :namespace text their namespace
+-- :from bigint[] robots that would give and go   :into bigint robot that would take   :namespace text, theirs
 --
 -- Index: nodes_namespace_created_at_idx, working_memory_pk, group_members_robot_idx; repeats is read whole
 select (select count(*) from htm.nodes where namespace = :namespace and robot_id = any (:from)) as nodes,

@@ -1,7 +1,8 @@
 -- What undo_added.sql, undo_taken.sql and move_assignments.sql would do together: on how many nodes, those of tags that would
 -- be called otherwise among them, and which of some tags nodes would still have.
 --
--- :namespace text   :undone bigint change that would be undone   :also_if_tagged_since boolean also give back what was tagged since
+-- :namespace text   :undone bigint change that would be undone
+-- :also_if_tagged_since boolean also give back what was tagged since
 -- :renamed text[] tags that would be called otherwise   :called text[] what each would be called
 -- :merged text[] tags whose assignments would go elsewhere   :made text[] tags that the change made
 --

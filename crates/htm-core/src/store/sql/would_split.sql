@@ -1,6 +1,6 @@
 -- How many jobs split_tag.sql would make.
 --
--- :namespace text   :tag text the tag
+-- :namespace text   :tag text
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx
 select count(*)
