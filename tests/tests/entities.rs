@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use htm_tests::TestDatabase;
-use sea_orm::{ColumnTrait, ColumnType, EntityName, EntityTrait, Iterable};
+use sea_orm::{ColumnTrait, ColumnType, EntityTrait, IdenStatic, Iterable};
 
 /// What the files of the entities name of their own crate.
 mod model {
@@ -43,27 +43,27 @@ type Column = (String, String, bool);
 async fn entities_are_the_tables() {
     let db = TestDatabase::new().await;
     let mut count = 0;
-    macro_rules! check {
+    macro_rules! check_each {
         ($($name:ident)*) => {$(
-            let (table, columns) = columns::<entity::$name::Entity>();
-            assert_eq!(columns, in_database(&db, &table).await, "{table}");
+            check::<entity::$name::Entity>(&db).await;
             count += 1;
         )*};
     }
-    check!(backfill budget embedding_model group group_member group_memory lexeme_statistic namespace_statistic);
-    check!(node node_tag paused_queue provider repeat robot tag tag_change tag_change_name tag_synonym);
+    check_each!(backfill budget embedding_model group group_member group_memory lexeme_statistic namespace_statistic);
+    check_each!(node node_tag paused_queue provider repeat robot tag tag_change tag_change_name tag_synonym);
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
     assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");
 }
 
-fn columns<E: EntityTrait>() -> (String, BTreeSet<Column>) {
+async fn check<E: EntityTrait>(db: &TestDatabase) {
     let entity = E::default();
+    let table = format!("{}.{}", entity.schema_name().unwrap_or_default(), entity.table_name());
     let column = |column: E::Column| {
         let definition = column.def();
         (column.as_str().to_owned(), type_name(definition.get_column_type()), definition.is_null())
     };
-    let table = format!("{}.{}", entity.schema_name().unwrap_or_default(), entity.table_name());
-    (table, E::Column::iter().map(column).collect())
+    let columns: BTreeSet<Column> = E::Column::iter().map(column).collect();
+    assert_eq!(columns, in_database(db, &table).await, "{table}");
 }
 
 /// What PostgreSQL calls a type.

@@ -149,7 +149,7 @@ mod tests {
 
     impl std::fmt::Display for Answer {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str(self.message())
+            f.write_str(self.0)
         }
     }
 

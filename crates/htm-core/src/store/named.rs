@@ -59,6 +59,11 @@ impl Template {
         self.parts.get_or_init(|| Parts::of(self.text))
     }
 
+    /// Which name was bound at this turn the first time: it will be again.
+    fn likely(&self, turn: usize) -> usize {
+        self.numbered.get().and_then(|it| it.bound.get(turn)).copied().unwrap_or(turn)
+    }
+
     fn numbered(&self, bound: &[usize]) -> Arc<str> {
         let make = || Numbered { bound: bound.to_vec(), text: self.parts().numbered(bound).into() };
         let numbered = self.numbered.get_or_init(make);
@@ -83,10 +88,11 @@ impl Named {
         Self { source, bound: Vec::new(), arguments: PgArguments::default(), persistent: true }
     }
 
-    fn parts(&self) -> &Parts {
+    fn place(&self, name: &str) -> Option<usize> {
+        let turn = self.bound.len();
         match &self.source {
-            Source::Template(template) => template.parts(),
-            Source::Composed(parts) => parts,
+            Source::Template(template) => template.parts().place(name, template.likely(turn)),
+            Source::Composed(parts) => parts.place(name, turn),
         }
     }
 
@@ -98,9 +104,11 @@ impl Named {
     where
         T: Encode<'q, Postgres> + Type<Postgres> + Send + 'q,
     {
-        if let Some(place) = self.parts().place(name, self.bound.len()) {
+        if let Some(place) = self.place(name) {
             self.arguments.add(value).map_err(sqlx::Error::Encode)?;
             self.bound.push(place);
+        } else {
+            debug_assert!(matches!(self.source, Source::Composed(_)), "the statement has no :{name}");
         }
         Ok(self)
     }
@@ -242,7 +250,7 @@ impl Parts {
         })
     }
 
-    /// Where a name is in the list; it is looked for from `likely` on, since most are bound in their order.
+    /// Where a name is in the list; it is looked for from `likely` on.
     fn place(&self, name: &str, likely: usize) -> Option<usize> {
         let count = self.names.len();
         (0..count).map(|step| (likely + step) % count).find(|place| self.names[*place] == name)
@@ -286,50 +294,5 @@ mod tests {
         assert_eq!(&*text, "select $1, $2");
         assert!(Arc::ptr_eq(&text, &TEMPLATE.numbered(&[0, 1])));
         assert_eq!(&*TEMPLATE.numbered(&[1, 0]), "select $2, $1");
-    }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn measure() {
-        static TEMPLATE: Template = Template::new(include_str!("sql/remember.sql"));
-        let text = TEMPLATE.text;
-        let names: Vec<String> = (1..=24).map(|n| format!("name_{n}")).collect();
-        let mut named = text.to_owned();
-        for (n, name) in names.iter().enumerate().rev() {
-            named = named.replace(&format!("${}", n + 1), &format!(":{name}"));
-        }
-        let template: &'static Template =
-            Box::leak(Box::new(Template::new(Box::leak(named.into_boxed_str()))));
-        let of_template = |_| {
-            let mut it = Named::of(template);
-            for name in &names {
-                it = it.bind(name, 1_i64).unwrap();
-            }
-            template.numbered(&it.bound).len()
-        };
-        let composed = |_| {
-            let mut it = Named::new(template.text);
-            for name in &names {
-                it = it.bind(name, 1_i64).unwrap();
-            }
-            it.parts().numbered(&it.bound).len()
-        };
-        let bare = |_| {
-            let mut arguments = PgArguments::default();
-            for _ in &names {
-                arguments.add(1_i64).unwrap();
-            }
-            arguments.len()
-        };
-        for (what, run) in
-            [("template", &of_template as &dyn Fn(()) -> usize), ("composed", &composed), ("bare", &bare)]
-        {
-            run(());
-            let begun = std::time::Instant::now();
-            for _ in 0..10_000 {
-                std::hint::black_box(run(()));
-            }
-            println!("{what}: {:?} each", begun.elapsed() / 10_000);
-        }
     }
 }

@@ -62,6 +62,7 @@ impl ConnectionTrait for Db<'_> {
         run!(self, statement, execute).map(Into::into)
     }
 
+    /// Prepared all the same: nobody runs several statements at once this way.
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         self.execute_raw(Statement::from_string(DbBackend::Postgres, sql)).await
     }

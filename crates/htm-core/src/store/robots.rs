@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::LockType;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, TryInsertResult};
+use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use sqlx::{Connection, PgConnection, PgPool};
 
@@ -124,14 +124,11 @@ pub(crate) async fn insert(
         metadata: Set(metadata.clone()),
         ..Default::default()
     };
-    let inserted = robot::Entity::insert(robot)
-        .on_conflict_do_nothing_on([robot::Column::Namespace, robot::Column::Name])
-        .exec_with_returning(&on(pool))
-        .await?;
-    Ok(match inserted {
-        TryInsertResult::Inserted(robot) => Some(robot.into()),
-        TryInsertResult::Conflicted | TryInsertResult::Empty => None,
-    })
+    let unless_taken =
+        OnConflict::columns([robot::Column::Namespace, robot::Column::Name]).do_nothing().to_owned();
+    let inserted =
+        robot::Entity::insert(robot).on_conflict(unless_taken).exec_with_returning_many(&on(pool)).await?;
+    Ok(inserted.into_iter().next().map(Into::into))
 }
 
 /// Renames a robot; none when there is none of the old name.
