@@ -174,8 +174,7 @@ fn everything_below(metadata: &Metadata, name: &str) -> BTreeSet<String> {
     seen.into_iter().map(|id| metadata[id].name.to_string()).collect()
 }
 
-/// The numbers of the parameters in a text, as 1 for `$1`.
-/// `$1`, and `:name`; `::type` is none.
+/// The parameters of a text: `$1`, or `:name`. A `::type` is none.
 fn parameters(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, sign) in text.match_indices([':', '$']) {

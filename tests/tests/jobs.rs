@@ -528,7 +528,7 @@ async fn a_claim_reads_no_more_of_the_table_than_it_takes() {
     let memories: Vec<Memory> = (0..5_000).map(|n| Memory::new(format!("memory {n}"))).collect();
     db.htm().remember_many(&memories).await.unwrap();
     sqlx::raw_sql("analyze apalis.jobs").execute(&db.pool).await.unwrap();
-    let claim = include_str!("../../crates/htm-core/src/store/sql/claim_jobs.sql");
+    let claim = claims::statement();
     let mut connection = db.pool.acquire().await.unwrap();
     // What a worker has planned once serves all of its claims: of any job, and of live ones.
     for (mode, priorities, since) in [

@@ -1,4 +1,5 @@
-//! All queries of HTM: plain rows through sea-orm, the rest as SQL files named by what they do.
+//! All queries of HTM. Plain rows are read and written by sea-orm, through the entities in [`entity`]. The rest is SQL whose
+//! parameters have names ([`named`]): short statements beside their function, others in files named by what they do.
 
 pub(crate) mod accesses;
 pub(crate) mod audit;
@@ -24,6 +25,7 @@ pub(crate) mod named;
 pub(crate) mod namespaces;
 pub mod nodes;
 pub(crate) mod ontology;
+mod orm;
 pub mod priorities;
 pub mod providers;
 pub(crate) mod purge;

@@ -83,11 +83,21 @@ async fn a_small_import_does_not_wait_for_the_end_of_a_large_one() {
     assert_eq!(claimed_in_order(&db, 10).await, "small*10");
 }
 
+/// The claim, with numbers for its parameters' names.
+pub(crate) fn statement() -> String {
+    let names = ["queue", "worker", "limit", "model", "priorities", "since", "with_suspects"];
+    let claim = include_str!("../../../crates/htm-core/src/store/sql/claim_jobs.sql").to_owned();
+    let number = |claim: String, (at, name): (usize, &str)| {
+        claim.replace(&format!(":{name}"), &format!("${}", at + 1))
+    };
+    names.into_iter().enumerate().fold(claim, number)
+}
+
 #[tokio::test]
 async fn an_idle_claim_reads_a_few_pages_however_many_jobs_wait() {
     let db = TestDatabase::new().await;
     enqueue(&db, 40_000, "now() + interval '1 day'").await;
-    let claim = include_str!("../../../crates/htm-core/src/store/sql/claim_jobs.sql");
+    let claim = statement();
     let explain = format!(
         "prepare claim (text, text, int, text, int[], timestamptz[], boolean) as {claim};
          explain (analyze, buffers, format json) execute claim

@@ -191,7 +191,7 @@ impl Backfill {
         self.run = backfill::advance(&self.pool, self.run.id, &self.subject, chunk as i64, self.max_attempts)
             .await?;
         jobs::ping_queue(&self.pool, &self.subject.queue).await;
-        Ok(if self.run.finished { BackfillStep::Finished } else { BackfillStep::Enqueued })
+        Ok(if self.run.is_finished() { BackfillStep::Finished } else { BackfillStep::Enqueued })
     }
 
     /// The states of the jobs, including those of earlier runs in the same queue.

@@ -267,7 +267,7 @@ impl Htm {
         after: &Current,
         (text, author): (Option<&str>, &str),
         changed: &[&'static str],
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<()> {
         if changed.iter().any(|field| *field != "content") {
             store::write_details_in_tx(connection, node, after).await?;
         }

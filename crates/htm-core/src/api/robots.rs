@@ -79,8 +79,8 @@ impl Htm {
                 Ok(robot)
             }
             Ok(None) => Err(unknown(namespace, old)),
-            Err(error) if robots::is_about(&error, "robots_namespace_name_key") => Err(taken(namespace, new)),
-            Err(error) => Err(error.into()),
+            Err(error) if error.violates("robots_namespace_name_key") => Err(taken(namespace, new)),
+            Err(error) => Err(error),
         }
     }
 

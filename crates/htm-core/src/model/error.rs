@@ -166,6 +166,11 @@ impl Error {
     pub fn database(&self) -> Option<&DatabaseError> {
         self.0.source.as_deref()?.downcast_ref()
     }
+
+    /// Whether the database refused a row because of this constraint.
+    pub(crate) fn violates(&self, constraint: &str) -> bool {
+        self.database().and_then(DatabaseError::constraint) == Some(constraint)
+    }
 }
 
 impl fmt::Display for Error {

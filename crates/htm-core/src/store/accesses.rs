@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 
+use super::named::sql;
+use crate::model::error::Result;
 use crate::model::id::NodeId;
 
 /// How often a node was recalled since that was written last.
@@ -15,11 +17,11 @@ pub(crate) struct Accessed {
 }
 
 /// Adds to the counts; a node that is gone, or that somebody changes at this moment, is left out.
-pub(crate) async fn add(pool: &PgPool, accessed: &[Accessed]) -> Result<(), sqlx::Error> {
-    sqlx::query(include_str!("sql/add_accesses.sql"))
-        .bind(accessed.iter().map(|it| it.node).collect::<Vec<_>>())
-        .bind(accessed.iter().map(|it| it.times).collect::<Vec<_>>())
-        .bind(accessed.iter().map(|it| it.ago.as_millis() as i64).collect::<Vec<_>>())
+pub(crate) async fn add(pool: &PgPool, accessed: &[Accessed]) -> Result<()> {
+    sql!(include_str!("sql/add_accesses.sql"))
+        .bind("nodes", accessed.iter().map(|it| it.node).collect::<Vec<_>>())?
+        .bind("times", accessed.iter().map(|it| it.times).collect::<Vec<_>>())?
+        .bind("ago_ms", accessed.iter().map(|it| it.ago.as_millis() as i64).collect::<Vec<_>>())?
         .execute(pool)
         .await
         .map(drop)

@@ -4,6 +4,7 @@ use sqlx::PgPool;
 
 use super::embeddings::{self, ModelState};
 use super::jobs;
+use super::named::{Named, sql};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
@@ -59,43 +60,52 @@ pub(crate) async fn run(pool: &PgPool) -> Result<Audit> {
     let mut tx = pool
         .begin_with("begin isolation level repeatable read, read only; set local statement_timeout = 0")
         .await?;
-    let mut stranded: Vec<Stranded> = sqlx::query_as(
+    let mut stranded: Vec<Stranded> = sql!(
         "select node_id as node, namespace, revision, stage, 'no result, no job, no dead letter' as why
-           from htm.stranded order by node_id, stage",
+           from htm.stranded order by node_id, stage"
     )
     .fetch_all(&mut *tx)
     .await?;
     if let Some(model) = active {
         let sql = include_str!("sql/missing_vectors.sql").replace("{{store}}", &model.store());
-        let missing: Vec<Stranded> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(&model.label)
-            .bind(&model.queue)
+        let missing: Vec<Stranded> = Named::new(&sql)
+            .bind("label", &model.label)?
+            .bind("queue", &model.queue)?
             .fetch_all(&mut *tx)
             .await?;
         stranded.extend(missing);
     }
-    let (awaiting_rescue, unheld, dead_letters, states_guarded) = sqlx::query_as(
+    let jobs: Jobs = sql!(
         "select (select count(*) from apalis.jobs j
                    join apalis.workers w on w.id = j.lock_by
                    join htm.worker_leases l on l.worker = w.id
                   where j.status = 'Running' and j.job_type like 'htm.%'
-                    and w.last_seen < now() - l.lease_ms * interval '1 millisecond'),
+                    and w.last_seen < now() - l.lease_ms * interval '1 millisecond') as awaiting_rescue,
                 -- A worker without a job in hand may be about to read the answer to a claim.
                 (select count(*) from apalis.jobs j
                    join apalis.workers w on w.id = j.lock_by
                    join htm.worker_leases l on l.worker = w.id
                   where j.status = 'Running' and j.job_type like 'htm.%'
                     and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'
-                    and j.lock_at < coalesce(l.held_since, w.last_seen - interval '1 minute')),
-                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed'),
+                    and j.lock_at < coalesce(l.held_since, w.last_seen - interval '1 minute')) as unheld,
+                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead_letters,
                 exists (select from pg_constraint
                          where conrelid = 'apalis.jobs'::regclass and conname = 'jobs_htm_state_possible'
-                           and convalidated)",
+                           and convalidated) as states_guarded"
     )
     .fetch_one(&mut *tx)
     .await?;
     tx.commit().await?;
+    let Jobs { awaiting_rescue, unheld, dead_letters, states_guarded } = jobs;
     Ok(Audit { stranded, awaiting_rescue, unheld, dead_letters, states_guarded })
+}
+
+#[derive(sqlx::FromRow)]
+struct Jobs {
+    awaiting_rescue: i64,
+    unheld: i64,
+    dead_letters: i64,
+    states_guarded: bool,
 }
 
 /// Enqueues the jobs that stranded nodes lack, and wakes the workers; returns how many. A node that was forgotten or
@@ -106,16 +116,16 @@ pub(crate) async fn run(pool: &PgPool) -> Result<Audit> {
 pub(crate) async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
     let mut enqueued = 0;
     for chunk in stranded.chunks(CHUNK) {
-        let inserted = sqlx::query(include_str!("sql/repair_nodes.sql"))
-            .bind(chunk.iter().map(|it| it.node).collect::<Vec<_>>())
-            .bind(chunk.iter().map(|it| it.revision).collect::<Vec<_>>())
-            .bind(chunk.iter().map(|it| it.stage.as_str()).collect::<Vec<_>>())
-            .bind(settings.embedding_model.to_string())
-            .bind(settings.tag_model.to_string())
-            .bind(settings.max_attempts as i32)
+        let inserted = sql!(include_str!("sql/repair_nodes.sql"))
+            .bind("nodes", chunk.iter().map(|it| it.node).collect::<Vec<_>>())?
+            .bind("revisions", chunk.iter().map(|it| it.revision).collect::<Vec<_>>())?
+            .bind("stages", chunk.iter().map(|it| it.stage.as_str()).collect::<Vec<_>>())?
+            .bind("embedding_model", settings.embedding_model.to_string())?
+            .bind("tag_model", settings.tag_model.to_string())?
+            .bind("max_attempts", settings.max_attempts as i32)?
             .execute(pool)
             .await?;
-        enqueued += inserted.rows_affected();
+        enqueued += inserted;
     }
     jobs::ping(pool).await;
     Ok(enqueued)

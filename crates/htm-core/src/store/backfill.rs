@@ -1,8 +1,14 @@
 //! Backfills: where each run is (`htm.backfills`), and the jobs that it enqueues, a chunk of nodes at a time.
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use sqlx::{PgConnection, PgPool};
 
+use super::entity::backfill;
+use super::named::sql;
+use super::orm::on;
 use super::priorities;
 use crate::model::error::{Error, Result};
 use crate::model::jobs::Stage;
@@ -36,14 +42,7 @@ impl Subject {
 }
 
 /// Where a run is.
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub(crate) struct Run {
-    pub(crate) id: i64,
-    pub(crate) cursor_node: i64,
-    pub(crate) last_node: i64,
-    pub(crate) enqueued: i64,
-    pub(crate) finished: bool,
-}
+pub(crate) type Run = backfill::Model;
 
 /// What became of a chunk.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
@@ -71,18 +70,15 @@ pub(crate) struct Range {
 pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> Result<(Run, bool)> {
     // A run that ends between both statements is one that need not be continued.
     for _ in 0..3 {
-        let unfinished: Option<Run> = sqlx::query_as(
-            "select id, cursor_node, last_node, enqueued, false as finished from htm.backfills
-              where finished_at is null and queue = $1 and model = $2 and namespace is not distinct from $3
-                and since is not distinct from $4 and forced = $5",
-        )
-        .bind(&subject.queue)
-        .bind(subject.subject())
-        .bind(&subject.namespace)
-        .bind(subject.since)
-        .bind(subject.forced)
-        .fetch_optional(&mut *connection)
-        .await?;
+        let unfinished = backfill::Entity::find()
+            .filter(backfill::Column::FinishedAt.is_null())
+            .filter(backfill::Column::Queue.eq(&subject.queue))
+            .filter(backfill::Column::Model.eq(subject.subject()))
+            .filter(backfill::Column::Namespace.eq(subject.namespace.as_deref()))
+            .filter(backfill::Column::Since.eq(subject.since))
+            .filter(backfill::Column::Forced.eq(subject.forced))
+            .one(&on(&mut *connection))
+            .await?;
         if let Some(run) = unfinished {
             return Ok((run, false));
         }
@@ -103,39 +99,44 @@ pub(crate) async fn advance(
     max_attempts: u32,
 ) -> Result<Run> {
     let mut tx = pool.begin_with(BEGIN).await?;
-    let now: Run = sqlx::query_as(
-        "select id, cursor_node, last_node, enqueued, finished_at is not null as finished
-           from htm.backfills where id = $1 for update",
-    )
-    .bind(run)
-    .fetch_one(&mut *tx)
-    .await?;
-    if now.finished {
+    let now = backfill::Entity::find_by_id(run)
+        .lock_exclusive()
+        .one(&on(&mut tx))
+        .await?
+        .ok_or_else(|| Error::corrupt(format!("backfill {run} is gone")))?;
+    if now.is_finished() {
         return Ok(now);
     }
     let range = Range { after: now.cursor_node, up_to: now.last_node, limit, count_only: false };
     let done = chunk_in_tx(&mut tx, run, subject, range, max_attempts).await?;
     let cursor = done.last.filter(|_| done.nodes == limit).unwrap_or(now.last_node);
-    let run = sqlx::query_as(
-        "update htm.backfills
-            set cursor_node = $2, enqueued = enqueued + $3, finished_at = case when $2 >= last_node then now() end
-          where id = $1
-         returning id, cursor_node, last_node, enqueued, finished_at is not null as finished",
-    )
-    .bind(run)
-    .bind(cursor)
-    .bind(done.enqueued)
-    .fetch_one(&mut *tx)
-    .await?;
+    let progress = backfill::ActiveModel {
+        cursor_node: Set(cursor),
+        enqueued: Set(now.enqueued + done.enqueued),
+        ..Default::default()
+    };
+    let mut update = backfill::Entity::update_many().set(progress).filter(backfill::Column::Id.eq(run));
+    if cursor >= now.last_node {
+        update = update.col_expr(backfill::Column::FinishedAt, Expr::current_timestamp());
+    }
+    let updated = update.exec_with_returning(&on(&mut tx)).await?;
     tx.commit().await?;
-    Ok(run)
+    Ok(updated.into_iter().next().unwrap_or(now))
+}
+
+impl Run {
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished_at.is_some()
+    }
 }
 
 /// Ends the runs of a queue that nobody serves any more.
 pub(crate) async fn give_up_in_tx(connection: &mut PgConnection, queue: &str) -> Result<()> {
-    sqlx::query("update htm.backfills set finished_at = now() where queue = $1 and finished_at is null")
-        .bind(queue)
-        .execute(connection)
+    backfill::Entity::update_many()
+        .col_expr(backfill::Column::FinishedAt, Expr::current_timestamp())
+        .filter(backfill::Column::Queue.eq(queue))
+        .filter(backfill::Column::FinishedAt.is_null())
+        .exec(&on(connection))
         .await?;
     Ok(())
 }
@@ -148,36 +149,36 @@ pub(crate) async fn chunk_in_tx(
     range: Range,
     max_attempts: u32,
 ) -> Result<Chunk> {
-    Ok(sqlx::query_as(include_str!("sql/backfill_chunk.sql"))
-        .bind(subject.stage.as_str())
-        .bind(&subject.queue)
-        .bind(&subject.model)
-        .bind(run)
-        .bind(subject.forced)
-        .bind(range.after)
-        .bind(range.up_to)
-        .bind(range.limit)
-        .bind(&subject.namespace)
-        .bind(subject.since)
-        .bind(max_attempts as i32)
-        .bind(priorities::BACKFILL)
-        .bind(range.count_only)
-        .bind(&subject.version)
+    sql!(include_str!("sql/backfill_chunk.sql"))
+        .bind("stage", subject.stage.as_str())?
+        .bind("queue", &subject.queue)?
+        .bind("model", &subject.model)?
+        .bind("run", run)?
+        .bind("forced", subject.forced)?
+        .bind("after", range.after)?
+        .bind("up_to", range.up_to)?
+        .bind("limit", range.limit)?
+        .bind("namespace", &subject.namespace)?
+        .bind("since", subject.since)?
+        .bind("max_attempts", max_attempts as i32)?
+        .bind("priority", priorities::BACKFILL)?
+        .bind("count_only", range.count_only)?
+        .bind("version", &subject.version)?
         .fetch_one(connection)
-        .await?)
+        .await
 }
 
 /// How many backfill jobs of a queue wait for a worker; counted up to `most`.
 pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Result<u64> {
-    let count: i64 = sqlx::query_scalar(
+    let count: i64 = sql!(
         "select count(*) from (select from apalis.jobs
-                                where job_type = $1 and status = 'Pending' and priority = $3
-                                  and not metadata ? 'parked' limit $2) queued",
+                                where job_type = :queue and status = 'Pending' and priority = :priority
+                                  and not metadata ? 'parked' limit :most) queued"
     )
-    .bind(queue)
-    .bind(i64::try_from(most).unwrap_or(i64::MAX))
-    .bind(priorities::BACKFILL)
-    .fetch_one(pool)
+    .bind("queue", queue)?
+    .bind("most", i64::try_from(most).unwrap_or(i64::MAX))?
+    .bind("priority", priorities::BACKFILL)?
+    .fetch_scalar(pool)
     .await?;
     Ok(count as u64)
 }
@@ -188,39 +189,39 @@ pub(crate) async fn count_unfinished(
     queue: &str,
     namespace: Option<&str>,
 ) -> Result<(i64, i64, i64)> {
-    Ok(sqlx::query_as(
+    sql!(
         "select count(*) filter (where status <> 'Killed' and not metadata ? 'parked'),
                 count(*) filter (where metadata ? 'parked'),
                 count(*) filter (where status = 'Killed')
            from apalis.jobs
-          where job_type = $1 and job_type like 'htm.%' and status <> 'Done' and priority = $3
-            and ($2::text is null or metadata -> 'namespace' = $2)",
+          where job_type = :queue and job_type like 'htm.%' and status <> 'Done' and priority = :priority
+            and (:namespace::text is null or metadata -> 'namespace' = :namespace)"
     )
-    .bind(queue)
-    .bind(namespace)
-    .bind(priorities::BACKFILL)
+    .bind("queue", queue)?
+    .bind("namespace", namespace)?
+    .bind("priority", priorities::BACKFILL)?
     .fetch_one(pool)
-    .await?)
+    .await
 }
 
 /// A new run over the nodes that there are now; none when one about the same is unfinished.
 async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Option<Run>> {
-    Ok(sqlx::query_as(
+    sql!(
         "insert into htm.backfills (queue, model, namespace, since, forced, last_node)
          -- Of its own namespace: the ids of others are not shown. `offset 0`: never all nodes by id in search of one.
-         select $1, $2, $3, $4, $5,
-                coalesce(case when $3::text is null then (select max(id) from htm.nodes)
-                              else (select max(n.id) from (select id from htm.nodes where namespace = $3 offset 0) n)
+         select :queue, :model, :namespace, :since, :forced,
+                coalesce(case when :namespace::text is null then (select max(id) from htm.nodes)
+                              else (select max(n.id) from (select id from htm.nodes where namespace = :namespace offset 0) n)
                          end, 0)
          on conflict (queue, model, coalesce(namespace, ''), coalesce(since, '-infinity'), forced)
             where finished_at is null do nothing
-         returning id, cursor_node, last_node, enqueued, false as finished",
+         returning *"
     )
-    .bind(&subject.queue)
-    .bind(subject.subject())
-    .bind(&subject.namespace)
-    .bind(subject.since)
-    .bind(subject.forced)
+    .bind("queue", &subject.queue)?
+    .bind("model", subject.subject())?
+    .bind("namespace", &subject.namespace)?
+    .bind("since", subject.since)?
+    .bind("forced", subject.forced)?
     .fetch_optional(connection)
-    .await?)
+    .await
 }

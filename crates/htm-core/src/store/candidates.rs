@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use pgvector::HalfVector;
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::PgPool;
 
 use super::embeddings::RegisteredModel;
+use super::named::Named;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 
@@ -16,8 +17,8 @@ pub(crate) async fn vectors(
     nodes: &[NodeId],
 ) -> Result<HashMap<NodeId, Vec<f32>>> {
     let sql = include_str!("sql/candidate_vectors.sql").replace("{{store}}", &model.store());
-    let rows: Vec<(NodeId, HalfVector)> = sqlx::query_as(AssertSqlSafe(sql))
-        .bind(nodes.iter().map(|node| node.0).collect::<Vec<_>>())
+    let rows: Vec<(NodeId, HalfVector)> = Named::new(&sql)
+        .bind("nodes", nodes.iter().map(|node| node.0).collect::<Vec<_>>())?
         .fetch_all(pool)
         .await?;
     let widened = |vector: HalfVector| vector.as_slice().iter().map(|x| x.to_f32()).collect();

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
+use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
 
@@ -86,14 +87,14 @@ impl Claims {
             Wanted::Live => (1, false),
         };
         let since = if from_start { Frontier::default().since } else { self.frontier.since };
-        let rows: Vec<Row> = sqlx::query_as(include_str!("sql/claim_jobs.sql"))
-            .bind(&self.queue)
-            .bind(&self.worker)
-            .bind(limit.min(i32::MAX as usize) as i32)
-            .bind(&self.model)
-            .bind(&priorities::ALL[..looked_at])
-            .bind(&since[..looked_at])
-            .bind(wanted == Wanted::Any)
+        let rows: Vec<Row> = sql!(include_str!("sql/claim_jobs.sql"))
+            .bind("queue", &self.queue)?
+            .bind("worker", &self.worker)?
+            .bind("limit", limit.min(i32::MAX as usize) as i32)?
+            .bind("model", &self.model)?
+            .bind("priorities", &priorities::ALL[..looked_at])?
+            .bind("since", &since[..looked_at])?
+            .bind("with_suspects", wanted == Wanted::Any)?
             .fetch_all(pool)
             .await?;
         if from_start {

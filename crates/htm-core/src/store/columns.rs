@@ -1,5 +1,10 @@
 //! How the model's types stand in columns and rows: the model itself knows no database.
 
+use sea_orm::sea_query::postgres_array::NotU8;
+use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
+use sea_orm::{
+    ActiveValue, ColIdx, DbErr, IntoActiveValue, QueryResult, TryFromU64, TryGetError, TryGetable, Value,
+};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
@@ -40,6 +45,56 @@ macro_rules! id {
         impl Decode<'_, Postgres> for $id {
             fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
                 i64::decode(value).map(Self)
+            }
+        }
+
+        impl From<$id> for Value {
+            fn from(id: $id) -> Self {
+                id.0.into()
+            }
+        }
+
+        impl ValueType for $id {
+            fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
+                <i64 as ValueType>::try_from(value).map(Self)
+            }
+
+            fn type_name() -> String {
+                stringify!($id).to_owned()
+            }
+
+            fn array_type() -> ArrayType {
+                ArrayType::BigInt
+            }
+
+            fn column_type() -> ColumnType {
+                ColumnType::BigInteger
+            }
+        }
+
+        impl Nullable for $id {
+            fn null() -> Value {
+                Value::BigInt(None)
+            }
+        }
+
+        impl NotU8 for $id {}
+
+        impl TryGetable for $id {
+            fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+                i64::try_get_by(row, index).map(Self)
+            }
+        }
+
+        impl TryFromU64 for $id {
+            fn try_from_u64(number: u64) -> Result<Self, DbErr> {
+                i64::try_from_u64(number).map(Self)
+            }
+        }
+
+        impl IntoActiveValue<$id> for $id {
+            fn into_active_value(self) -> ActiveValue<$id> {
+                ActiveValue::Set(self)
             }
         }
     };

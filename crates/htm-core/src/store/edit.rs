@@ -1,10 +1,14 @@
 //! A node that is being edited, locked by its editor.
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
-use sqlx::types::Json;
 
+use super::entity::node;
+use super::named::sql;
 use super::nodes::Place;
+use super::orm::on;
 use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -43,43 +47,44 @@ impl Current {
 
 /// The namespace of a live node, which never changes.
 pub(crate) async fn namespace(connection: &mut PgConnection, node: NodeId) -> Result<Option<String>> {
-    Ok(sqlx::query_scalar("select namespace from htm.nodes where id = $1 and deleted_at is null")
-        .bind(node)
-        .fetch_optional(connection)
+    Ok(node::Entity::find_by_id(node)
+        .select_only()
+        .column(node::Column::Namespace)
+        .filter(node::Column::DeletedAt.is_null())
+        .into_tuple()
+        .one(&on(connection))
         .await?)
 }
 
 /// A live node, locked until the transaction's end.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<Option<Current>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select n.namespace, r.name as robot, n.key, n.content_hash, n.source, n.type as kind, n.importance,
                 n.metadata, n.revision, n.duplicate_scope
            from htm.nodes n join htm.robots r on r.id = n.robot_id
-          where n.id = $1 and n.deleted_at is null
-            for update of n",
+          where n.id = :node and n.deleted_at is null
+            for update of n"
     )
-    .bind(node)
+    .bind("node", node)?
     .fetch_optional(connection)
-    .await?)
+    .await
 }
 
 pub(crate) async fn write_details_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
     after: &Current,
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "update htm.nodes set key = $2, source = $3, type = $4, importance = $5, metadata = $6 where id = $1",
-    )
-    .bind(node)
-    .bind(&after.key)
-    .bind(&after.source)
-    .bind(&after.kind)
-    .bind(after.importance)
-    .bind(Json(&after.metadata))
-    .execute(connection)
-    .await
-    .map(drop)
+) -> Result<()> {
+    let details = node::ActiveModel {
+        key: Set(after.key.clone()),
+        source: Set(after.source.clone()),
+        r#type: Set(after.kind.clone()),
+        importance: Set(after.importance),
+        metadata: Set(Value::Object(after.metadata.clone())),
+        ..Default::default()
+    };
+    node::Entity::update_many().set(details).filter(node::Column::Id.eq(node)).exec(&on(connection)).await?;
+    Ok(())
 }
 
 /// Writes another text, with its author, its tokens and what counted them; the former text becomes a row of its own.
@@ -90,27 +95,27 @@ pub(crate) async fn write_text_in_tx(
     text: &str,
     author: &str,
     (tokens, encoding): (i32, &str),
-) -> Result<(), sqlx::Error> {
+) -> Result<()> {
     // Not now(), the transaction's beginning: tags that were assigned while it waited for the lock are of the old text.
-    sqlx::query(
+    sql!(
         "with former as (
             insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
-            select n.namespace, n.id, n.revision, n.content, coalesce(n.author, $8), n.updated_at
-              from htm.nodes n where n.id = $1
+            select n.namespace, n.id, n.revision, n.content, coalesce(n.author, :robot), n.updated_at
+              from htm.nodes n where n.id = :node
          )
          update htm.nodes
-            set content = $2, content_hash = $3, revision = $4, token_count = $5, token_encoding = $6,
-                author = $7, updated_at = clock_timestamp()
-          where id = $1",
+            set content = :text, content_hash = :content_hash, revision = :revision, token_count = :tokens,
+                token_encoding = :encoding, author = :author, updated_at = clock_timestamp()
+          where id = :node"
     )
-    .bind(node)
-    .bind(text)
-    .bind(&after.content_hash)
-    .bind(after.revision)
-    .bind(tokens)
-    .bind(encoding)
-    .bind(Some(author).filter(|author| *author != after.robot))
-    .bind(&after.robot)
+    .bind("node", node)?
+    .bind("text", text)?
+    .bind("content_hash", &after.content_hash)?
+    .bind("revision", after.revision)?
+    .bind("tokens", tokens)?
+    .bind("encoding", encoding)?
+    .bind("author", Some(author).filter(|author| *author != after.robot))?
+    .bind("robot", &after.robot)?
     .execute(connection)
     .await
     .map(drop)
@@ -123,16 +128,16 @@ pub(crate) async fn supersede_in_tx(
     namespace: &str,
     node: NodeId,
 ) -> Result<u64> {
-    let ended = sqlx::query(
+    let ended = sql!(
         "update apalis.jobs
             set status = 'Done', done_at = now(), last_result = '{\"Ok\": \"superseded\"}',
                 metadata = delete(metadata, array['parked', 'deferred_since', 'losses'])
           where job_type like 'htm.%' and status in ('Pending', 'Killed') and status <> 'Done'
-            and metadata -> 'namespace' = $1 and metadata -> 'node' = $2::bigint::text",
+            and metadata -> 'namespace' = :namespace and metadata -> 'node' = :node::bigint::text"
     )
-    .bind(namespace)
-    .bind(node)
+    .bind("namespace", namespace)?
+    .bind("node", node)?
     .execute(connection)
     .await?;
-    Ok(ended.rows_affected())
+    Ok(ended)
 }

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use sqlx::{PgExecutor, PgPool};
+use sea_orm::{ColumnTrait, EntityTrait, QueryOrder};
+use sqlx::PgPool;
 
+use super::entity::embedding_model;
+use super::named::sql;
+use super::orm::{Db, on};
 use crate::model::error::{Error, Result};
 use crate::model::jobs::queue_unknown;
 use crate::model::models::unknown;
@@ -78,11 +82,11 @@ impl std::fmt::Display for ModelState {
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
 pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
-    let id: i32 = sqlx::query_scalar("select htm.register_embedding_model($1, $2, $3)")
-        .bind(&name.provider)
-        .bind(&name.name)
-        .bind(i32::try_from(dimensions).unwrap_or(i32::MAX))
-        .fetch_one(pool)
+    let id: i32 = sql!("select htm.register_embedding_model(:provider, :name, :dimensions)")
+        .bind("provider", &name.provider)?
+        .bind("name", &name.name)?
+        .bind("dimensions", i32::try_from(dimensions).unwrap_or(i32::MAX))?
+        .fetch_scalar(pool)
         .await?;
     let found = models(pool).await?.into_iter().find(|model| model.id == id);
     found.ok_or_else(|| Error::corrupt(format!("embedding model {id} is not there after it was made")))
@@ -92,41 +96,44 @@ pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) 
 ///
 /// # Errors
 /// A database error.
-pub async fn models(executor: impl PgExecutor<'_>) -> Result<Vec<RegisteredModel>> {
-    let rows: Vec<(i32, String, String, i32, String, String, String)> = sqlx::query_as(
-        "select id, provider, name, dimensions, label, queue, state from htm.embedding_models
-          order by state = 'active' desc, id desc",
-    )
-    .fetch_all(executor)
-    .await?;
-    rows.into_iter()
-        .map(|(id, provider, name, dimensions, label, queue, state)| {
-            Ok(RegisteredModel {
-                id,
-                name: ModelName { provider, name },
-                dimensions: dimensions as usize,
-                label,
-                queue,
-                state: match state.as_str() {
-                    "building" => ModelState::Building,
-                    "active" => ModelState::Active,
-                    "standby" => ModelState::Standby,
-                    "retired" => ModelState::Retired,
-                    other => return Err(Error::corrupt(format!("a model in state `{other}`"))),
-                },
-            })
+pub async fn models(pool: &PgPool) -> Result<Vec<RegisteredModel>> {
+    models_on(pool).await
+}
+
+/// As [`models`], also within a transaction.
+pub(crate) async fn models_on(db: impl Into<Db<'_>>) -> Result<Vec<RegisteredModel>> {
+    let rows = embedding_model::Entity::find()
+        .order_by_desc(embedding_model::Column::State.eq(ModelState::Active.to_string()))
+        .order_by_desc(embedding_model::Column::Id)
+        .all(&on(db))
+        .await?;
+    let model = |row: embedding_model::Model| {
+        Ok(RegisteredModel {
+            id: row.id,
+            name: ModelName { provider: row.provider, name: row.name },
+            dimensions: row.dimensions as usize,
+            label: row.label,
+            queue: row.queue,
+            state: match row.state.as_str() {
+                "building" => ModelState::Building,
+                "active" => ModelState::Active,
+                "standby" => ModelState::Standby,
+                "retired" => ModelState::Retired,
+                other => return Err(Error::corrupt(format!("a model in state `{other}`"))),
+            },
         })
-        .collect()
+    };
+    rows.into_iter().map(model).collect()
 }
 
 /// The tables of vectors that there are, those of retired models too. Safe to put into SQL.
-pub(crate) async fn stores(executor: impl PgExecutor<'_>) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
+pub(crate) async fn stores(db: impl Into<Db<'_>>) -> Result<Vec<String>> {
+    sql!(
         "select 'htm.embeddings_' || id from htm.embedding_models
-          where to_regclass('htm.embeddings_' || id) is not null order by id",
+          where to_regclass('htm.embeddings_' || id) is not null order by id"
     )
-    .fetch_all(executor)
-    .await?)
+    .fetch_scalars(db)
+    .await
 }
 
 /// The model of this label.

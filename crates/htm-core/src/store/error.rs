@@ -149,3 +149,88 @@ fn unproven_hint(error: &sqlx::Error) -> Option<&'static str> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::{DbErr, RuntimeErr};
+
+    use super::*;
+
+    /// What a server answers.
+    #[derive(Debug)]
+    struct Answer(&'static str);
+
+    impl std::fmt::Display for Answer {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl std::error::Error for Answer {}
+
+    impl sqlx::error::DatabaseError for Answer {
+        fn message(&self) -> &str {
+            "no"
+        }
+
+        fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+            Some(self.0.into())
+        }
+
+        fn constraint(&self) -> Option<&str> {
+            self.0.starts_with("23").then_some("robots_namespace_name_key")
+        }
+
+        fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> sqlx::error::ErrorKind {
+            sqlx::error::ErrorKind::Other
+        }
+    }
+
+    #[test]
+    fn an_error_of_sea_orm_is_that_of_the_driver() {
+        let codes = [
+            "08006", "23505", "28P01", "3D000", "40001", "40P01", "42501", "42601", "53100", "53300",
+            "55P03", "57014", "57P01", "58030",
+        ];
+        let answers = codes.map(|code| move || sqlx::Error::Database(Box::new(Answer(code))));
+        for answer in answers {
+            assert_same(answer(), answer());
+        }
+        assert_same(sqlx::Error::PoolTimedOut, sqlx::Error::PoolTimedOut);
+        let lost = || sqlx::Error::Io(std::io::ErrorKind::BrokenPipe.into());
+        assert_same(lost(), lost());
+        assert_same(sqlx::Error::RowNotFound, sqlx::Error::RowNotFound);
+    }
+
+    fn assert_same(error: sqlx::Error, again: sqlx::Error) {
+        let direct = Error::from(error);
+        let by_orm = Error::from(DbErr::Query(RuntimeErr::SqlxError(Arc::new(again))));
+        let parts = |error: &Error| {
+            let database = error.database();
+            format!(
+                "{chain} {} {:?} {:?} {} {:?} {:?}",
+                error.code(),
+                error.kind(),
+                error.fault(),
+                error.hint(),
+                database.and_then(DatabaseError::sqlstate),
+                database.and_then(DatabaseError::constraint),
+                chain = chain(error),
+            )
+        };
+        assert_eq!(parts(&direct), parts(&by_orm));
+        assert!(direct.database().is_some());
+    }
+}

@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, LockType};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sqlx::{PgConnection, PgPool};
 
+use super::entity::{node, node_tag, robot};
+use super::named::{Named, sql};
 use super::nodes::Place;
+use super::orm::on;
 use super::{embeddings, statistics};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
@@ -30,18 +36,18 @@ impl Locked {
 
 /// Locks those of the nodes that are there.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<Vec<Locked>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select n.id, n.namespace, r.name as robot, n.revision,
                 (select o.name from htm.repeats p join htm.robots o on o.id = p.robot_id
                   where p.node_id = n.id and p.robot_id <> n.robot_id order by o.name limit 1) as other
            from htm.nodes n join htm.robots r on r.id = n.robot_id
-          where n.id = any ($1) and n.deleted_at is null
+          where n.id = any (:nodes) and n.deleted_at is null
           order by n.id
-            for update of n",
+            for update of n"
     )
-    .bind(nodes)
+    .bind("nodes", nodes)?
     .fetch_all(connection)
-    .await?)
+    .await
 }
 
 /// Marks locked nodes as forgotten, and ends their waiting jobs. One that runs at this moment writes
@@ -52,20 +58,20 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]
     }
     let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
         nodes.iter().map(|node| (node.id, node.namespace.as_str())).unzip();
-    sqlx::query("update htm.nodes set deleted_at = now() where id = any ($1)")
-        .bind(&ids)
-        .execute(&mut *connection)
+    node::Entity::update_many()
+        .col_expr(node::Column::DeletedAt, Expr::current_timestamp())
+        .filter(node::Column::Id.eq_any(ids.iter().copied()))
+        .exec(&on(&mut *connection))
         .await?;
     let jobs = delete_jobs_in_tx(connection, &namespaces, &ids).await?;
-    let tags: i64 = sqlx::query_scalar("select count(*) from htm.node_tags where node_id = any ($1)")
-        .bind(&ids)
-        .fetch_one(&mut *connection)
+    let tags = node_tag::Entity::find()
+        .filter(node_tag::Column::NodeId.eq_any(ids.iter().copied()))
+        .count(&on(&mut *connection))
         .await?;
     let mut embeddings = 0;
     for store in embeddings::stores(&mut *connection).await? {
-        let sql = format!("select count(*) from {store} where node_id = any ($1)");
-        let count: i64 =
-            sqlx::query_scalar(AssertSqlSafe(sql)).bind(&ids).fetch_one(&mut *connection).await?;
+        let sql = format!("select count(*) from {store} where node_id = any (:nodes)");
+        let count: i64 = Named::new(&sql).bind("nodes", &ids)?.fetch_scalar(&mut *connection).await?;
         embeddings += count as u64;
     }
     // In one order, whoever writes them.
@@ -76,7 +82,7 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]
     for (namespace, count) in counts {
         statistics::note_changed_in_tx(connection, namespace, count).await?;
     }
-    Ok(Removed { nodes: ids.len() as u64, embeddings, tags: tags as u64, jobs })
+    Ok(Removed { nodes: ids.len() as u64, embeddings, tags, jobs })
 }
 
 /// Deletes the jobs of nodes that wait, and their dead letters.
@@ -85,17 +91,17 @@ pub(super) async fn delete_jobs_in_tx(
     namespaces: &[&str],
     nodes: &[NodeId],
 ) -> Result<u64> {
-    let deleted = sqlx::query(
+    let deleted = sql!(
         "delete from apalis.jobs j
-          using unnest($1::text[], $2::bigint[]) as gone(namespace, node)
+          using unnest(:namespaces::text[], :nodes::bigint[]) as gone(namespace, node)
           where j.job_type like 'htm.%' and j.status in ('Pending', 'Killed') and j.status <> 'Done'
-            and j.metadata -> 'namespace' = gone.namespace and j.metadata -> 'node' = gone.node::text",
+            and j.metadata -> 'namespace' = gone.namespace and j.metadata -> 'node' = gone.node::text"
     )
-    .bind(namespaces)
-    .bind(nodes)
+    .bind("namespaces", namespaces)?
+    .bind("nodes", nodes)?
     .execute(connection)
     .await?;
-    Ok(deleted.rows_affected())
+    Ok(deleted)
 }
 
 /// The live nodes of a namespace that have a text in theirs; those of `owner`, when one is named.
@@ -109,23 +115,23 @@ pub(crate) async fn matching(
     let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
     // All texts of the namespace are read: longer than a statement of the application may take.
     let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
-    let (of_others, found): (i64, i64) = sqlx::query_as(
+    let (of_others, found): (i64, i64) = sql!(
         "select count(*) filter (where not own), count(*) filter (where own)
            from htm.nodes n join htm.robots r on r.id = n.robot_id
-          cross join lateral (select $3 is null or (r.name = $3
+          cross join lateral (select :robot is null or (r.name = :robot
                 and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id))) o(own)
-          where n.namespace = $1 and n.deleted_at is null and strpos(lower(n.content), lower($2)) > 0",
+          where n.namespace = :namespace and n.deleted_at is null and strpos(lower(n.content), lower(:text)) > 0"
     )
-    .bind(namespace)
-    .bind(text)
-    .bind(robot)
+    .bind("namespace", namespace)?
+    .bind("text", text)?
+    .bind("robot", robot)?
     .fetch_one(&mut *tx)
     .await?;
-    let matches: Vec<Match> = sqlx::query_as(include_str!("sql/matching_nodes.sql"))
-        .bind(namespace)
-        .bind(text)
-        .bind(robot)
-        .bind(MAX_MATCHES as i64)
+    let matches: Vec<Match> = sql!(include_str!("sql/matching_nodes.sql"))
+        .bind("namespace", namespace)?
+        .bind("text", text)?
+        .bind("robot", robot)?
+        .bind("limit", MAX_MATCHES as i64)?
         .fetch_all(&mut *tx)
         .await?;
     tx.commit().await?;
@@ -137,17 +143,17 @@ pub(crate) async fn forgotten(
     namespace: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, left(n.content, 100) as excerpt
            from htm.nodes n join htm.robots r on r.id = n.robot_id
-          where n.deleted_at is not null and ($1::text is null or n.namespace = $1)
+          where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
           order by n.deleted_at desc, n.id desc
-          limit $2",
+          limit :limit"
     )
-    .bind(namespace)
-    .bind(limit)
+    .bind("namespace", namespace)?
+    .bind("limit", limit)?
     .fetch_all(pool)
-    .await?)
+    .await
 }
 
 /// A node, live or forgotten, locked until the transaction's end.
@@ -167,27 +173,25 @@ pub(crate) async fn lock_forgotten_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
 ) -> Result<Option<Found>> {
-    type Row = (bool, String, String, Option<String>, Vec<u8>, Option<i64>);
-    let row: Option<Row> = sqlx::query_as(
-        "select n.deleted_at is not null, r.name, n.namespace, n.key, n.content_hash, n.duplicate_scope
-           from htm.nodes n join htm.robots r on r.id = n.robot_id
-          where n.id = $1
-            for update of n",
-    )
-    .bind(node)
-    .fetch_optional(connection)
-    .await?;
-    Ok(row.map(|(is_forgotten, robot, namespace, key, content_hash, duplicate_scope)| Found {
-        is_forgotten,
-        robot,
-        place: Place { namespace, key, content_hash, duplicate_scope },
+    let mut found = node::Entity::find_by_id(node).find_both_related(robot::Entity);
+    found.query().lock_with_tables(LockType::Update, [node::Entity]);
+    Ok(found.one(&on(connection)).await?.map(|(node, robot)| Found {
+        is_forgotten: node.deleted_at.is_some(),
+        robot: robot.name,
+        place: Place {
+            namespace: node.namespace,
+            key: node.key,
+            content_hash: node.content_hash,
+            duplicate_scope: node.duplicate_scope,
+        },
     }))
 }
 
-pub(crate) async fn restore_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<(), sqlx::Error> {
-    sqlx::query("update htm.nodes set deleted_at = null where id = $1")
-        .bind(node)
-        .execute(connection)
-        .await
-        .map(drop)
+pub(crate) async fn restore_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<()> {
+    node::Entity::update_many()
+        .set(node::ActiveModel { deleted_at: Set(None), ..Default::default() })
+        .filter(node::Column::Id.eq(node))
+        .exec(&on(connection))
+        .await?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use sqlx::PgPool;
 
+use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
 
@@ -32,10 +33,10 @@ pub struct QueueGauges {
 /// # Errors
 /// A database error.
 pub async fn gauges(pool: &PgPool, queue: &str) -> Result<QueueGauges> {
-    Ok(sqlx::query_as(include_str!("sql/gauges.sql"))
-        .bind(queue)
-        .bind(GAUGE_BOUND)
-        .bind(priorities::ALL)
+    sql!(include_str!("sql/gauges.sql"))
+        .bind("queue", queue)?
+        .bind("bound", GAUGE_BOUND)?
+        .bind("priorities", priorities::ALL)?
         .fetch_one(pool)
-        .await?)
+        .await
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgPool;
 
+use super::named::sql;
 use crate::model::error::Result;
 use crate::model::fault::Fault;
 use crate::model::providers::HoldReason;
@@ -133,19 +134,23 @@ pub struct Breaker {
 /// # Errors
 /// A database error.
 pub async fn acquire(pool: &PgPool, call: &Call<'_>, turn: Turn) -> Result<Answer> {
-    let answer: Acquired = sqlx::query_as("select * from htm.acquire_call($1, $2, $3, $4, $5, $6)")
-        .bind(call.model)
-        .bind(call.worker)
-        .bind(i32::try_from(call.tokens).unwrap_or(i32::MAX))
-        .bind(millis(call.deadline))
-        .bind(call.priority)
-        .bind(match turn {
-            Turn::Once => None,
-            Turn::New => Some(0),
-            Turn::Waiting(turn) => Some(turn),
-        })
-        .fetch_one(pool)
-        .await?;
+    let answer: Acquired =
+        sql!("select * from htm.acquire_call(:model, :worker, :tokens, :deadline_ms, :priority, :turn)")
+            .bind("model", call.model)?
+            .bind("worker", call.worker)?
+            .bind("tokens", i32::try_from(call.tokens).unwrap_or(i32::MAX))?
+            .bind("deadline_ms", millis(call.deadline))?
+            .bind("priority", call.priority)?
+            .bind(
+                "turn",
+                match turn {
+                    Turn::Once => None,
+                    Turn::New => Some(0),
+                    Turn::Waiting(turn) => Some(turn),
+                },
+            )?
+            .fetch_one(pool)
+            .await?;
     let leave = match answer.granted {
         true => {
             Leave::Granted(Grant { call: answer.call, trial: answer.trial, report_success: answer.report })
@@ -181,12 +186,12 @@ struct Acquired {
 /// # Errors
 /// A database error.
 pub async fn note(pool: &PgPool, model: &str, reason: &str) -> Result<()> {
-    sqlx::query(
-        "insert into htm.providers as p (model, reason) values ($1, $2)
-         on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'",
+    sql!(
+        "insert into htm.providers as p (model, reason) values (:model, :reason)
+         on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'"
     )
-    .bind(model)
-    .bind(reason.replace('\0', " "))
+    .bind("model", model)?
+    .bind("reason", reason.replace('\0', " "))?
     .execute(pool)
     .await?;
     Ok(())
@@ -212,19 +217,22 @@ pub async fn finish(
         Some(FailureKind::Transient) => ("transient", None, Duration::ZERO),
         Some(FailureKind::Permanent) => ("permanent", None, Duration::ZERO),
     };
-    sqlx::query("select htm.finish_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
-        .bind(model)
-        .bind(grant.call)
-        .bind(grant.trial)
-        .bind(kind)
-        .bind(failure.map(|failure| failure.reason.replace('\0', " ")))
-        .bind(retry_after.map(millis))
-        .bind(millis(wait))
-        .bind(i32::try_from(breaker.failures).unwrap_or(i32::MAX))
-        .bind(millis(breaker.open))
-        .bind(millis(breaker.cap))
-        .execute(pool)
-        .await?;
+    sql!(
+        "select htm.finish_call(:model, :call, :trial, :kind, :reason, :retry_after_ms, :wait_ms, :failures,
+                                :open_ms, :cap_ms)"
+    )
+    .bind("model", model)?
+    .bind("call", grant.call)?
+    .bind("trial", grant.trial)?
+    .bind("kind", kind)?
+    .bind("reason", failure.map(|failure| failure.reason.replace('\0', " ")))?
+    .bind("retry_after_ms", retry_after.map(millis))?
+    .bind("wait_ms", millis(wait))?
+    .bind("failures", i32::try_from(breaker.failures).unwrap_or(i32::MAX))?
+    .bind("open_ms", millis(breaker.open))?
+    .bind("cap_ms", millis(breaker.cap))?
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
@@ -249,13 +257,14 @@ pub enum Spent {
 pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>> {
     let (namespaces, tokens): (Vec<&str>, Vec<i64>) = amounts.iter().copied().unzip();
     // By namespace: two workers that took the same rows in different orders would wait for each other.
-    let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sqlx::query_as(
+    let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sql!(
         "select ord, spent_on, until
-           from (select * from unnest($1::text[], $2::bigint[]) with ordinality as a(namespace, tokens, ord)
-                  order by namespace, ord) amounts, htm.spend(namespace, tokens)",
+           from (select * from unnest(:namespaces::text[], :tokens::bigint[])
+                                 with ordinality as a(namespace, tokens, ord)
+                  order by namespace, ord) amounts, htm.spend(namespace, tokens)"
     )
-    .bind(namespaces)
-    .bind(tokens)
+    .bind("namespaces", namespaces)?
+    .bind("tokens", tokens)?
     .fetch_all(pool)
     .await?;
     spent.sort_unstable();
@@ -275,14 +284,14 @@ pub async fn refund(pool: &PgPool, amounts: &[(&str, NaiveDate, i64)]) -> Result
     let namespaces: Vec<&str> = amounts.iter().map(|(namespace, ..)| *namespace).collect();
     let days: Vec<NaiveDate> = amounts.iter().map(|(_, day, _)| *day).collect();
     let tokens: Vec<i64> = amounts.iter().map(|(.., tokens)| *tokens).collect();
-    sqlx::query(
+    sql!(
         "select htm.refund(namespace, day, tokens)
-           from (select * from unnest($1::text[], $2::date[], $3::bigint[]) as a(namespace, day, tokens)
-                  order by namespace) amounts",
+           from (select * from unnest(:namespaces::text[], :days::date[], :tokens::bigint[]) as a(namespace, day, tokens)
+                  order by namespace) amounts"
     )
-    .bind(namespaces)
-    .bind(days)
-    .bind(tokens)
+    .bind("namespaces", namespaces)?
+    .bind("days", days)?
+    .bind("tokens", tokens)?
     .execute(pool)
     .await?;
     Ok(())

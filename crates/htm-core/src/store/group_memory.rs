@@ -1,10 +1,14 @@
 //! The working memory of a group: what changed since a version, and changes.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgExecutor};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::entity::{group_memory, node};
 use super::groups::read_role;
+use super::named::sql;
+use super::orm::{Db, on};
 use crate::model::error::Result;
 use crate::model::groups::GroupRole;
 use crate::model::groups::mirror::{Change, Delta, Held, Use};
@@ -71,17 +75,17 @@ impl HeldRow {
 
 /// What changed since a version (-1: all that there is), for a robot; none when there is no such group.
 pub(crate) async fn sync(
-    executor: impl PgExecutor<'_>,
+    db: impl Into<Db<'_>>,
     group: GroupId,
     robot: Option<RobotId>,
     seen: i64,
     encoding: TokenEncoding,
 ) -> Result<Option<Synced>> {
-    let rows: Vec<SyncRow> = sqlx::query_as(include_str!("sql/group_sync.sql"))
-        .bind(group)
-        .bind(robot)
-        .bind(seen)
-        .fetch_all(executor)
+    let rows: Vec<SyncRow> = sql!(include_str!("sql/group_sync.sql"))
+        .bind("group", group)?
+        .bind("robot", robot)?
+        .bind("seen", seen)?
+        .fetch_all(db)
         .await?;
     let Some(first) = rows.first() else { return Ok(None) };
     let member = match (&first.role, first.session) {
@@ -118,16 +122,16 @@ pub(crate) async fn live_entries_in_tx(
     namespace: &str,
     nodes: &[NodeId],
 ) -> Result<Vec<Entry>> {
-    let rows: Vec<EntryRow> = sqlx::query_as(
+    let rows: Vec<EntryRow> = sql!(
         "select n.id as node, n.content, n.token_count, n.token_encoding, n.importance, n.source, n.created_at, n.revision,
                 now() as added_at, now() as accessed_at, 0::bigint as accesses
-           from unnest($2::bigint[]) with ordinality as u(id, place)
-           join htm.nodes n on n.id = u.id and n.namespace = $1 and n.deleted_at is null
+           from unnest(:nodes::bigint[]) with ordinality as u(id, place)
+           join htm.nodes n on n.id = u.id and n.namespace = :namespace and n.deleted_at is null
           order by u.place
-            for key share of n",
+            for key share of n"
     )
-    .bind(namespace)
-    .bind(nodes)
+    .bind("namespace", namespace)?
+    .bind("nodes", nodes)?
     .fetch_all(connection)
     .await?;
     let entry = |row: EntryRow| row.held.read(row.node, TokenEncoding::default()).map(|held| held.entry);
@@ -163,14 +167,14 @@ pub(crate) async fn write_in_tx(
     changes: &Changes,
 ) -> Result<()> {
     let used = &changes.used;
-    sqlx::query(include_str!("sql/group_write.sql"))
-        .bind(group)
-        .bind(robot)
-        .bind(&changes.added)
-        .bind(&changes.removed)
-        .bind(used.iter().map(|(node, _)| *node).collect::<Vec<_>>())
-        .bind(used.iter().map(|(_, it)| it.times as i64).collect::<Vec<_>>())
-        .bind(used.iter().map(|(_, it)| it.last.elapsed().as_millis() as i64).collect::<Vec<_>>())
+    sql!(include_str!("sql/group_write.sql"))
+        .bind("group", group)?
+        .bind("robot", robot)?
+        .bind("added", &changes.added)?
+        .bind("removed", &changes.removed)?
+        .bind("used", used.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
+        .bind("times", used.iter().map(|(_, it)| it.times as i64).collect::<Vec<_>>())?
+        .bind("ago_ms", used.iter().map(|(_, it)| it.last.elapsed().as_millis() as i64).collect::<Vec<_>>())?
         .execute(connection)
         .await?;
     Ok(())
@@ -178,14 +182,18 @@ pub(crate) async fn write_in_tx(
 
 /// The live nodes that a group has in mind, by id, with their revisions: what an edit, a forgotten or a restored node
 /// changes, which is no change of the group.
-pub(crate) async fn live(executor: impl PgExecutor<'_>, group: GroupId) -> Result<Vec<(NodeId, i32)>> {
-    Ok(sqlx::query_as(
-        "select n.id, n.revision from htm.group_memory m join htm.nodes n on n.id = m.node_id
-          where m.group_id = $1 and m.removed_at is null and n.deleted_at is null order by n.id",
-    )
-    .bind(group)
-    .fetch_all(executor)
-    .await?)
+pub(crate) async fn live(db: impl Into<Db<'_>>, group: GroupId) -> Result<Vec<(NodeId, i32)>> {
+    Ok(group_memory::Entity::find()
+        .inner_join(node::Entity)
+        .select_only()
+        .columns([node::Column::Id, node::Column::Revision])
+        .filter(group_memory::Column::GroupId.eq(group))
+        .filter(group_memory::Column::RemovedAt.is_null())
+        .filter(node::Column::DeletedAt.is_null())
+        .order_by_asc(node::Column::Id)
+        .into_tuple()
+        .all(&on(db))
+        .await?)
 }
 
 /// Puts nodes into a robot's own working memory, as it is when the robot restores it next.
@@ -194,13 +202,13 @@ pub(crate) async fn give_to_robot_in_tx(
     robot: RobotId,
     nodes: &[NodeId],
 ) -> Result<()> {
-    sqlx::query(
+    sql!(
         "insert into htm.working_memory (robot_id, namespace, node_id)
-         select $1, n.namespace, n.id from htm.nodes n where n.id = any ($2)
-         on conflict on constraint working_memory_pk do nothing",
+         select :robot, n.namespace, n.id from htm.nodes n where n.id = any (:nodes)
+         on conflict on constraint working_memory_pk do nothing"
     )
-    .bind(robot)
-    .bind(nodes)
+    .bind("robot", robot)?
+    .bind("nodes", nodes)?
     .execute(connection)
     .await?;
     Ok(())

@@ -4,9 +4,16 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
+use super::entity::{group, group_member};
+use super::named::sql;
+use super::orm::{Db, on};
+use super::server;
 use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::groups::{GroupInfo, GroupMemberInfo, GroupRole};
@@ -18,8 +25,7 @@ pub(crate) const CHANNEL: &str = "htm_groups";
 /// Tells the members of a group that it changed. To be called after the commit. One that is lost is no failure: members
 /// see it with their next heartbeat.
 pub(crate) async fn notify(pool: &PgPool, group: GroupId) {
-    let sent =
-        sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(group.to_string()).execute(pool).await;
+    let sent = server::notify(pool, CHANNEL, &group.to_string()).await;
     if let Err(error) = sent {
         tracing::debug!(error = %chain(&error), "members of a group were not told; they see it with their next heartbeat");
     }
@@ -32,39 +38,42 @@ pub(crate) async fn ensure_in_tx(
     name: &str,
     max_tokens: i64,
 ) -> Result<GroupId> {
-    sqlx::query(
-        "insert into htm.robot_groups (namespace, name, max_tokens) values ($1, $2, $3)
-         on conflict on constraint robot_groups_namespace_name_key do nothing",
-    )
-    .bind(namespace)
-    .bind(name)
-    .bind(max_tokens)
-    .execute(&mut *connection)
-    .await?;
+    let group = group::ActiveModel {
+        namespace: Set(namespace.to_owned()),
+        name: Set(name.to_owned()),
+        max_tokens: Set(max_tokens),
+        ..Default::default()
+    };
+    group::Entity::insert(group)
+        .on_conflict_do_nothing_on([group::Column::Namespace, group::Column::Name])
+        .exec_without_returning(&on(&mut *connection))
+        .await?;
     find(connection, namespace, name).await?.ok_or_else(Error::contended)
 }
 
 /// A group's id.
-pub(crate) async fn find(
-    executor: impl PgExecutor<'_>,
-    namespace: &str,
-    name: &str,
-) -> Result<Option<GroupId>> {
-    Ok(sqlx::query_scalar("select id from htm.robot_groups where namespace = $1 and name = $2")
-        .bind(namespace)
-        .bind(name)
-        .fetch_optional(executor)
+pub(crate) async fn find(db: impl Into<Db<'_>>, namespace: &str, name: &str) -> Result<Option<GroupId>> {
+    Ok(group::Entity::find()
+        .select_only()
+        .column(group::Column::Id)
+        .filter(group::Column::Namespace.eq(namespace))
+        .filter(group::Column::Name.eq(name))
+        .into_tuple()
+        .one(&on(db))
         .await?)
 }
 
 /// The groups that robots are members of.
-pub(crate) async fn of_robots(executor: impl PgExecutor<'_>, robots: &[RobotId]) -> Result<Vec<GroupId>> {
-    Ok(sqlx::query_scalar(
-        "select distinct group_id from htm.group_members where robot_id = any ($1) order by 1",
-    )
-    .bind(robots)
-    .fetch_all(executor)
-    .await?)
+pub(crate) async fn of_robots(db: impl Into<Db<'_>>, robots: &[RobotId]) -> Result<Vec<GroupId>> {
+    Ok(group_member::Entity::find()
+        .select_only()
+        .column(group_member::Column::GroupId)
+        .distinct()
+        .filter(group_member::Column::RobotId.eq_any(robots.iter().copied()))
+        .order_by_asc(group_member::Column::GroupId)
+        .into_tuple()
+        .all(&on(db))
+        .await?)
 }
 
 /// Locks groups until the transaction's end, in an order that is the same for all. A process that is stopped while it
@@ -76,12 +85,12 @@ pub(crate) async fn lock_in_tx(
     patience: Duration,
 ) -> Result<()> {
     // Not `for update`: rows that refer to the group are no change of it.
-    sqlx::query(
-        "select set_config('idle_in_transaction_session_timeout', $2, true)
-           from htm.robot_groups where id = any ($1) order by id for no key update",
+    sql!(
+        "select set_config('idle_in_transaction_session_timeout', :patience_ms, true)
+           from htm.robot_groups where id = any (:groups) order by id for no key update"
     )
-    .bind(groups)
-    .bind(patience.as_millis().clamp(1_000, 60_000).to_string())
+    .bind("groups", groups)?
+    .bind("patience_ms", patience.as_millis().clamp(1_000, 60_000).to_string())?
     .execute(connection)
     .await?;
     Ok(())
@@ -102,13 +111,13 @@ pub(crate) async fn join_in_tx(
     lease: Duration,
     asked: Option<GroupRole>,
 ) -> Result<GroupRole> {
-    let role: String = sqlx::query_scalar(include_str!("sql/group_join.sql"))
-        .bind(group)
-        .bind(robot)
-        .bind(session)
-        .bind(lease.as_millis() as i64)
-        .bind(asked.map(GroupRole::as_str))
-        .fetch_one(&mut *connection)
+    let role: String = sql!(include_str!("sql/group_join.sql"))
+        .bind("group", group)?
+        .bind("robot", robot)?
+        .bind("session", session)?
+        .bind("lease_ms", lease.as_millis() as i64)?
+        .bind("role", asked.map(GroupRole::as_str))?
+        .fetch_scalar(&mut *connection)
         .await?;
     let role = read_role(&role)?;
     match (role, asked) {
@@ -121,12 +130,12 @@ pub(crate) async fn join_in_tx(
 
 /// Makes passive what is active and lost in a locked group, where another one is active instead.
 pub(crate) async fn demote_lost_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<()> {
-    sqlx::query(
+    sql!(
         "update htm.group_members set role = 'passive'
-          where group_id = $1 and role = 'active'
-            and seen_at + lease_ms * interval '1 millisecond' <= clock_timestamp()",
+          where group_id = :group and role = 'active'
+            and seen_at + lease_ms * interval '1 millisecond' <= clock_timestamp()"
     )
-    .bind(group)
+    .bind("group", group)?
     .execute(connection)
     .await?;
     Ok(())
@@ -150,17 +159,26 @@ pub(crate) async fn beat(
     session: Uuid,
     seen_version: i64,
 ) -> Result<Option<Beat>> {
-    let row: Option<(i64, bool, Option<String>, bool)> = sqlx::query_as(include_str!("sql/group_beat.sql"))
-        .bind(group)
-        .bind(robot)
-        .bind(session)
-        .bind(seen_version)
+    let row: Option<BeatRow> = sql!(include_str!("sql/group_beat.sql"))
+        .bind("group", group)?
+        .bind("robot", robot)?
+        .bind("session", session)?
+        .bind("seen_version", seen_version)?
         .fetch_optional(connection)
         .await?;
-    row.map(|(version, closed, role, orphaned)| {
+    row.map(|row| {
+        let BeatRow { version, closed, role, orphaned } = row;
         Ok(Beat { version, closed, role: role.as_deref().map(read_role).transpose()?, orphaned })
     })
     .transpose()
+}
+
+#[derive(sqlx::FromRow)]
+struct BeatRow {
+    version: i64,
+    closed: bool,
+    role: Option<String>,
+    orphaned: bool,
 }
 
 /// Gives a group an active member that is alive, if it has none and one can be; whether roles changed.
@@ -178,9 +196,9 @@ pub(crate) async fn hand_over_in_tx(
     group: GroupId,
     except: Option<RobotId>,
 ) -> Result<bool> {
-    let changed: Vec<(String, String)> = sqlx::query_as(include_str!("sql/group_hand_over.sql"))
-        .bind(group)
-        .bind(except)
+    let changed: Vec<(String, String)> = sql!(include_str!("sql/group_hand_over.sql"))
+        .bind("group", group)?
+        .bind("except", except)?
         .fetch_all(connection)
         .await?;
     for (robot, role) in &changed {
@@ -210,25 +228,25 @@ pub(crate) async fn member_in_tx(
     group: GroupId,
     robot: RobotId,
 ) -> Result<Option<Member>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select robot_id, role, session, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
-           from htm.group_members where group_id = $1 and robot_id = $2",
+           from htm.group_members where group_id = :group and robot_id = :robot"
     )
-    .bind(group)
-    .bind(robot)
+    .bind("group", group)?
+    .bind("robot", robot)?
     .fetch_optional(connection)
-    .await?)
+    .await
 }
 
 /// Whether an active member of a locked group is alive.
 pub(crate) async fn has_active_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<bool> {
-    Ok(sqlx::query_scalar(
-        "select exists (select from htm.group_members where group_id = $1 and role = 'active'
-                           and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp())",
+    sql!(
+        "select exists (select from htm.group_members where group_id = :group and role = 'active'
+                           and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp())"
     )
-    .bind(group)
-    .fetch_one(connection)
-    .await?)
+    .bind("group", group)?
+    .fetch_scalar(connection)
+    .await
 }
 
 /// Sets the role of a member of a locked group.
@@ -238,11 +256,11 @@ pub(crate) async fn set_role_in_tx(
     robot: RobotId,
     role: GroupRole,
 ) -> Result<()> {
-    sqlx::query("update htm.group_members set role = $3 where group_id = $1 and robot_id = $2")
-        .bind(group)
-        .bind(robot)
-        .bind(role.as_str())
-        .execute(connection)
+    group_member::Entity::update_many()
+        .set(group_member::ActiveModel { role: Set(role.as_str().to_owned()), ..Default::default() })
+        .filter(group_member::Column::GroupId.eq(group))
+        .filter(group_member::Column::RobotId.eq(robot))
+        .exec(&on(connection))
         .await?;
     Ok(())
 }
@@ -253,36 +271,32 @@ pub(crate) async fn remove_in_tx(
     group: GroupId,
     robot: RobotId,
 ) -> Result<()> {
-    sqlx::query("delete from htm.group_members where group_id = $1 and robot_id = $2")
-        .bind(group)
-        .bind(robot)
-        .execute(connection)
-        .await?;
+    group_member::Entity::delete_by_id((group, robot)).exec(&on(connection)).await?;
     Ok(())
 }
 
 /// Closes a locked group and ends all memberships; how many there were, or none when it is closed already.
 pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<Option<u64>> {
-    let closed =
-        sqlx::query("update htm.robot_groups set closed_at = now() where id = $1 and closed_at is null")
-            .bind(group)
-            .execute(&mut *connection)
-            .await?;
-    if closed.rows_affected() == 0 {
+    let db = on(connection);
+    let closed = group::Entity::update_many()
+        .col_expr(group::Column::ClosedAt, Expr::current_timestamp())
+        .filter(group::Column::Id.eq(group))
+        .filter(group::Column::ClosedAt.is_null())
+        .exec(&db)
+        .await?;
+    if closed.rows_affected == 0 {
         return Ok(None);
     }
-    let gone = sqlx::query("delete from htm.group_members where group_id = $1")
-        .bind(group)
-        .execute(connection)
-        .await?;
-    Ok(Some(gone.rows_affected()))
+    let gone =
+        group_member::Entity::delete_many().filter(group_member::Column::GroupId.eq(group)).exec(&db).await?;
+    Ok(Some(gone.rows_affected))
 }
 
 /// Forgets removals that every living member has seen.
 pub(crate) async fn prune(pool: &PgPool, group: GroupId, lease: Duration) -> Result<()> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx, &[group], lease).await?;
-    sqlx::query(include_str!("sql/group_prune.sql")).bind(group).execute(&mut *tx).await?;
+    sql!(include_str!("sql/group_prune.sql")).bind("group", group)?.execute(&mut *tx).await?;
     tx.commit().await?;
     Ok(())
 }
@@ -318,21 +332,21 @@ pub(crate) async fn list(
     namespace: Option<&str>,
     name: Option<&str>,
 ) -> Result<Vec<GroupInfo>> {
-    let groups: Vec<GroupRow> = sqlx::query_as(include_str!("sql/groups.sql"))
-        .bind(namespace)
-        .bind(name)
-        .persistent(false)
+    let groups: Vec<GroupRow> = sql!(include_str!("sql/groups.sql"))
+        .bind("namespace", namespace)?
+        .bind("name", name)?
+        .planned_anew()
         .fetch_all(pool)
         .await?;
-    let members: Vec<MemberRow> = sqlx::query_as(
+    let members: Vec<MemberRow> = sql!(
         "select m.group_id, r.name as robot, m.role, m.lease_ms, m.seen_version, m.joined_at,
                 m.seen_at + m.lease_ms * interval '1 millisecond' > clock_timestamp() as alive,
                 (extract(epoch from clock_timestamp() - m.seen_at) * 1000)::bigint as unseen_ms
            from htm.group_members m join htm.robots r on r.id = m.robot_id
-          where m.group_id = any ($1)
-          order by m.role, m.joined_at, r.name",
+          where m.group_id = any (:groups)
+          order by m.role, m.joined_at, r.name"
     )
-    .bind(groups.iter().map(|group| group.id).collect::<Vec<_>>())
+    .bind("groups", groups.iter().map(|group| group.id).collect::<Vec<_>>())?
     .fetch_all(pool)
     .await?;
     let members = members

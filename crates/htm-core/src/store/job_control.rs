@@ -2,8 +2,9 @@
 
 use sqlx::{PgConnection, PgPool};
 
-use super::job_list::{Selection, bind, chosen};
+use super::job_list::{Selection, chosen};
 use super::jobs;
+use super::named::sql;
 use crate::model::caller::Confirmation;
 use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::{JobState, not_found};
@@ -33,10 +34,7 @@ pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
     let retried = in_transaction(pool, async |tx| {
         refuse(tx, &selection, "retried", &[("Running", JobState::Running), ("Done", JobState::Done)])
             .await?;
-        let sql = chosen(include_str!("sql/retry_jobs.sql"));
-        let retried: Retried =
-            bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), &selection).fetch_one(tx).await?;
-        Ok(retried)
+        chosen(include_str!("sql/retry_jobs.sql"), &selection)?.fetch_one::<Retried>(tx).await
     })
     .await?;
     if retried.retried > 0 {
@@ -58,9 +56,8 @@ pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirma
     }
     in_transaction(pool, async |tx| {
         refuse(tx, selection, "cancelled", &[("Done", JobState::Done), ("Killed", JobState::Dead)]).await?;
-        let sql = chosen(include_str!("sql/cancel_jobs.sql"));
-        let cancelled: Vec<(String,)> =
-            bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), selection).fetch_all(tx).await?;
+        let cancelled: Vec<String> =
+            chosen(include_str!("sql/cancel_jobs.sql"), selection)?.fetch_scalars(tx).await?;
         let count = cancelled.len() as u64;
         if count > 1 && confirmation == Confirmation::Missing {
             let message = format!("cancelling {count} jobs was not confirmed");
@@ -95,10 +92,11 @@ async fn refuse(
     unfit: &[(&str, JobState)],
 ) -> Result<()> {
     let Selection::Ids(ids) = selection else { return Ok(()) };
-    let found: Vec<(String, String)> = sqlx::query_as(
-        "select id, status from apalis.jobs where id = any ($1) and job_type like 'htm.%' order by id for update",
+    let found: Vec<(String, String)> = sql!(
+        "select id, status from apalis.jobs
+          where id = any (:ids) and job_type like 'htm.%' order by id for update"
     )
-    .bind(ids)
+    .bind("ids", ids)?
     .fetch_all(connection)
     .await?;
     if let Some(missing) = ids.iter().find(|id| !found.iter().any(|(found, _)| found == *id)) {

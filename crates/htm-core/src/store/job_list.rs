@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
 use sqlx::PgPool;
 
+use super::named::Named;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::{JobState, Payload, not_found};
@@ -95,12 +96,11 @@ impl Job {
 /// # Errors
 /// A database error.
 pub async fn list(pool: &PgPool, filter: &JobFilter, limit: u32) -> Result<Vec<Job>> {
-    let sql = chosen(include_str!("sql/list_jobs.sql"));
     let selection = Selection::Filter(filter.clone());
-    Ok(bind(sqlx::query_as(sqlx::AssertSqlSafe(sql)), &selection)
-        .bind(i64::from(limit))
+    chosen(include_str!("sql/list_jobs.sql"), &selection)?
+        .bind("limit", i64::from(limit))?
         .fetch_all(pool)
-        .await?)
+        .await
 }
 
 /// These jobs, in the order asked for.
@@ -108,35 +108,26 @@ pub async fn list(pool: &PgPool, filter: &JobFilter, limit: u32) -> Result<Vec<J
 /// # Errors
 /// `job_not_found`, or a database error.
 pub async fn show(pool: &PgPool, ids: &[String]) -> Result<Vec<Job>> {
-    let sql = chosen(include_str!("sql/list_jobs.sql"));
-    let selection = Selection::Ids(ids.to_vec());
-    let query = sqlx::query_as(sqlx::AssertSqlSafe(sql));
-    let found: Vec<Job> = bind(query, &selection).bind(i64::MAX).fetch_all(pool).await?;
+    let jobs = chosen(include_str!("sql/list_jobs.sql"), &Selection::Ids(ids.to_vec()))?;
+    let found: Vec<Job> = jobs.bind("limit", i64::MAX)?.fetch_all(pool).await?;
     let find = |id: &String| found.iter().find(|job| job.id == *id).cloned();
     ids.iter().map(|id| find(id).ok_or_else(|| not_found(id))).collect()
 }
 
-/// A statement over chosen jobs, with the condition put in.
-pub(super) fn chosen(sql: &str) -> String {
-    sql.replace("{{chosen}}", include_str!("sql/chosen_jobs.sql"))
-}
-
-type Query<'q, T> = sqlx::query::QueryAs<'q, sqlx::Postgres, T, sqlx::postgres::PgArguments>;
-
-/// Binds the parameters of that condition, $1 to $6.
-pub(super) fn bind<'q, T>(query: Query<'q, T>, selection: &'q Selection) -> Query<'q, T> {
+/// A statement over chosen jobs: the condition is put in, and its parameters are bound.
+pub(super) fn chosen(sql: &str, selection: &Selection) -> Result<Named> {
     let all = JobFilter::default();
     let (ids, filter) = match selection {
         Selection::Ids(ids) => (Some(ids), &all),
         Selection::Filter(filter) => (None, filter),
     };
-    query
-        .bind(ids)
-        .bind(filter.queue.clone())
-        .bind(filter.state.map(JobState::as_str))
-        .bind(filter.namespace.clone())
-        .bind(filter.node)
-        .bind(filter.error.clone())
+    Named::new(&sql.replace("{{chosen}}", include_str!("sql/chosen_jobs.sql")))
+        .bind("ids", ids)?
+        .bind("queue", &filter.queue)?
+        .bind("state", filter.state.map(JobState::as_str))?
+        .bind("namespace", &filter.namespace)?
+        .bind("node", filter.node)?
+        .bind("error", &filter.error)
 }
 
 fn readable<S: Serializer>(payload: &[u8], serializer: S) -> Result<S::Ok, S::Error> {

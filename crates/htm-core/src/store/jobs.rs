@@ -21,8 +21,9 @@ use sqlx::{PgConnection, PgPool};
 pub use super::claims::{Claimed, Lease};
 use super::claims::{Claims, Wanted};
 use super::embeddings::RegisteredModel;
-use super::tags;
+use super::named::{Named, sql};
 use super::workers::Unseen;
+use super::{server, tags};
 use crate::model::error::Result;
 use crate::model::error::chain;
 use crate::model::id::NodeId;
@@ -69,18 +70,21 @@ pub async fn ack_embedded(
     results: &[Embedded],
 ) -> Result<usize> {
     let sql = include_str!("sql/ack_embed.sql").replace("{{store}}", &model.store());
-    let rows: Vec<(String, bool)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-        .bind(&lease.worker)
-        .bind(lease.claimed_at)
-        .bind(results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())
-        .bind(results.iter().map(|result| result.node).collect::<Vec<_>>())
-        .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
-        .bind(results.iter().map(|result| HalfVector::from_f32_slice(&result.embedding)).collect::<Vec<_>>())
-        .bind(&model.label)
-        .bind(results.iter().map(|result| result.parts as i32).collect::<Vec<_>>())
-        .fetch_all(pool)
+    let held = Named::new(&sql)
+        .bind("worker", &lease.worker)?
+        .bind("claimed_at", lease.claimed_at)?
+        .bind("jobs", results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())?
+        .bind("nodes", results.iter().map(|result| result.node).collect::<Vec<_>>())?
+        .bind("revisions", results.iter().map(|result| result.revision).collect::<Vec<_>>())?
+        .bind(
+            "embeddings",
+            results.iter().map(|result| HalfVector::from_f32_slice(&result.embedding)).collect::<Vec<_>>(),
+        )?
+        .bind("model", &model.label)?
+        .bind("parts", results.iter().map(|result| result.parts as i32).collect::<Vec<_>>())?
+        .execute(pool)
         .await?;
-    Ok(rows.len())
+    Ok(held as usize)
 }
 
 /// A text tagged, ready to be written.
@@ -157,22 +161,22 @@ async fn ack_tagged_part(
             }
         })
         .collect();
-    let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/ack_tag.sql"))
-        .bind(&lease.worker)
-        .bind(lease.claimed_at)
-        .bind(results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())
-        .bind(results.iter().map(|result| result.node).collect::<Vec<_>>())
-        .bind(results.iter().map(|result| result.revision).collect::<Vec<_>>())
-        .bind(tagger.model.to_string())
-        .bind(tagger.version)
-        .bind(tagger.origin.as_str())
-        .bind(assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())
-        .bind(assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())
-        .bind(assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())
-        .fetch_all(&mut *tx)
+    let held = sql!(include_str!("sql/ack_tag.sql"))
+        .bind("worker", &lease.worker)?
+        .bind("claimed_at", lease.claimed_at)?
+        .bind("jobs", results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())?
+        .bind("nodes", results.iter().map(|result| result.node).collect::<Vec<_>>())?
+        .bind("revisions", results.iter().map(|result| result.revision).collect::<Vec<_>>())?
+        .bind("model", tagger.model.to_string())?
+        .bind("version", tagger.version)?
+        .bind("origin", tagger.origin.as_str())?
+        .bind("tag_jobs", assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())?
+        .bind("tags", assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())?
+        .bind("confidences", assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())?
+        .execute(&mut *tx)
         .await?;
     tx.commit().await?;
-    Ok(rows.len())
+    Ok(held as usize)
 }
 
 /// How the attempt of a job ended, when it did not succeed.
@@ -230,24 +234,31 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
-    let rows: Vec<(String, bool)> = sqlx::query_as(include_str!("sql/fail_jobs.sql"))
-        .bind(&lease.worker)
-        .bind(lease.claimed_at)
-        .bind(failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())
-        .bind(delays.collect::<Vec<_>>())
+    let held = sql!(include_str!("sql/fail_jobs.sql"))
+        .bind("worker", &lease.worker)?
+        .bind("claimed_at", lease.claimed_at)?
+        .bind("jobs", failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())?
+        .bind("delays_ms", delays.collect::<Vec<_>>())?
         .bind(
+            "charged",
             failures
                 .iter()
                 .map(|failure| !matches!(failure.verdict, Verdict::Defer { .. } | Verdict::OverBudget { .. }))
                 .collect::<Vec<_>>(),
-        )
-        .bind(failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())
-        .bind(failures.iter().map(|failure| failure.verdict.parked_until()).collect::<Vec<_>>())
-        .bind(failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>())
-        .bind(patience.min(LONGEST_PATIENCE).as_millis() as i64)
-        .fetch_all(pool)
+        )?
+        .bind("dead", failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())?
+        .bind(
+            "parked_until",
+            failures.iter().map(|failure| failure.verdict.parked_until()).collect::<Vec<_>>(),
+        )?
+        .bind(
+            "reasons",
+            failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>(),
+        )?
+        .bind("patience_ms", patience.min(LONGEST_PATIENCE).as_millis() as i64)?
+        .execute(pool)
         .await?;
-    Ok(rows.len())
+    Ok(held as usize)
 }
 
 /// How long a job waits that was lost with its worker: a random time up to `base` after the first attempt, up to twice as
@@ -266,14 +277,14 @@ pub struct RescueWait {
 /// # Errors
 /// A database error.
 pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<usize> {
-    let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/rescue_jobs.sql"))
-        .bind(lost.iter().map(|unseen| unseen.worker.as_str()).collect::<Vec<_>>())
-        .bind(lost.iter().map(|unseen| unseen.last_seen).collect::<Vec<_>>())
-        .bind(wait.base.as_millis() as i64)
-        .bind(wait.cap.as_millis() as i64)
-        .fetch_all(pool)
+    let released = sql!(include_str!("sql/rescue_jobs.sql"))
+        .bind("workers", lost.iter().map(|unseen| unseen.worker.as_str()).collect::<Vec<_>>())?
+        .bind("last_seen", lost.iter().map(|unseen| unseen.last_seen).collect::<Vec<_>>())?
+        .bind("base_ms", wait.base.as_millis() as i64)?
+        .bind("cap_ms", wait.cap.as_millis() as i64)?
+        .execute(pool)
         .await?;
-    Ok(ids.len())
+    Ok(released as usize)
 }
 
 /// The jobs that stand in a worker's name, each with the instant of its claim.
@@ -281,10 +292,10 @@ pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<
 /// # Errors
 /// A database error.
 pub async fn standing(pool: &PgPool, worker: &str) -> Result<Vec<(String, DateTime<Utc>)>> {
-    Ok(sqlx::query_as("select id, lock_at from apalis.jobs where lock_by = $1 and status = 'Running'")
-        .bind(worker)
+    sql!("select id, lock_at from apalis.jobs where lock_by = :worker and status = 'Running'")
+        .bind("worker", worker)?
         .fetch_all(pool)
-        .await?)
+        .await
 }
 
 /// Gives back jobs under exactly these claims, which their worker does not hold; returns how many.
@@ -294,18 +305,18 @@ pub async fn standing(pool: &PgPool, worker: &str) -> Result<Vec<(String, DateTi
 pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Utc>)]) -> Result<usize> {
     let (ids, claimed_at): (Vec<&str>, Vec<DateTime<Utc>>) =
         claims.iter().map(|(id, at)| (id.as_str(), *at)).unzip();
-    let released = sqlx::query(
+    let released = sql!(
         "update apalis.jobs j
             set status = 'Pending', attempts = greatest(attempts - 1, 0), lock_by = null, lock_at = null
-           from unnest($2::text[], $3::timestamptz[]) as c(id, lock_at)
-          where j.id = c.id and j.lock_by = $1 and j.lock_at = c.lock_at and j.status = 'Running'",
+           from unnest(:jobs::text[], :claimed_at::timestamptz[]) as c(id, lock_at)
+          where j.id = c.id and j.lock_by = :worker and j.lock_at = c.lock_at and j.status = 'Running'"
     )
-    .bind(worker)
-    .bind(ids)
-    .bind(claimed_at)
+    .bind("worker", worker)?
+    .bind("jobs", ids)?
+    .bind("claimed_at", claimed_at)?
     .execute(pool)
     .await?;
-    Ok(released.rows_affected() as usize)
+    Ok(released as usize)
 }
 
 /// Gives back the jobs that stand in a worker's name although it does not hold them; returns how many.
@@ -313,12 +324,12 @@ pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Ut
 /// # Errors
 /// A database error.
 pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Result<usize> {
-    let ids: Vec<(String,)> = sqlx::query_as(include_str!("sql/release_unheld.sql"))
-        .bind(worker)
-        .bind(held)
-        .fetch_all(pool)
+    let released = sql!(include_str!("sql/release_unheld.sql"))
+        .bind("worker", worker)?
+        .bind("held", held)?
+        .execute(pool)
         .await?;
-    Ok(ids.len())
+    Ok(released as usize)
 }
 
 /// How many jobs each namespace has open; of those with many, no more than `most` rows are looked at.
@@ -327,16 +338,16 @@ pub(crate) async fn count_open(
     namespaces: &[&str],
     most: i64,
 ) -> Result<HashMap<String, i64>> {
-    let counts: Vec<(String, i64)> = sqlx::query_as(
+    let counts: Vec<(String, i64)> = sql!(
         "select n.namespace, (select count(*) filter (where status <> 'Killed')
                                 from (select status from apalis.jobs
                                        where job_type like 'htm.%' and status <> 'Done'
                                          and metadata -> 'namespace' = n.namespace
-                                       limit $2) open)
-           from unnest($1::text[]) as n(namespace)",
+                                       limit :most) open)
+           from unnest(:namespaces::text[]) as n(namespace)"
     )
-    .bind(namespaces)
-    .bind(most)
+    .bind("namespaces", namespaces)?
+    .bind("most", most)?
     .fetch_all(connection)
     .await?;
     Ok(counts.into_iter().collect())
@@ -350,30 +361,32 @@ pub(crate) async fn enqueue_lacking_in_tx(
     models: (&str, &str),
     max_attempts: u32,
 ) -> Result<u64> {
-    let enqueued = sqlx::query(include_str!("sql/enqueue_lacking.sql"))
-        .bind(node)
-        .bind(models.0)
-        .bind(models.1)
-        .bind(max_attempts as i32)
+    let enqueued = sql!(include_str!("sql/enqueue_lacking.sql"))
+        .bind("node", node)?
+        .bind("embedding_model", models.0)?
+        .bind("tag_model", models.1)?
+        .bind("max_attempts", max_attempts as i32)?
         .execute(connection)
         .await?;
-    Ok(enqueued.rows_affected())
+    Ok(enqueued)
 }
 
 /// Tells the workers of all queues that there is work. To be called after the commit, never inside the write. One that is
 /// lost is no failure: workers poll besides.
 pub(crate) async fn ping(pool: &PgPool) {
-    let all = "select pg_notify(queue, '')
-                 from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)";
-    log_lost(sqlx::query(all).execute(pool).await);
+    let all = sql!(
+        "select pg_notify(queue, '')
+           from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)"
+    );
+    log_lost(all.execute(pool).await.map(drop));
 }
 
 /// Tells the workers of one queue that there is work: as `ping`. They listen to the channel of the queue's name.
 pub async fn ping_queue(pool: &PgPool, queue: &str) {
-    log_lost(sqlx::query("select pg_notify($1, '')").bind(queue).execute(pool).await);
+    log_lost(server::notify(pool, queue, "").await);
 }
 
-fn log_lost<T>(sent: Result<T, sqlx::Error>) {
+fn log_lost(sent: Result<()>) {
     if let Err(error) = sent {
         tracing::debug!(error = %chain(&error), "a ping was not sent; workers find the jobs when they poll");
     }
@@ -405,14 +418,14 @@ pub struct SupersededAck {
 /// # Errors
 /// A database error; then the jobs are still held.
 pub async fn ack_superseded(pool: &PgPool, lease: &Lease, jobs: &[Superseded]) -> Result<SupersededAck> {
-    let rows: Vec<(bool,)> = sqlx::query_as(include_str!("sql/ack_superseded.sql"))
-        .bind(&lease.worker)
-        .bind(lease.claimed_at)
-        .bind(jobs.iter().map(|it| it.job.as_str()).collect::<Vec<_>>())
-        .bind(jobs.iter().map(|it| it.node).collect::<Vec<_>>())
-        .bind(jobs.iter().map(|it| it.revision).collect::<Vec<_>>())
-        .fetch_all(pool)
+    let lives: Vec<bool> = sql!(include_str!("sql/ack_superseded.sql"))
+        .bind("worker", &lease.worker)?
+        .bind("claimed_at", lease.claimed_at)?
+        .bind("jobs", jobs.iter().map(|it| it.job.as_str()).collect::<Vec<_>>())?
+        .bind("nodes", jobs.iter().map(|it| it.node).collect::<Vec<_>>())?
+        .bind("revisions", jobs.iter().map(|it| it.revision).collect::<Vec<_>>())?
+        .fetch_scalars(pool)
         .await?;
-    let released = rows.iter().filter(|(lives,)| *lives).count();
-    Ok(SupersededAck { ended: rows.len() - released, released })
+    let released = lives.iter().filter(|lives| **lives).count();
+    Ok(SupersededAck { ended: lives.len() - released, released })
 }

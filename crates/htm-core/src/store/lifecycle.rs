@@ -14,10 +14,15 @@
 
 use std::time::{Duration, Instant};
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use super::backfill::{self, Subject};
 use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
+use super::entity::embedding_model;
+use super::named::{Named, sql};
+use super::orm::on;
 use super::{jobs, priorities};
 use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::Stage;
@@ -73,7 +78,7 @@ pub async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<R
     if model.is_in_use() {
         return Ok(model);
     }
-    sqlx::query("select htm.revive_embedding_model($1)").bind(model.id).execute(pool).await?;
+    sql!("select htm.revive_embedding_model(:model)").bind("model", model.id)?.execute(pool).await?;
     Ok(embeddings::by_label(&embeddings::models(pool).await?, &model.label)?.clone())
 }
 
@@ -82,17 +87,19 @@ pub async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<R
 /// # Errors
 /// A database error.
 pub async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOverview> {
-    let exists: bool =
-        sqlx::query_scalar("select to_regclass($1) is not null").bind(model.store()).fetch_one(pool).await?;
+    let exists: bool = sql!("select to_regclass(:store) is not null")
+        .bind("store", model.store())?
+        .fetch_scalar(pool)
+        .await?;
     let dropped = "(select 0::bigint as node_id, 0 as revision where false)";
     let sql = include_str!("sql/model_overview.sql")
         .replace("{{store}}", &if exists { model.store() } else { dropped.into() });
-    Ok(sqlx::query_as(AssertSqlSafe(sql))
-        .bind(&model.queue)
-        .bind(model.store())
-        .bind(model.index())
+    Named::new(&sql)
+        .bind("queue", &model.queue)?
+        .bind("store", model.store())?
+        .bind("index", model.index())?
         .fetch_one(pool)
-        .await?)
+        .await
 }
 
 /// Makes a model's vector index unless it is there; what an interrupted build left behind is dropped first. Writes and
@@ -114,12 +121,12 @@ pub async fn build_index(pool: &PgPool, model: &RegisteredModel) -> Result<bool>
 /// # Errors
 /// A database error.
 pub async fn index_progress(pool: &PgPool, model: &RegisteredModel) -> Result<Option<f64>> {
-    let share: Option<Option<f64>> = sqlx::query_scalar(
+    let share: Option<Option<f64>> = sql!(
         "select blocks_done::float8 / nullif(blocks_total, 0) from pg_stat_progress_create_index
-          where datname = current_database() and relid = to_regclass($1)",
+          where datname = current_database() and relid = to_regclass(:store)"
     )
-    .bind(model.store())
-    .fetch_optional(pool)
+    .bind("store", model.store())?
+    .fetch_optional_scalar(pool)
     .await?;
     Ok(share.flatten())
 }
@@ -133,7 +140,7 @@ pub async fn index_progress(pool: &PgPool, model: &RegisteredModel) -> Result<Op
 /// found; `writer_open`; or a database error. The active model is the same then; jobs may have been enqueued.
 pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u32) -> Result<Activation> {
     let look = async |connection: &mut PgConnection| {
-        let models = embeddings::models(&mut *connection).await?;
+        let models = embeddings::models_on(&mut *connection).await?;
         let target = embeddings::by_label(&models, label)?.clone();
         if !target.is_in_use() {
             return Err(retired(&target.label));
@@ -162,9 +169,9 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     let (target, active, lost) = look(&mut tx).await?;
     let standby = active.filter(|active| active.id != target.id);
     if let Some(standby) = &standby {
-        set_state_in_tx(&mut tx, standby, "standby").await?;
+        set_state_in_tx(&mut tx, standby, ModelState::Standby).await?;
     }
-    set_state_in_tx(&mut tx, &target, "active").await?;
+    set_state_in_tx(&mut tx, &target, ModelState::Active).await?;
     tx.commit().await?;
     Ok(Activation { active: target.label, standby: standby.map(|model| model.label), enqueued, lost })
 }
@@ -178,12 +185,12 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
 pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx).await?;
-    let model = embeddings::by_label(&embeddings::models(&mut *tx).await?, label)?.clone();
+    let model = embeddings::by_label(&embeddings::models_on(&mut *tx).await?, label)?.clone();
     if model.state == ModelState::Active {
         let message = format!("embedding model {} is the active one", model.label);
         return Err(Error::new(codes::MODEL_ACTIVE, message));
     }
-    set_state_in_tx(&mut tx, &model, "retired").await?;
+    set_state_in_tx(&mut tx, &model, ModelState::Retired).await?;
     backfill::give_up_in_tx(&mut tx, &model.queue).await?;
     tx.commit().await?;
     // Those who read the models before that commit may still write a job.
@@ -191,19 +198,18 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
         return Err(writer_open());
     }
     let mut tx = pool.begin_with(PATIENT).await?;
-    let removed = sqlx::query(
-        "delete from apalis.jobs where job_type = $1 and job_type like 'htm.%' and status <> 'Done'",
+    let removed = sql!(
+        "delete from apalis.jobs where job_type = :queue and job_type like 'htm.%' and status <> 'Done'"
     )
-    .bind(&model.queue)
+    .bind("queue", &model.queue)?
     .execute(&mut *tx)
-    .await?
-    .rows_affected();
+    .await?;
     tx.commit().await?;
     if dropping {
         // Other processes may not have seen yet that it is retired, and recall by it.
         tokio::time::sleep(2 * MODELS_KEPT).await;
         let mut tx = pool.begin_with(PATIENT).await?;
-        sqlx::query("select htm.drop_embedding_store($1)").bind(model.id).execute(&mut *tx).await?;
+        sql!("select htm.drop_embedding_store(:model)").bind("model", model.id)?.execute(&mut *tx).await?;
         tx.commit().await?;
     }
     Ok(removed)
@@ -216,7 +222,7 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
 /// A database error.
 pub(crate) async fn writers_end(pool: &PgPool, patience: Duration) -> Result<bool> {
     let open = async |among: Option<&[String]>| -> Result<Vec<String>> {
-        Ok(sqlx::query_scalar(include_str!("sql/writers.sql")).bind(among).fetch_all(pool).await?)
+        sql!(include_str!("sql/writers.sql")).bind("among", among)?.fetch_scalars(pool).await
     };
     let started = Instant::now();
     let mut writers = open(None).await?;
@@ -234,15 +240,20 @@ pub(crate) async fn writers_end(pool: &PgPool, patience: Duration) -> Result<boo
 const PATIENT: &str = "begin; set local statement_timeout = 0";
 
 async fn lock_in_tx(connection: &mut PgConnection) -> Result<()> {
-    sqlx::query("select pg_advisory_xact_lock(hashtext('htm.embedding_models'))").execute(connection).await?;
+    sql!("select pg_advisory_xact_lock(hashtext('htm.embedding_models'))").execute(connection).await?;
     Ok(())
 }
 
-async fn set_state_in_tx(connection: &mut PgConnection, model: &RegisteredModel, state: &str) -> Result<()> {
-    sqlx::query("update htm.embedding_models set state = $2 where id = $1")
-        .bind(model.id)
-        .bind(state)
-        .execute(connection)
+async fn set_state_in_tx(
+    connection: &mut PgConnection,
+    model: &RegisteredModel,
+    state: ModelState,
+) -> Result<()> {
+    let change = embedding_model::ActiveModel { state: Set(state.to_string()), ..Default::default() };
+    embedding_model::Entity::update_many()
+        .set(change)
+        .filter(embedding_model::Column::Id.eq(model.id))
+        .exec(&on(connection))
         .await?;
     Ok(())
 }
@@ -255,11 +266,11 @@ async fn count_lost(
     let sql = include_str!("sql/model_lost.sql")
         .replace("{{active}}", &active.store())
         .replace("{{target}}", &target.store());
-    Ok(sqlx::query_scalar(AssertSqlSafe(sql))
-        .bind(&target.queue)
-        .bind(priorities::BACKFILL)
-        .fetch_one(connection)
-        .await?)
+    Named::new(&sql)
+        .bind("queue", &target.queue)?
+        .bind("priority", priorities::BACKFILL)?
+        .fetch_scalar(connection)
+        .await
 }
 
 async fn incomplete(
@@ -305,7 +316,7 @@ async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: 
     };
     let (mut run, _) = backfill::start(&mut *pool.acquire().await?, &subject).await?;
     let before = run.enqueued;
-    while !run.finished {
+    while !run.is_finished() {
         run = backfill::advance(pool, run.id, &subject, CHUNK, max_attempts).await?;
         jobs::ping_queue(pool, &target.queue).await;
     }
@@ -316,21 +327,19 @@ async fn build_index_on(connection: &mut PgConnection, model: &RegisteredModel) 
     // Tried again and again: a session that waits for the lock would keep the build from ending, which waits for
     // every older snapshot.
     loop {
-        let ours: bool =
-            sqlx::query_scalar("select pg_try_advisory_lock(hashtext('htm.embedding_index'), $1)")
-                .bind(model.id)
-                .fetch_one(&mut *connection)
-                .await?;
+        let ours: bool = sql!("select pg_try_advisory_lock(hashtext('htm.embedding_index'), :model)")
+            .bind("model", model.id)?
+            .fetch_scalar(&mut *connection)
+            .await?;
         if ours {
             break;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    let valid: Option<bool> =
-        sqlx::query_scalar("select indisvalid from pg_index where indexrelid = to_regclass($1)")
-            .bind(model.index())
-            .fetch_optional(&mut *connection)
-            .await?;
+    let valid: Option<bool> = sql!("select indisvalid from pg_index where indexrelid = to_regclass(:index)")
+        .bind("index", model.index())?
+        .fetch_optional_scalar(&mut *connection)
+        .await?;
     if valid == Some(true) {
         return Ok(false);
     }
@@ -338,9 +347,9 @@ async fn build_index_on(connection: &mut PgConnection, model: &RegisteredModel) 
         let sql = format!("drop index concurrently if exists {}", model.index());
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
     }
-    let create: String = sqlx::query_scalar("select htm.embedding_index($1, 'concurrently')")
-        .bind(model.id)
-        .fetch_one(&mut *connection)
+    let create: String = sql!("select htm.embedding_index(:model, 'concurrently')")
+        .bind("model", model.id)?
+        .fetch_scalar(&mut *connection)
         .await?;
     sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut *connection).await?;
     Ok(true)

@@ -1,29 +1,99 @@
 //! Statements whose parameters have names.
 
-use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
 
 use futures::TryStreamExt;
 use sqlx::encode::Encode;
 use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::{Arguments, AssertSqlSafe, FromRow, PgConnection, Postgres, Type};
+use sqlx::query::Query;
+use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Type};
 
+use super::orm::Db;
 use crate::model::error::Result;
+
+/// A statement whose text is known when the program is built, as a [`Named`]; it is taken apart once.
+macro_rules! sql {
+    ($text:expr) => {{
+        static TEMPLATE: $crate::store::named::Template = $crate::store::named::Template::new($text);
+        $crate::store::named::Named::of(&TEMPLATE)
+    }};
+}
+pub(crate) use sql;
 
 /// A statement that says `:name` where a value belongs.
 ///
 /// The text comes from this crate's own files; what callers give is bound. A name that the text does not mention is not
 /// bound: which parts a statement has depends on the query.
 pub(crate) struct Named {
-    sql: String,
+    source: Source,
+    /// Which of the text's names has `$1`, `$2` and so on.
+    bound: Vec<usize>,
     arguments: PgArguments,
-    count: usize,
+    persistent: bool,
+}
+
+enum Source {
+    Template(&'static Template),
+    Composed(Parts),
+}
+
+/// The text of a [`sql!`], and what is made of it at its first use.
+pub(crate) struct Template {
+    text: &'static str,
+    parts: OnceLock<Parts>,
+    numbered: OnceLock<Numbered>,
+}
+
+/// A text with numbers for names, by the order in which they were bound.
+struct Numbered {
+    bound: Vec<usize>,
+    text: Arc<str>,
+}
+
+impl Template {
+    pub(crate) const fn new(text: &'static str) -> Self {
+        Self { text, parts: OnceLock::new(), numbered: OnceLock::new() }
+    }
+
+    fn parts(&self) -> &Parts {
+        self.parts.get_or_init(|| Parts::of(self.text))
+    }
+
+    /// Which name was bound at this turn the first time: it will be again.
+    fn likely(&self, turn: usize) -> usize {
+        self.numbered.get().and_then(|it| it.bound.get(turn)).copied().unwrap_or(turn)
+    }
+
+    fn numbered(&self, bound: &[usize]) -> Arc<str> {
+        let make = || Numbered { bound: bound.to_vec(), text: self.parts().numbered(bound).into() };
+        let numbered = self.numbered.get_or_init(make);
+        match numbered.bound == bound {
+            true => Arc::clone(&numbered.text),
+            false => self.parts().numbered(bound).into(),
+        }
+    }
 }
 
 impl Named {
-    /// From a text, whose lines of comment tell of parameters that it may not have.
+    /// From a text that is composed for each call. Its lines of comment may tell of parameters that it does not have.
     pub(crate) fn new(sql: &str) -> Self {
-        let lines = sql.lines().filter(|line| !line.trim_start().starts_with("--"));
-        Self { sql: lines.collect::<Vec<_>>().join("\n"), arguments: PgArguments::default(), count: 0 }
+        Self::from_source(Source::Composed(Parts::of(sql)))
+    }
+
+    pub(crate) fn of(template: &'static Template) -> Self {
+        Self::from_source(Source::Template(template))
+    }
+
+    fn from_source(source: Source) -> Self {
+        Self { source, bound: Vec::new(), arguments: PgArguments::default(), persistent: true }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        let turn = self.bound.len();
+        match &self.source {
+            Source::Template(template) => template.parts().place(name, template.likely(turn)),
+            Source::Composed(parts) => parts.place(name, turn),
+        }
     }
 
     /// Binds a value.
@@ -34,27 +104,58 @@ impl Named {
     where
         T: Encode<'q, Postgres> + Type<Postgres> + Send + 'q,
     {
-        let Some(sql) = numbered(&self.sql, name, self.count + 1) else { return Ok(self) };
-        self.arguments.add(value).map_err(sqlx::Error::Encode)?;
-        self.sql = sql;
-        self.count += 1;
+        if let Some(place) = self.place(name) {
+            self.arguments.add(value).map_err(sqlx::Error::Encode)?;
+            self.bound.push(place);
+        } else {
+            debug_assert!(matches!(self.source, Source::Composed(_)), "the statement has no :{name}");
+        }
         Ok(self)
     }
 
-    pub(crate) async fn fetch_all<T>(self, connection: &mut PgConnection) -> Result<Vec<T>>
+    /// Plans the statement for its arguments, each time anew: a filter that is null is no filter then.
+    pub(crate) fn planned_anew(mut self) -> Self {
+        self.persistent = false;
+        self
+    }
+
+    fn query(self) -> Query<'static, Postgres, PgArguments> {
+        let text = match &self.source {
+            Source::Template(template) => template.numbered(&self.bound),
+            Source::Composed(parts) => parts.numbered(&self.bound).into(),
+        };
+        sqlx::query_with(AssertSqlSafe(text), self.arguments).persistent(self.persistent)
+    }
+
+    /// Runs it; how many rows it changed or returned.
+    pub(crate) async fn execute(self, db: impl Into<Db<'_>>) -> Result<u64> {
+        let query = self.query();
+        let done = match db.into() {
+            Db::Pool(pool) => query.execute(pool).await,
+            Db::Connection(connection) => query.execute(connection.into_inner()).await,
+        };
+        Ok(done?.rows_affected())
+    }
+
+    pub(crate) async fn fetch_all<T>(self, db: impl Into<Db<'_>>) -> Result<Vec<T>>
     where
-        T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
+        T: for<'r> FromRow<'r, PgRow>,
     {
-        Ok(sqlx::query_as_with(AssertSqlSafe(self.sql), self.arguments).fetch_all(connection).await?)
+        self.fetch_each(db, |row| T::from_row(row)).await
     }
 
     /// Reads each row as it comes.
     pub(crate) async fn fetch_each<T>(
         self,
-        connection: &mut PgConnection,
+        db: impl Into<Db<'_>>,
         read: impl Fn(&PgRow) -> sqlx::Result<T>,
     ) -> Result<Vec<T>> {
-        let mut rows = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments).fetch(connection);
+        let query = self.query();
+        let db = db.into();
+        let mut rows = match db {
+            Db::Pool(pool) => query.fetch(pool),
+            Db::Connection(connection) => query.fetch(connection.into_inner()),
+        };
         let mut all = Vec::new();
         while let Some(row) = rows.try_next().await? {
             all.push(read(&row)?);
@@ -62,36 +163,115 @@ impl Named {
         Ok(all)
     }
 
-    pub(crate) async fn fetch_one<T>(self, connection: &mut PgConnection) -> Result<T>
+    pub(crate) async fn fetch_optional<T>(self, db: impl Into<Db<'_>>) -> Result<Option<T>>
     where
-        T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
+        T: for<'r> FromRow<'r, PgRow>,
     {
-        Ok(sqlx::query_as_with(AssertSqlSafe(self.sql), self.arguments).fetch_one(connection).await?)
+        let query = self.query();
+        let row = match db.into() {
+            Db::Pool(pool) => query.fetch_optional(pool).await,
+            Db::Connection(connection) => query.fetch_optional(connection.into_inner()).await,
+        };
+        Ok(row?.map(|row| T::from_row(&row)).transpose()?)
+    }
+
+    pub(crate) async fn fetch_one<T>(self, db: impl Into<Db<'_>>) -> Result<T>
+    where
+        T: for<'r> FromRow<'r, PgRow>,
+    {
+        Ok(self.fetch_optional(db).await?.ok_or(sqlx::Error::RowNotFound)?)
+    }
+
+    /// The one value of the one row.
+    pub(crate) async fn fetch_scalar<T>(self, db: impl Into<Db<'_>>) -> Result<T>
+    where
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        let (value,): (T,) = self.fetch_one(db).await?;
+        Ok(value)
+    }
+
+    /// The one value of the one row, if there is one.
+    pub(crate) async fn fetch_optional_scalar<T>(self, db: impl Into<Db<'_>>) -> Result<Option<T>>
+    where
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        Ok(self.fetch_optional::<(T,)>(db).await?.map(|(value,)| value))
+    }
+
+    /// The one value of each row.
+    pub(crate) async fn fetch_scalars<T>(self, db: impl Into<Db<'_>>) -> Result<Vec<T>>
+    where
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        self.fetch_each(db, |row| <(T,)>::from_row(row).map(|(value,)| value)).await
     }
 }
 
-/// The text with `$number` for `:name`; none when it has none. `::type` and `:name_of_another` are something else.
-fn numbered(sql: &str, name: &str, number: usize) -> Option<String> {
-    let mark = format!(":{name}");
-    let mut out = String::with_capacity(sql.len());
-    let mut rest = sql;
-    let mut is_there = false;
-    while let Some(at) = rest.find(&mark) {
-        let after = &rest[at + mark.len()..];
-        let is_name =
-            !rest[..at].ends_with(':') && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        out.push_str(&rest[..at]);
-        if is_name {
-            is_there = true;
-            // Writing to a string does not fail.
-            write!(out, "${number}").ok();
-        } else {
-            out.push_str(&mark);
+/// A text without its lines of comment, taken apart at its names.
+#[derive(Debug, PartialEq)]
+struct Parts {
+    /// What stands before each name, and which one that is.
+    before: Vec<(String, usize)>,
+    end: String,
+    /// In the order in which they are mentioned first.
+    names: Vec<String>,
+}
+
+impl Parts {
+    fn of(sql: &str) -> Self {
+        let lines = sql.lines().filter(|line| !line.trim_start().starts_with("--"));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let mut parts = Self { before: Vec::new(), end: String::new(), names: Vec::new() };
+        let mut start = 0;
+        let mut last = 0;
+        while let Some(at) = text[start..].find(':').map(|at| start + at) {
+            let rest = &text[at + 1..];
+            let length =
+                rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(rest.len());
+            start = at + 1 + length;
+            // `::type` is none.
+            if rest.starts_with(':') {
+                start = at + 2;
+            } else if rest.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_') {
+                let place = parts.place_of(&rest[..length]);
+                parts.before.push((text[last..at].to_owned(), place));
+                last = start;
+            }
         }
-        rest = after;
+        parts.end = text[last..].to_owned();
+        parts
     }
-    out.push_str(rest);
-    is_there.then_some(out)
+
+    fn place_of(&mut self, name: &str) -> usize {
+        self.place(name, 0).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// Where a name is in the list; it is looked for from `likely` on.
+    fn place(&self, name: &str, likely: usize) -> Option<usize> {
+        let count = self.names.len();
+        (0..count).map(|step| (likely + step) % count).find(|place| self.names[*place] == name)
+    }
+
+    /// The text with `$1` for the first name that was bound, and so on. What was not bound is no parameter.
+    fn numbered(&self, bound: &[usize]) -> String {
+        let mut numbers = vec![None; self.names.len()];
+        for (number, place) in bound.iter().enumerate() {
+            numbers[*place] = Some(number + 1);
+        }
+        let mut text = String::new();
+        for (before, place) in &self.before {
+            text.push_str(before);
+            match numbers[*place] {
+                Some(number) => text.push_str(&format!("${number}")),
+                None => text.extend([":", &self.names[*place]]),
+            }
+        }
+        text + &self.end
+    }
 }
 
 #[cfg(test)]
@@ -100,11 +280,19 @@ mod tests {
 
     #[test]
     fn a_name_is_its_number_wherever_it_stands() {
-        let sql = "select :a::int, :ab, x::a, '{:b}' from t where :a = any (:as)";
-        assert_eq!(
-            numbered(sql, "a", 1).unwrap(),
-            "select $1::int, :ab, x::a, '{:b}' from t where $1 = any (:as)"
-        );
-        assert_eq!(numbered(sql, "z", 1), None);
+        let parts = Parts::of("-- :a\nselect :a::int, :ab, x::a, '{:b}' from t where :a = any (:as)");
+        assert_eq!(parts.names, ["a", "ab", "b", "as"]);
+        let bound = [parts.place("as", 0).unwrap(), parts.place("a", 1).unwrap()];
+        assert_eq!(parts.numbered(&bound), "select $2::int, :ab, x::a, '{:b}' from t where $2 = any ($1)");
+        assert_eq!(parts.place("z", 0), None);
+    }
+
+    #[test]
+    fn the_text_of_a_template_is_made_once() {
+        static TEMPLATE: Template = Template::new("select :a, :b");
+        let text = TEMPLATE.numbered(&[0, 1]);
+        assert_eq!(&*text, "select $1, $2");
+        assert!(Arc::ptr_eq(&text, &TEMPLATE.numbered(&[0, 1])));
+        assert_eq!(&*TEMPLATE.numbered(&[1, 0]), "select $2, $1");
     }
 }

@@ -2,6 +2,7 @@
 
 use sqlx::PgPool;
 
+use super::named::sql;
 use crate::model::error::Result;
 use crate::model::namespaces::UnknownNamespace;
 
@@ -11,9 +12,9 @@ pub(crate) async fn unknown(
     namespaces: &[&str],
     visible: Option<&[String]>,
 ) -> Result<Vec<UnknownNamespace>> {
-    let rows: Vec<(String, Vec<String>)> = sqlx::query_as(include_str!("sql/unknown_namespaces.sql"))
-        .bind(namespaces)
-        .bind(visible)
+    let rows: Vec<(String, Vec<String>)> = sql!(include_str!("sql/unknown_namespaces.sql"))
+        .bind("namespaces", namespaces)?
+        .bind("visible", visible)?
         .fetch_all(pool)
         .await?;
     Ok(rows.into_iter().map(|(namespace, nearest)| UnknownNamespace { namespace, nearest }).collect())

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, SqlxPostgresConnector};
+use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use sqlx::{PgConnection, PgPool};
 use ulid::Ulid;
 
-use super::entity;
+use super::entity::{group, group_memory, node, repeat, robot, tag};
+use super::named::sql;
+use super::orm::on;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
@@ -153,18 +155,18 @@ pub(crate) async fn insert_one(
 
 /// Those of the names that are text search configurations, written as the cast to regconfig takes them.
 pub(crate) async fn languages(pool: &PgPool, names: &[&str]) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select u.name
-           from unnest($1::text[]) as u(name)
+           from unnest(:names::text[]) as u(name)
           where exists (select from pg_ts_config c join pg_namespace s on s.oid = c.cfgnamespace
                          where pg_ts_config_is_visible(c.oid)
                            and quote_ident(c.cfgname) in (btrim(u.name), lower(btrim(u.name)))
                             or quote_ident(s.nspname) || '.' || quote_ident(c.cfgname)
-                               in (btrim(u.name), lower(btrim(u.name))))",
+                               in (btrim(u.name), lower(btrim(u.name))))"
     )
-    .bind(names)
-    .fetch_all(pool)
-    .await?)
+    .bind("names", names)?
+    .fetch_scalars(pool)
+    .await
 }
 
 /// Counts memories as remembered again, whose content stands already where it may stand once; the node of each, none
@@ -172,12 +174,12 @@ pub(crate) async fn languages(pool: &PgPool, names: &[&str]) -> Result<Vec<Strin
 pub(crate) async fn repeat_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
-) -> Result<Vec<Option<NodeId>>, sqlx::Error> {
-    let rows: Vec<(i64, NodeId)> = sqlx::query_as(include_str!("sql/repeat.sql"))
-        .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| node.robot).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| node.content_hash.to_vec()).collect::<Vec<_>>())
-        .bind(scopes(nodes))
+) -> Result<Vec<Option<NodeId>>> {
+    let rows: Vec<(i64, NodeId)> = sql!(include_str!("sql/repeat.sql"))
+        .bind("namespaces", nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())?
+        .bind("robots", nodes.iter().map(|node| node.robot).collect::<Vec<_>>())?
+        .bind("hashes", nodes.iter().map(|node| node.content_hash.to_vec()).collect::<Vec<_>>())?
+        .bind("scopes", scopes(nodes))?
         .fetch_all(connection)
         .await?;
     let mut ids = vec![None; nodes.len()];
@@ -195,15 +197,15 @@ fn scopes(nodes: &[NewNode<'_>]) -> Vec<Option<i64>> {
 pub(crate) async fn by_keys(
     connection: &mut PgConnection,
     keys: &[(&str, &str)],
-) -> Result<HashMap<(String, String), (NodeId, Vec<u8>)>, sqlx::Error> {
+) -> Result<HashMap<(String, String), (NodeId, Vec<u8>)>> {
     let (namespaces, names): (Vec<&str>, Vec<&str>) = keys.iter().copied().unzip();
-    let rows: Vec<(String, String, NodeId, Vec<u8>)> = sqlx::query_as(
+    let rows: Vec<(String, String, NodeId, Vec<u8>)> = sql!(
         "select n.namespace, n.key, n.id, n.content_hash
-           from unnest($1::text[], $2::text[]) as k(namespace, key)
-           join htm.nodes n on n.namespace = k.namespace and n.key = k.key and n.deleted_at is null",
+           from unnest(:namespaces::text[], :keys::text[]) as k(namespace, key)
+           join htm.nodes n on n.namespace = k.namespace and n.key = k.key and n.deleted_at is null"
     )
-    .bind(namespaces)
-    .bind(names)
+    .bind("namespaces", namespaces)?
+    .bind("keys", names)?
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
@@ -215,54 +217,55 @@ pub(crate) async fn outside(
     nodes: &[NodeId],
     namespaces: &[String],
 ) -> Result<Option<NodeId>> {
-    Ok(sqlx::query_scalar(
-        "select id from htm.nodes where id = any ($1) and namespace <> all ($2) order by id limit 1",
-    )
-    .bind(nodes)
-    .bind(namespaces)
-    .fetch_optional(pool)
-    .await?)
+    Ok(node::Entity::find()
+        .select_only()
+        .column(node::Column::Id)
+        .filter(node::Column::Id.eq_any(nodes.iter().copied()))
+        .filter(node::Column::Namespace.ne_all(namespaces.to_owned()))
+        .order_by_asc(node::Column::Id)
+        .limit(1)
+        .into_tuple()
+        .one(&on(pool))
+        .await?)
 }
 
 /// Who keeps a live node.
 pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>) -> Result<Keepers> {
     let robots: Vec<KeptBy> =
-        sqlx::query_as(include_str!("sql/keepers.sql")).bind(node).bind(seen).fetch_all(pool).await?;
+        sql!(include_str!("sql/keepers.sql")).bind("node", node)?.bind("seen", seen)?.fetch_all(pool).await?;
     if robots.is_empty() {
         return Err(not_found(node));
     }
-    let groups = sqlx::query_scalar(
-        "select g.name from htm.group_memory m join htm.robot_groups g on g.id = m.group_id
-          where m.node_id = $1 and m.removed_at is null and ($2::text[] is null or g.namespace = any ($2))
-          order by g.name",
-    )
-    .bind(node)
-    .bind(seen)
-    .fetch_all(pool)
-    .await?;
+    let mut groups = group_memory::Entity::find()
+        .select_only()
+        .column(group::Column::Name)
+        .inner_join(group::Entity)
+        .filter(group_memory::Column::NodeId.eq(node))
+        .filter(group_memory::Column::RemovedAt.is_null())
+        .order_by_asc(group::Column::Name);
+    if let Some(seen) = seen {
+        groups = groups.filter(group::Column::Namespace.eq_any(seen.to_owned()));
+    }
+    let groups = groups.into_tuple().all(&on(pool)).await?;
     Ok(Keepers { robots, groups })
 }
 
 /// A live node by its id.
 pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
-    let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone());
-    let (row, robot) = entity::node::Entity::find_by_id(id.0)
-        .filter(entity::node::Column::DeletedAt.is_null())
-        .find_also_related(entity::robot::Entity)
+    let db = on(pool);
+    let (row, robot) = node::Entity::find_by_id(id)
+        .filter(node::Column::DeletedAt.is_null())
+        .find_both_related(robot::Entity)
         .one(&db)
         .await?
         .ok_or_else(|| not_found(id))?;
-    let tags = row.find_related(entity::tag::Entity).order_by_asc(entity::tag::Column::Path).all(&db).await?;
-    let (repeats, last_repeat): (i64, Option<DateTime<Utc>>) = sqlx::query_as(
-        "select coalesce(sum(count), 0)::bigint, max(last_at) from htm.repeats where node_id = $1",
-    )
-    .bind(id)
-    .fetch_one(pool)
-    .await?;
+    let tags = row.find_related(tag::Entity).order_by_asc(tag::Column::Path).all(&db).await?;
+    let repeats = repeat::Entity::find().filter(repeat::Column::NodeId.eq(id)).all(&db).await?;
+    let last_repeat = repeats.iter().map(|repeat| repeat.last_at).max();
     Ok(Node {
         id,
         namespace: row.namespace,
-        robot: robot.map(|robot| robot.name).unwrap_or_default(),
+        robot: robot.name,
         key: row.key,
         content: row.content,
         speaker: row.speaker,
@@ -275,7 +278,7 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         token_encoding: row.token_encoding,
         tags: tags.into_iter().map(|tag| read_tag(tag.path)).collect::<Result<_>>()?,
         metadata: row.metadata,
-        remember_count: 1 + repeats,
+        remember_count: 1 + repeats.iter().map(|repeat| repeat.count).sum::<i64>(),
         first_remembered: row.remembered_at,
         last_remembered: last_repeat.unwrap_or(row.remembered_at),
         revision: row.revision,
@@ -286,17 +289,17 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
 
 /// The texts of a live node, the first one first.
 pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revision>> {
-    let texts: Vec<Revision> = sqlx::query_as(
+    let texts: Vec<Revision> = sql!(
         "select f.revision, f.content, f.author, f.written_at
            from htm.node_revisions f join htm.nodes n on n.id = f.node_id
-          where f.node_id = $1 and n.deleted_at is null
+          where f.node_id = :node and n.deleted_at is null
          union all
          select n.revision, n.content, coalesce(n.author, r.name), n.updated_at
            from htm.nodes n join htm.robots r on r.id = n.robot_id
-          where n.id = $1 and n.deleted_at is null
-          order by revision",
+          where n.id = :node and n.deleted_at is null
+          order by revision"
     )
-    .bind(node)
+    .bind("node", node)?
     .fetch_all(pool)
     .await?;
     if texts.is_empty() { Err(not_found(node)) } else { Ok(texts) }
@@ -304,14 +307,13 @@ pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revisio
 
 /// The id of the live node that has a key.
 pub(crate) async fn id_by_key(pool: &PgPool, namespace: &str, key: &str) -> Result<Option<NodeId>> {
-    let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone());
-    let node = entity::node::Entity::find()
-        .filter(entity::node::Column::Namespace.eq(namespace))
-        .filter(entity::node::Column::Key.eq(key))
-        .filter(entity::node::Column::DeletedAt.is_null())
-        .one(&db)
-        .await?;
-    Ok(node.map(|node| NodeId(node.id)))
+    let live = live_ids().filter(node::Column::Namespace.eq(namespace)).filter(node::Column::Key.eq(key));
+    Ok(live.into_tuple().one(&on(pool)).await?)
+}
+
+/// The ids of live nodes.
+fn live_ids() -> Select<node::Entity> {
+    node::Entity::find().select_only().column(node::Column::Id).filter(node::Column::DeletedAt.is_null())
 }
 
 /// What a node holds that only one node may hold.
@@ -324,29 +326,19 @@ pub(crate) struct Place {
 }
 
 /// What it means that a node could not be written to its place: who has its key or its content.
-pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: sqlx::Error) -> Error {
-    let constraint = error.as_database_error().and_then(|error| error.constraint());
-    let by_key = match constraint {
-        Some("nodes_namespace_key_key") => true,
-        Some("nodes_duplicate_key") => false,
-        _ => return error.into(),
-    };
+pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: Error) -> Error {
+    let by_key = error.violates("nodes_namespace_key_key");
+    if !by_key && !error.violates("nodes_duplicate_key") {
+        return error;
+    }
+    let of_namespace = live_ids().filter(node::Column::Namespace.eq(&place.namespace));
     let holder = match by_key {
-        true => sqlx::query_scalar(
-            "select id from htm.nodes where namespace = $1 and key = $2 and deleted_at is null",
-        )
-        .bind(&place.namespace)
-        .bind(&place.key),
-        false => sqlx::query_scalar(
-            "select id from htm.nodes
-              where namespace = $1 and duplicate_scope = $2 and content_hash = $3 and deleted_at is null",
-        )
-        .bind(&place.namespace)
-        .bind(place.duplicate_scope)
-        .bind(&place.content_hash),
+        true => of_namespace.filter(node::Column::Key.eq(place.key.as_deref())),
+        false => of_namespace
+            .filter(node::Column::DuplicateScope.eq(place.duplicate_scope))
+            .filter(node::Column::ContentHash.eq(place.content_hash.as_slice())),
     };
-    let holder: Result<Option<NodeId>, sqlx::Error> = holder.fetch_optional(pool).await;
-    match holder {
+    match holder.into_tuple().one(&on(pool)).await {
         Ok(Some(holder)) if by_key => {
             key_taken(place.key.as_deref().unwrap_or_default(), &place.namespace, holder)
         }
@@ -362,14 +354,15 @@ pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: sql
 /// A database error.
 pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<(NodeId, i32), NodeText>> {
     let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
-    let rows: Vec<NodeText> = sqlx::query_as(
-        "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens, b.namespace is not null as has_budget
-           from unnest($1::bigint[], $2::int[]) as w(id, revision)
+    let rows: Vec<NodeText> = sql!(
+        "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens,
+                b.namespace is not null as has_budget
+           from unnest(:nodes::bigint[], :revisions::int[]) as w(id, revision)
            join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null
-           left join htm.budgets b on b.namespace = n.namespace",
+           left join htm.budgets b on b.namespace = n.namespace"
     )
-    .bind(ids)
-    .bind(revisions)
+    .bind("nodes", ids)?
+    .bind("revisions", revisions)?
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(|text| ((text.node, text.revision), text)).collect())
@@ -380,13 +373,14 @@ pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<
 /// # Errors
 /// A database error.
 pub async fn sample_contents(pool: &PgPool, namespace: &str, count: u32) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
-        "select content from htm.nodes where namespace = $1 and deleted_at is null order by random() limit $2",
+    sql!(
+        "select content from htm.nodes
+          where namespace = :namespace and deleted_at is null order by random() limit :count"
     )
-    .bind(namespace)
-    .bind(i64::from(count))
-    .fetch_all(pool)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("count", i64::from(count))?
+    .fetch_scalars(pool)
+    .await
 }
 
 /// A node's text, and what a worker must know to send it to a provider.

@@ -1,9 +1,15 @@
 //! Providers' models: their limits, shared by the fleet, and how they do. And what namespaces may spend.
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use sqlx::PgPool;
 
+use super::entity::{budget, provider};
 use super::jobs;
+use super::named::sql;
+use super::orm::on;
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 use crate::model::providers::BreakerState;
@@ -73,16 +79,16 @@ pub struct LimitChanges {
 /// # Errors
 /// A database error.
 pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
                 (select count(*) from htm.waiting_calls w where w.model = p.model and w.expires_at > now()) as waiting,
                 (extract(epoch from nullif(greatest(p.retry_at, p.resume_at, now()), now()) - now()) * 1000)::bigint
                     as held_ms
            from htm.providers p
-          order by p.model",
+          order by p.model"
     )
     .fetch_all(pool)
-    .await?)
+    .await
 }
 
 /// Changes limits of a model, whether anybody has asked it yet or not. Its buckets are full afterwards.
@@ -93,22 +99,22 @@ pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Re
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
     let (change_calls, calls) = changes.concurrent_calls.parts();
-    sqlx::query(
+    sql!(
         "insert into htm.providers as p (model, requests_per_minute, tokens_per_minute, concurrent_calls)
-         values ($1, $3, $5, $7)
+         values (:model, :requests, :tokens, :calls)
          on conflict (model) do update
-            set requests_per_minute = case when $2 then $3 else p.requests_per_minute end,
-                tokens_per_minute = case when $4 then $5 else p.tokens_per_minute end,
-                concurrent_calls = case when $6 then $7 else p.concurrent_calls end,
-                levels_at = null, changed_at = now()",
+            set requests_per_minute = case when :change_requests then :requests else p.requests_per_minute end,
+                tokens_per_minute = case when :change_tokens then :tokens else p.tokens_per_minute end,
+                concurrent_calls = case when :change_calls then :calls else p.concurrent_calls end,
+                levels_at = null, changed_at = now()"
     )
-    .bind(model)
-    .bind(change_requests)
-    .bind(requests)
-    .bind(change_tokens)
-    .bind(tokens)
-    .bind(change_calls)
-    .bind(calls)
+    .bind("model", model)?
+    .bind("change_requests", change_requests)?
+    .bind("requests", requests)?
+    .bind("change_tokens", change_tokens)?
+    .bind("tokens", tokens)?
+    .bind("change_calls", change_calls)?
+    .bind("calls", calls)?
     .execute(pool)
     .await?;
     Ok(())
@@ -121,16 +127,24 @@ pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Re
 /// `provider_unknown` when nothing is recorded of the model, or a database error.
 pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    let updated = sqlx::query(
-        "update htm.providers
-            set breaker = 'closed', failures = 0, openings = 0, limits = 0, reason = null, retry_at = null,
-                resume_at = null, levels_at = null, changed_at = now()
-          where model = $1",
-    )
-    .bind(model)
-    .execute(&mut *tx)
-    .await?;
-    if updated.rows_affected() == 0 {
+    let well = provider::ActiveModel {
+        breaker: Set("closed".into()),
+        failures: Set(0),
+        openings: Set(0),
+        limits: Set(0),
+        reason: Set(None),
+        retry_at: Set(None),
+        resume_at: Set(None),
+        levels_at: Set(None),
+        ..Default::default()
+    };
+    let updated = provider::Entity::update_many()
+        .set(well)
+        .col_expr(provider::Column::ChangedAt, Expr::current_timestamp())
+        .filter(provider::Column::Model.eq(model))
+        .exec(&on(&mut tx))
+        .await?;
+    if updated.rows_affected == 0 {
         tx.rollback().await?;
         let known: Vec<String> = list(pool).await?.into_iter().map(|provider| provider.model).collect();
         let error = Error::new(codes::PROVIDER_UNKNOWN, format!("nothing is recorded of a model `{model}`"));
@@ -142,17 +156,17 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
         });
     }
     // A model that embeds has a queue of its own; any other tags.
-    let hastened = sqlx::query(
+    let hastened = sql!(
         "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'deferred_since')
-          where job_type = coalesce((select queue from htm.embedding_models where label = $1), 'htm.tag')
-            and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'",
+          where job_type = coalesce((select queue from htm.embedding_models where label = :model), 'htm.tag')
+            and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'"
     )
-    .bind(model)
+    .bind("model", model)?
     .execute(&mut *tx)
     .await?;
     tx.commit().await?;
     jobs::ping(pool).await;
-    Ok(hastened.rows_affected())
+    Ok(hastened)
 }
 
 /// What a namespace may spend, and has.
@@ -173,7 +187,7 @@ pub struct Budget {
 /// # Errors
 /// A database error.
 pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select b.namespace, b.tokens_per_day,
                 case when b.day = (now() at time zone 'utc')::date then b.tokens_used else 0 end as tokens_used,
                 (select count(*) from apalis.jobs j
@@ -181,10 +195,10 @@ pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
                     and j.metadata -> 'namespace' = b.namespace collate \"default\" -- the index's
                     and j.metadata -> 'parked' = 'budget') as parked
            from htm.budgets b
-          order by b.namespace",
+          order by b.namespace"
     )
     .fetch_all(pool)
-    .await?)
+    .await
 }
 
 /// Sets what a namespace may spend a day; none: anything. Jobs that were parked for want of a budget are due at once,
@@ -196,19 +210,22 @@ pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i
     validate_name("namespace", namespace, MAX_NAME_BYTES)?;
     // A million parked jobs take longer than a statement of the application may.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    let before: Option<i64> =
-        sqlx::query_scalar("select tokens_per_day from htm.budgets where namespace = $1 for update")
-            .bind(namespace)
-            .fetch_optional(&mut *tx)
-            .await?;
-    let sql = match tokens_per_day {
-        None => "delete from htm.budgets where namespace = $1 and $2::bigint is null",
-        Some(_) => {
-            "insert into htm.budgets (namespace, tokens_per_day) values ($1, $2)
-             on conflict (namespace) do update set tokens_per_day = excluded.tokens_per_day"
+    let own = budget::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
+    let before = own.map(|budget| budget.tokens_per_day);
+    match tokens_per_day {
+        None => drop(budget::Entity::delete_by_id(namespace).exec(&on(&mut tx)).await?),
+        Some(tokens) => {
+            let budget = budget::ActiveModel {
+                namespace: Set(namespace.to_owned()),
+                tokens_per_day: Set(tokens),
+                ..Default::default()
+            };
+            let changed = OnConflict::column(budget::Column::Namespace)
+                .update_column(budget::Column::TokensPerDay)
+                .to_owned();
+            budget::Entity::insert(budget).on_conflict(changed).exec_without_returning(&on(&mut tx)).await?;
         }
-    };
-    sqlx::query(sql).bind(namespace).bind(tokens_per_day).execute(&mut *tx).await?;
+    }
     let lowered = tokens_per_day.is_some_and(|after| before.is_some_and(|before| after <= before));
     let unparked = if lowered { 0 } else { unpark(&mut tx, namespace).await? };
     tx.commit().await?;
@@ -219,13 +236,13 @@ pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i
 }
 
 async fn unpark(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<u64> {
-    let updated = sqlx::query(
+    let updated = sql!(
         "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'parked')
           where job_type like 'htm.%' and status = 'Pending' and status <> 'Done'
-            and metadata -> 'namespace' = $1 and metadata -> 'parked' = 'budget'",
+            and metadata -> 'namespace' = :namespace and metadata -> 'parked' = 'budget'"
     )
-    .bind(namespace)
+    .bind("namespace", namespace)?
     .execute(connection)
     .await?;
-    Ok(updated.rows_affected())
+    Ok(updated)
 }

@@ -1,8 +1,12 @@
 //! What was forgotten, removed for good.
 
 use chrono::{DateTime, Utc};
-use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sqlx::{PgConnection, PgPool};
 
+use super::entity::node;
+use super::named::{Named, sql};
+use super::orm::on;
 use super::{embeddings, forget};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
@@ -24,38 +28,34 @@ pub(crate) struct Doomed<'a> {
     pub(crate) owner: Option<Owner<'a>>,
 }
 
-/// The same to the database; [`Doomed::parameters`] are $1 to $4.
-const DOOMED: &str = "n.deleted_at < $1 and ($2::text is null or n.namespace = $2)
-    and ($4::text is null or (n.namespace = $3 and exists (select from htm.robots r where r.id = n.robot_id and r.name = $4)))";
+/// The same to the database; [`Doomed::bind`] binds the parameters.
+const DOOMED: &str = "n.deleted_at < :before and (:namespace::text is null or n.namespace = :namespace)
+    and (:robot::text is null
+         or (n.namespace = :home and exists (select from htm.robots r where r.id = n.robot_id and r.name = :robot)))";
 
-impl<'a> Doomed<'a> {
-    fn parameters(&self) -> (DateTime<Utc>, Option<&'a str>, Option<&'a str>, Option<&'a str>) {
-        let owner = self.owner;
-        (self.before, self.namespace, owner.map(|owner| owner.namespace), owner.map(|owner| owner.robot))
+impl Doomed<'_> {
+    fn bind(&self, statement: Named) -> Result<Named> {
+        statement
+            .bind("before", self.before)?
+            .bind("namespace", self.namespace)?
+            .bind("robot", self.owner.map(|owner| owner.robot))?
+            .bind("home", self.owner.map(|owner| owner.namespace))
     }
 }
 
 /// The time that deletions are marked by.
 pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
-    Ok(sqlx::query_scalar("select clock_timestamp()").fetch_one(pool).await?)
+    sql!("select clock_timestamp()").fetch_scalar(pool).await
 }
 
 /// Removes some nodes with all that hangs on them; those that came first go first.
 pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
-    let (before, namespace, home, robot) = doomed.parameters();
     let mut tx = pool.begin().await?;
-    let sql = format!(
+    let next = Named::new(&format!(
         "select n.id, n.namespace from htm.nodes n where {DOOMED}
-          order by n.deleted_at limit $5 for update of n skip locked"
-    );
-    let rows: Vec<(NodeId, String)> = sqlx::query_as(AssertSqlSafe(sql))
-        .bind(before)
-        .bind(namespace)
-        .bind(home)
-        .bind(robot)
-        .bind(NODES)
-        .fetch_all(&mut *tx)
-        .await?;
+          order by n.deleted_at limit :limit for update of n skip locked"
+    ));
+    let rows: Vec<(NodeId, String)> = doomed.bind(next)?.bind("limit", NODES)?.fetch_all(&mut tx).await?;
     let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
         rows.iter().map(|(id, namespace)| (*id, namespace.as_str())).unzip();
     let mut purged = Purged::default();
@@ -74,11 +74,11 @@ pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Pur
         purged.working_memory += delete(&mut tx, table, &ids).await?;
     }
     purged.removed.jobs = forget::delete_jobs_in_tx(&mut tx, &namespaces, &ids).await?;
-    purged.removed.nodes = sqlx::query("delete from htm.nodes where id = any ($1)")
-        .bind(&ids)
-        .execute(&mut *tx)
-        .await?
-        .rows_affected();
+    let deleted = node::Entity::delete_many()
+        .filter(node::Column::Id.eq_any(ids.iter().copied()))
+        .exec(&on(&mut tx))
+        .await?;
+    purged.removed.nodes = deleted.rows_affected;
     tx.commit().await?;
     Ok(purged)
 }
@@ -90,10 +90,10 @@ pub(crate) async fn done_jobs_step(
     doomed: &Doomed<'_>,
     cursor: &str,
 ) -> Result<Option<(String, u64)>> {
-    let (last, deleted): (Option<String>, i64) = sqlx::query_as(include_str!("sql/purge_jobs.sql"))
-        .bind(cursor)
-        .bind(JOBS)
-        .bind(doomed.namespace.or(doomed.owner.map(|owner| owner.namespace)))
+    let (last, deleted): (Option<String>, i64) = sql!(include_str!("sql/purge_jobs.sql"))
+        .bind("after", cursor)?
+        .bind("limit", JOBS)?
+        .bind("namespace", doomed.namespace.or(doomed.owner.map(|owner| owner.namespace)))?
         .fetch_one(pool)
         .await?;
     Ok(last.map(|last| (last, deleted as u64)))
@@ -101,19 +101,13 @@ pub(crate) async fn done_jobs_step(
 
 /// What a purge would remove; reads all of it.
 pub(crate) async fn count(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
-    let (before, namespace, home, robot) = doomed.parameters();
     // Of one moment.
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     let mut tx = pool.begin_with(begin).await?;
+    let stores = embeddings::stores(&mut tx).await?;
     let mut of = async |table: &str, on: &str| -> Result<u64> {
         let sql = format!("select count(*) from {table} it join htm.nodes n on {on} where {DOOMED}");
-        let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
-            .bind(before)
-            .bind(namespace)
-            .bind(home)
-            .bind(robot)
-            .fetch_one(&mut *tx)
-            .await?;
+        let count: i64 = doomed.bind(Named::new(&sql))?.fetch_scalar(&mut tx).await?;
         Ok(count as u64)
     };
     let by_node = "n.id = it.node_id";
@@ -133,22 +127,14 @@ pub(crate) async fn count(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> 
         revisions: of("htm.node_revisions", by_node).await?,
         working_memory: of("htm.working_memory", by_node).await? + of("htm.group_memory", by_node).await?,
     };
-    for store in embeddings::stores(&mut *tx).await? {
-        let sql = format!("select count(*) from {store} it join htm.nodes n on {by_node} where {DOOMED}");
-        let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
-            .bind(before)
-            .bind(namespace)
-            .bind(home)
-            .bind(robot)
-            .fetch_one(&mut *tx)
-            .await?;
-        purged.removed.embeddings += count as u64;
+    for store in stores {
+        purged.removed.embeddings += of(&store, by_node).await?;
     }
     tx.commit().await?;
     Ok(purged)
 }
 
 async fn delete(connection: &mut PgConnection, table: &str, nodes: &[NodeId]) -> Result<u64> {
-    let sql = format!("delete from {table} where node_id = any ($1)");
-    Ok(sqlx::query(AssertSqlSafe(sql)).bind(nodes).execute(connection).await?.rows_affected())
+    let delete = format!("delete from {table} where node_id = any (:nodes)");
+    Named::new(&delete).bind("nodes", nodes)?.execute(connection).await
 }

@@ -3,8 +3,14 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::EntityTrait;
+use sea_orm::sea_query::OnConflict;
 use sqlx::PgPool;
 
+use super::entity::paused_queue;
+use super::named::sql;
+use super::orm::on;
 use super::{jobs, priorities};
 use crate::model::error::Result;
 use crate::model::jobs::queue_unknown;
@@ -13,7 +19,7 @@ use crate::model::jobs::queue_unknown;
 const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
 
 /// How many jobs of a queue are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct QueueDepth {
     /// Due or waiting for their time.
     pub pending: i64,
@@ -37,15 +43,16 @@ impl QueueDepth {
 /// # Errors
 /// A database error.
 pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
-    let (pending, running, done, dead) = sqlx::query_as(
-        "select count(*) filter (where status = 'Pending'), count(*) filter (where status = 'Running'),
-                count(*) filter (where status = 'Done'), count(*) filter (where status in ('Killed', 'Failed'))
-           from apalis.jobs where job_type = $1",
+    sql!(
+        "select count(*) filter (where status = 'Pending') as pending,
+                count(*) filter (where status = 'Running') as running,
+                count(*) filter (where status = 'Done') as done,
+                count(*) filter (where status in ('Killed', 'Failed')) as dead
+           from apalis.jobs where job_type = :queue"
     )
-    .bind(queue)
+    .bind("queue", queue)?
     .fetch_one(pool)
-    .await?;
-    Ok(QueueDepth { pending, running, done, dead })
+    .await
 }
 
 /// Whether nothing of a queue is left to do, without counting: no job waits but parked ones or while the queue is
@@ -54,14 +61,14 @@ pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
 /// # Errors
 /// A database error.
 pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
-    let open: bool = sqlx::query_scalar(
+    let open: bool = sql!(
         "select exists (select from apalis.jobs
-                         where job_type = $1 and status = 'Pending' and not metadata ? 'parked'
-                           and not exists (select from htm.paused_queues where queue = $1))
-             or exists (select from apalis.jobs where job_type = $1 and status = 'Running' and lock_by is not null)",
+                         where job_type = :queue and status = 'Pending' and not metadata ? 'parked'
+                           and not exists (select from htm.paused_queues where queue = :queue))
+             or exists (select from apalis.jobs where job_type = :queue and status = 'Running' and lock_by is not null)"
     )
-    .bind(queue)
-    .fetch_one(pool)
+    .bind("queue", queue)?
+    .fetch_scalar(pool)
     .await?;
     Ok(!open)
 }
@@ -71,7 +78,7 @@ pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
 /// # Errors
 /// A database error.
 pub async fn count_stranded(pool: &PgPool) -> Result<i64> {
-    Ok(sqlx::query_scalar("select count(*) from htm.stranded").fetch_one(pool).await?)
+    sql!("select count(*) from htm.stranded").fetch_scalar(pool).await
 }
 
 /// A queue as an operator sees it.
@@ -118,11 +125,11 @@ pub struct QueueStats {
 /// # Errors
 /// A database error.
 pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
-    Ok(sqlx::query_as(include_str!("sql/queue_stats.sql"))
-        .bind(tag_model)
-        .bind(priorities::BACKFILL)
+    sql!(include_str!("sql/queue_stats.sql"))
+        .bind("tag_model", tag_model)?
+        .bind("backfill", priorities::BACKFILL)?
         .fetch_all(pool)
-        .await?)
+        .await
 }
 
 /// Pauses a queue: nothing is claimed from it until [`resume`]. What runs goes on. Pausing again renews the reason.
@@ -131,14 +138,15 @@ pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
 /// `queue_unknown`, or a database error.
 pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
     ensure_known(pool, queue).await?;
-    sqlx::query(
-        "insert into htm.paused_queues (queue, reason) values ($1, $2)
-         on conflict (queue) do update set reason = excluded.reason",
-    )
-    .bind(queue)
-    .bind(reason)
-    .execute(pool)
-    .await?;
+    let pause = paused_queue::ActiveModel {
+        queue: Set(queue.to_owned()),
+        reason: Set(reason.to_owned()),
+        ..Default::default()
+    };
+    let renewed = OnConflict::column(paused_queue::Column::Queue)
+        .update_column(paused_queue::Column::Reason)
+        .to_owned();
+    paused_queue::Entity::insert(pause).on_conflict(renewed).exec_without_returning(&on(pool)).await?;
     Ok(())
 }
 
@@ -148,13 +156,14 @@ pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
 /// # Errors
 /// A database error.
 pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> Result<()> {
-    sqlx::query(
-        "insert into htm.held_queues (queue, reason, until) values ($1, $2, now() + $3 * interval '1 millisecond')
-         on conflict (queue) do update set reason = excluded.reason, until = excluded.until",
+    sql!(
+        "insert into htm.held_queues (queue, reason, until)
+         values (:queue, :reason, now() + :time_ms * interval '1 millisecond')
+         on conflict (queue) do update set reason = excluded.reason, until = excluded.until"
     )
-    .bind(queue)
-    .bind(reason.replace('\0', " "))
-    .bind(time.min(LONGEST_AGE).as_millis() as i64)
+    .bind("queue", queue)?
+    .bind("reason", reason.replace('\0', " "))?
+    .bind("time_ms", time.min(LONGEST_AGE).as_millis() as i64)?
     .execute(pool)
     .await?;
     Ok(())
@@ -165,8 +174,8 @@ pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> R
 /// # Errors
 /// A database error; then the hold ends by its time.
 pub async fn let_go(pool: &PgPool, queue: &str) -> Result<()> {
-    sqlx::query("update htm.held_queues set until = now() where queue = $1 and until > now()")
-        .bind(queue)
+    sql!("update htm.held_queues set until = now() where queue = :queue and until > now()")
+        .bind("queue", queue)?
         .execute(pool)
         .await?;
     jobs::ping(pool).await;
@@ -178,9 +187,8 @@ pub async fn let_go(pool: &PgPool, queue: &str) -> Result<()> {
 /// # Errors
 /// `queue_unknown`, or a database error.
 pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
-    let deleted =
-        sqlx::query("delete from htm.paused_queues where queue = $1").bind(queue).execute(pool).await?;
-    if deleted.rows_affected() == 0 {
+    let deleted = paused_queue::Entity::delete_by_id(queue).exec(&on(pool)).await?;
+    if deleted.rows_affected == 0 {
         ensure_known(pool, queue).await?;
         return Ok(false);
     }
@@ -193,11 +201,9 @@ pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
 /// # Errors
 /// A database error.
 pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
-        "select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models order by 1",
-    )
-    .fetch_all(pool)
-    .await?)
+    sql!("select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models order by 1")
+        .fetch_scalars(pool)
+        .await
 }
 
 /// Deletes at most `limit` jobs that have been done for longer than `older_than`; returns how many. Their completions
@@ -206,12 +212,12 @@ pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
 /// # Errors
 /// A database error.
 pub async fn prune(pool: &PgPool, older_than: Duration, limit: usize) -> Result<usize> {
-    let deleted = sqlx::query(include_str!("sql/prune_done.sql"))
-        .bind(older_than.min(LONGEST_AGE).as_millis() as i64)
-        .bind(limit as i64)
+    let deleted = sql!(include_str!("sql/prune_done.sql"))
+        .bind("age_ms", older_than.min(LONGEST_AGE).as_millis() as i64)?
+        .bind("limit", limit as i64)?
         .execute(pool)
         .await?;
-    Ok(deleted.rows_affected() as usize)
+    Ok(deleted as usize)
 }
 
 /// Deletes the dead letters of a queue that are older than `older_than` and that nothing hangs on any more; returns how
@@ -225,11 +231,11 @@ pub async fn prune_dead(pool: &PgPool, queue: &str, older_than: Duration) -> Res
     loop {
         let (died_at, id) = after.unzip();
         let (deleted, last_died_at, last_id): (i64, Option<DateTime<Utc>>, Option<String>) =
-            sqlx::query_as(include_str!("sql/prune_dead.sql"))
-                .bind(older_than.min(LONGEST_AGE).as_millis() as i64)
-                .bind(queue)
-                .bind(died_at)
-                .bind(id)
+            sql!(include_str!("sql/prune_dead.sql"))
+                .bind("age_ms", older_than.min(LONGEST_AGE).as_millis() as i64)?
+                .bind("queue", queue)?
+                .bind("died_at", died_at)?
+                .bind("id", id)?
                 .fetch_one(pool)
                 .await?;
         pruned += deleted as usize;

@@ -3,17 +3,22 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgExecutor, PgPool};
-use uuid::Uuid;
+use sqlx::{Connection, PgConnection, PgPool};
 
+use super::entity::robot;
 use super::groups;
+use super::named::{Named, sql};
+use super::orm::{Db, on};
 use crate::model::error::{DatabaseError, Error, Result, codes};
 use crate::model::id::{GroupId, RobotId};
 use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 
 const NOW_CALLED: &str = "select id, name from htm.robots
-    where id = coalesce((select into_id from htm.merged_robots where robot_id = $1), $1)";
+    where id = coalesce((select into_id from htm.merged_robots where robot_id = :robot), :robot)";
 
 /// How often a merge that met another transaction is tried.
 const MERGES: u32 = 5;
@@ -30,10 +35,10 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
         // Of several, what an attempt has is given back before the next one: it is taken in one order, or two callers that
         // have one robot each would wait for the other's.
         let mut attempt = connection.begin().await?;
-        let missing: i64 = sqlx::query_scalar(include_str!("sql/register_robots.sql"))
-            .bind(&namespaces)
-            .bind(&names)
-            .fetch_one(&mut *attempt)
+        let missing: i64 = sql!(include_str!("sql/register_robots.sql"))
+            .bind("namespaces", &namespaces)?
+            .bind("names", &names)?
+            .fetch_scalar(&mut *attempt)
             .await?;
         if missing == 0 {
             attempt.commit().await?;
@@ -45,11 +50,11 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
 }
 
 /// Writes how long ago robots were seen; those that are not registered, or locked at this moment, are left out.
-pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Result<(), sqlx::Error> {
-    sqlx::query(include_str!("sql/touch_robots.sql"))
-        .bind(seen.iter().map(|(namespace, ..)| *namespace).collect::<Vec<_>>())
-        .bind(seen.iter().map(|(_, name, _)| *name).collect::<Vec<_>>())
-        .bind(seen.iter().map(|(.., ago)| ago.as_millis() as i64).collect::<Vec<_>>())
+pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Result<()> {
+    sql!(include_str!("sql/touch_robots.sql"))
+        .bind("namespaces", seen.iter().map(|(namespace, ..)| *namespace).collect::<Vec<_>>())?
+        .bind("names", seen.iter().map(|(_, name, _)| *name).collect::<Vec<_>>())?
+        .bind("ago_ms", seen.iter().map(|(.., ago)| ago.as_millis() as i64).collect::<Vec<_>>())?
         .execute(pool)
         .await
         .map(drop)
@@ -61,45 +66,41 @@ pub(crate) async fn statistics(
     namespace: Option<&str>,
     name: Option<&str>,
 ) -> Result<Vec<RobotStatistics>> {
-    let rows: Vec<StatisticsRow> = sqlx::query_as(include_str!("sql/robot_statistics.sql"))
-        .bind(namespace)
-        .bind(name)
+    let rows: Vec<StatisticsRow> = sql!(include_str!("sql/robot_statistics.sql"))
+        .bind("namespace", namespace)?
+        .bind("name", name)?
         // Planned for these arguments: a null one is no filter.
-        .persistent(false)
+        .planned_anew()
         .fetch_all(pool)
         .await?;
     Ok(rows.into_iter().map(Into::into).collect())
 }
 
 /// A robot's id.
-pub(crate) async fn find(
-    executor: impl PgExecutor<'_>,
-    namespace: &str,
-    name: &str,
-) -> Result<Option<RobotId>> {
-    Ok(sqlx::query_scalar("select id from htm.robots where namespace = $1 and name = $2")
-        .bind(namespace)
-        .bind(name)
-        .fetch_optional(executor)
+pub(crate) async fn find(db: impl Into<Db<'_>>, namespace: &str, name: &str) -> Result<Option<RobotId>> {
+    Ok(robot::Entity::find()
+        .select_only()
+        .column(robot::Column::Id)
+        .filter(called(namespace, name))
+        .into_tuple()
+        .one(&on(db))
         .await?)
+}
+
+/// The robot of this name.
+fn called(namespace: &str, name: &str) -> Condition {
+    Condition::all().add(robot::Column::Namespace.eq(namespace)).add(robot::Column::Name.eq(name))
 }
 
 /// A robot as it is registered.
 pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Option<RobotInfo>> {
-    let row: Option<Row> = sqlx::query_as(
-        "select id, uuid, namespace, name, metadata, created_at, last_active, max_tokens
-           from htm.robots where namespace = $1 and name = $2",
-    )
-    .bind(namespace)
-    .bind(name)
-    .fetch_optional(pool)
-    .await?;
+    let row = robot::Entity::find().filter(called(namespace, name)).one(&on(pool)).await?;
     Ok(row.map(Into::into))
 }
 
 /// Who a robot is now, itself or the one that it was merged into, and what that is called; none when it is gone.
 pub(crate) async fn now_called(pool: &PgPool, robot: RobotId) -> Result<Option<(RobotId, String)>> {
-    Ok(sqlx::query_as(NOW_CALLED).bind(robot).fetch_optional(pool).await?)
+    sql!(NOW_CALLED).bind("robot", robot)?.fetch_optional(pool).await
 }
 
 /// As [`now_called`]; it is called so until the transaction's end.
@@ -107,10 +108,7 @@ pub(crate) async fn hold_name_in_tx(
     connection: &mut PgConnection,
     robot: RobotId,
 ) -> Result<Option<(RobotId, String)>> {
-    Ok(sqlx::query_as(AssertSqlSafe(format!("{NOW_CALLED} for key share")))
-        .bind(robot)
-        .fetch_optional(connection)
-        .await?)
+    Named::new(&format!("{NOW_CALLED} for key share")).bind("robot", robot)?.fetch_optional(connection).await
 }
 
 /// Registers one robot; none when its name is taken.
@@ -120,17 +118,17 @@ pub(crate) async fn insert(
     name: &str,
     metadata: &Value,
 ) -> Result<Option<RobotInfo>> {
-    let row: Option<Row> = sqlx::query_as(
-        "insert into htm.robots (namespace, name, metadata) values ($1, $2, $3)
-         on conflict on constraint robots_namespace_name_key do nothing
-         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
-    )
-    .bind(namespace)
-    .bind(name)
-    .bind(metadata)
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(Into::into))
+    let robot = robot::ActiveModel {
+        namespace: Set(namespace.to_owned()),
+        name: Set(name.to_owned()),
+        metadata: Set(metadata.clone()),
+        ..Default::default()
+    };
+    let unless_taken =
+        OnConflict::columns([robot::Column::Namespace, robot::Column::Name]).do_nothing().to_owned();
+    let inserted =
+        robot::Entity::insert(robot).on_conflict(unless_taken).exec_with_returning_many(&on(pool)).await?;
+    Ok(inserted.into_iter().next().map(Into::into))
 }
 
 /// Renames a robot; none when there is none of the old name.
@@ -139,17 +137,9 @@ pub(crate) async fn rename(
     namespace: &str,
     old: &str,
     new: &str,
-) -> Result<Option<RobotInfo>, sqlx::Error> {
-    let row: Option<Row> = sqlx::query_as(
-        "update htm.robots set name = $3 where namespace = $1 and name = $2
-         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
-    )
-    .bind(namespace)
-    .bind(old)
-    .bind(new)
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(Into::into))
+) -> Result<Option<RobotInfo>> {
+    let change = robot::ActiveModel { name: Set(new.to_owned()), ..Default::default() };
+    update(pool, namespace, old, change).await
 }
 
 /// Sets a robot's metadata; none when there is no such robot.
@@ -159,16 +149,8 @@ pub(crate) async fn set_metadata(
     name: &str,
     metadata: &Value,
 ) -> Result<Option<RobotInfo>> {
-    let row: Option<Row> = sqlx::query_as(
-        "update htm.robots set metadata = $3 where namespace = $1 and name = $2
-         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
-    )
-    .bind(namespace)
-    .bind(name)
-    .bind(metadata)
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(Into::into))
+    let change = robot::ActiveModel { metadata: Set(metadata.clone()), ..Default::default() };
+    update(pool, namespace, name, change).await
 }
 
 /// Sets how many tokens a robot's working memory holds; none when there is no such robot.
@@ -178,16 +160,22 @@ pub(crate) async fn set_budget(
     name: &str,
     max_tokens: Option<i64>,
 ) -> Result<Option<RobotInfo>> {
-    let row: Option<Row> = sqlx::query_as(
-        "update htm.robots set max_tokens = $3 where namespace = $1 and name = $2
-         returning id, uuid, namespace, name, metadata, created_at, last_active, max_tokens",
-    )
-    .bind(namespace)
-    .bind(name)
-    .bind(max_tokens)
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(Into::into))
+    let change = robot::ActiveModel { max_tokens: Set(max_tokens), ..Default::default() };
+    update(pool, namespace, name, change).await
+}
+
+async fn update(
+    pool: &PgPool,
+    namespace: &str,
+    name: &str,
+    change: robot::ActiveModel,
+) -> Result<Option<RobotInfo>> {
+    let updated = robot::Entity::update_many()
+        .set(change)
+        .filter(called(namespace, name))
+        .exec_with_returning(&on(pool))
+        .await?;
+    Ok(updated.into_iter().next().map(Into::into))
 }
 
 /// What a merge would move; nothing is locked or written.
@@ -202,23 +190,32 @@ pub(crate) async fn would_merge(
         ids.push(find(pool, namespace, name).await?.ok_or_else(|| unknown(namespace, name))?);
     }
     let into_id = find(pool, namespace, into).await?.ok_or_else(|| unknown(namespace, into))?;
-    let (nodes, repeats, working_memory, memberships) =
-        sqlx::query_as(include_str!("sql/would_merge_robots.sql"))
-            .bind(&ids)
-            .bind(into_id)
-            .bind(namespace)
-            .fetch_one(pool)
-            .await?;
-    let from = from.iter().map(|name| (*name).to_owned()).collect();
-    Ok(MergeReceipt {
-        namespace: namespace.into(),
-        into: into.into(),
-        from,
-        nodes,
-        repeats,
-        working_memory,
-        memberships,
-    })
+    let would_move: Moved = sql!(include_str!("sql/would_merge_robots.sql"))
+        .bind("from", &ids)?
+        .bind("into", into_id)?
+        .bind("namespace", namespace)?
+        .fetch_one(pool)
+        .await?;
+    Ok(would_move.receipt(namespace, from, into))
+}
+
+/// What a merge moves.
+#[derive(sqlx::FromRow)]
+struct Moved {
+    #[sqlx(default)]
+    nodes: i64,
+    repeats: i64,
+    working_memory: i64,
+    memberships: i64,
+}
+
+impl Moved {
+    fn receipt(self, namespace: &str, from: &[&str], into: &str) -> MergeReceipt {
+        let Self { nodes, repeats, working_memory, memberships } = self;
+        let from = from.iter().map(|name| (*name).to_owned()).collect();
+        let (namespace, into) = (namespace.into(), into.into());
+        MergeReceipt { namespace, into, from, nodes, repeats, working_memory, memberships }
+    }
 }
 
 /// Gives all that `from` have to `into` and removes them, in one transaction.
@@ -252,19 +249,21 @@ async fn try_merge(
     // A million nodes take longer than a statement of the application may.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     // One merge at a time in a namespace: two that meet would wait for each other's robots.
-    sqlx::query("select pg_advisory_xact_lock(hashtextextended('htm.merge/' || $1, 0))")
-        .bind(namespace)
+    sql!("select pg_advisory_xact_lock(hashtextextended('htm.merge/' || :namespace, 0))")
+        .bind("namespace", namespace)?
         .execute(&mut *tx)
         .await?;
-    let known: Vec<(RobotId, String)> = sqlx::query_as(
-        "select id, name from htm.robots where namespace = $1 and (name = any ($2) or name = $3)
-          order by id for key share",
-    )
-    .bind(namespace)
-    .bind(from)
-    .bind(into)
-    .fetch_all(&mut *tx)
-    .await?;
+    let names = from.iter().chain([&into]).map(|name| (*name).to_owned());
+    let known: Vec<(RobotId, String)> = robot::Entity::find()
+        .select_only()
+        .columns([robot::Column::Id, robot::Column::Name])
+        .filter(robot::Column::Namespace.eq(namespace))
+        .filter(robot::Column::Name.eq_any(names))
+        .order_by_asc(robot::Column::Id)
+        .lock(LockType::KeyShare)
+        .into_tuple()
+        .all(&on(&mut tx))
+        .await?;
     let id_of = |name: &str| {
         let found = known.iter().find(|(_, known)| known == name);
         found.map(|(id, _)| *id).ok_or_else(|| unknown(namespace, name))
@@ -276,35 +275,24 @@ async fn try_merge(
     // Groups before robots, as all do that write in a group.
     let joined = groups::of_robots(&mut *tx, &from_ids).await?;
     groups::lock_in_tx(&mut tx, &joined, PATIENCE).await?;
-    sqlx::query("select from htm.robots where id = any ($1) order by id for update")
-        .bind(&from_ids)
+    sql!("select from htm.robots where id = any (:robots) order by id for update")
+        .bind("robots", &from_ids)?
         .execute(&mut *tx)
         .await?;
     if groups::of_robots(&mut *tx, &from_ids).await?.iter().any(|group| !joined.contains(group)) {
         return Err(Error::contended());
     }
     nodes += move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
-    let (repeats, working_memory, memberships): (i64, i64, i64) =
-        sqlx::query_as(include_str!("sql/merge_robots.sql"))
-            .bind(&from_ids)
-            .bind(into_id)
-            .fetch_one(&mut *tx)
-            .await?;
+    let moved: Moved = sql!(include_str!("sql/merge_robots.sql"))
+        .bind("from", &from_ids)?
+        .bind("into", into_id)?
+        .fetch_one(&mut *tx)
+        .await?;
     for group in &joined {
         groups::hand_over_in_tx(&mut tx, *group, None).await?;
     }
     tx.commit().await?;
-    let from = from.iter().map(|name| (*name).to_owned()).collect();
-    let receipt = MergeReceipt {
-        namespace: namespace.into(),
-        into: into.into(),
-        from,
-        nodes,
-        repeats,
-        working_memory,
-        memberships,
-    };
-    Ok((receipt, joined))
+    Ok((Moved { nodes, ..moved }.receipt(namespace, from, into), joined))
 }
 
 async fn move_nodes(
@@ -313,18 +301,13 @@ async fn move_nodes(
     from: &[RobotId],
     into: RobotId,
 ) -> Result<i64> {
-    let moved = sqlx::query(include_str!("sql/merge_nodes.sql"))
-        .bind(from)
-        .bind(into)
-        .bind(namespace)
+    let moved = sql!(include_str!("sql/merge_nodes.sql"))
+        .bind("from", from)?
+        .bind("into", into)?
+        .bind("namespace", namespace)?
         .execute(connection)
         .await?;
-    Ok(moved.rows_affected() as i64)
-}
-
-/// Whether the database refused a row for this constraint's sake.
-pub(crate) fn is_about(error: &sqlx::Error, constraint: &str) -> bool {
-    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
+    Ok(moved as i64)
 }
 
 fn met_another(error: &Error) -> bool {
@@ -333,21 +316,9 @@ fn met_another(error: &Error) -> bool {
     error.database().is_some_and(met)
 }
 
-#[derive(sqlx::FromRow)]
-struct Row {
-    id: RobotId,
-    uuid: Uuid,
-    namespace: String,
-    name: String,
-    metadata: Value,
-    created_at: DateTime<Utc>,
-    last_active: Option<DateTime<Utc>>,
-    max_tokens: Option<i64>,
-}
-
-impl From<Row> for RobotInfo {
-    fn from(row: Row) -> Self {
-        let Row { id, uuid, namespace, name, metadata, created_at, last_active, max_tokens } = row;
+impl From<robot::Model> for RobotInfo {
+    fn from(row: robot::Model) -> Self {
+        let robot::Model { id, uuid, namespace, name, metadata, created_at, last_active, max_tokens } = row;
         let max_tokens = max_tokens.and_then(|tokens| usize::try_from(tokens).ok());
         Self { id, uuid, namespace, name, metadata, created_at, last_active, max_tokens }
     }
@@ -356,7 +327,7 @@ impl From<Row> for RobotInfo {
 #[derive(sqlx::FromRow)]
 struct StatisticsRow {
     #[sqlx(flatten)]
-    robot: Row,
+    robot: robot::Model,
     nodes: i64,
     tokens: i64,
     forgotten: i64,

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgExecutor, PgPool};
 
+use super::named::sql;
 use crate::model::error::Result;
 
 /// Versions and durability of the server.
@@ -21,13 +22,13 @@ pub struct Versions {
 /// # Errors
 /// A database error.
 pub async fn versions(pool: &PgPool) -> Result<Versions> {
-    Ok(sqlx::query_as(
+    sql!(
         "select current_setting('server_version') as postgres,
                 coalesce((select extversion from pg_extension where extname = 'vector'), '') as pgvector,
-                current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as durable",
+                current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as durable"
     )
     .fetch_one(pool)
-    .await?)
+    .await
 }
 
 /// How many programs are connected beside the one that asks, whatever they are.
@@ -43,9 +44,15 @@ pub async fn others_connected(executor: impl PgExecutor<'_>) -> Result<i64> {
     .await?)
 }
 
+/// Tells those that listen to a channel.
+pub(crate) async fn notify(pool: &PgPool, channel: &str, payload: &str) -> Result<()> {
+    let notify = sql!("select pg_notify(:channel, :payload)");
+    notify.bind("channel", channel)?.bind("payload", payload)?.execute(pool).await.map(drop)
+}
+
 /// The only clock that decides anything.
 pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
-    Ok(sqlx::query_scalar("select now()").fetch_one(pool).await?)
+    sql!("select now()").fetch_scalar(pool).await
 }
 
 /// What a collection has become so far.
@@ -66,17 +73,17 @@ pub struct Progress {
 /// # Errors
 /// A database error.
 pub async fn progress(pool: &PgPool) -> Result<Progress> {
-    Ok(sqlx::query_as(
+    sql!(
         "select count(distinct n.id) as nodes,
                 count(distinct n.id) filter (where c.stage = 'embed') as embedded,
                 count(distinct n.id) filter (where c.stage = 'tag') as tagged,
                 (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead
            from htm.nodes n
            left join htm.completions c on c.node_id = n.id and c.revision = n.revision
-          where n.deleted_at is null",
+          where n.deleted_at is null"
     )
     .fetch_one(pool)
-    .await?)
+    .await
 }
 
 /// How long nodes waited for a stage after they were written.
@@ -97,15 +104,15 @@ pub struct StageLatency {
 /// # Errors
 /// A database error.
 pub async fn stage_latencies(pool: &PgPool) -> Result<Vec<StageLatency>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select stage, percentile_cont(0.5) within group (order by ms) as p50_ms,
                 percentile_cont(0.95) within group (order by ms) as p95_ms, max(ms) as max_ms
            from (select c.stage, extract(epoch from c.done_at - n.updated_at)::float8 * 1000 as ms
                    from htm.completions c
                    join htm.nodes n on n.id = c.node_id and n.revision = c.revision
                   where n.deleted_at is null) latency
-          group by stage order by stage",
+          group by stage order by stage"
     )
     .fetch_all(pool)
-    .await?)
+    .await
 }

@@ -3,8 +3,12 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use sqlx::{PgConnection, PgPool};
 
+use super::entity::{lexeme_statistic, namespace_statistic};
+use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 
 /// Refreshes the statistics of the namespaces that changed by a twentieth, or at all five minutes ago; the number
@@ -16,7 +20,7 @@ use crate::model::error::Result;
 /// # Errors
 /// A database error.
 pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
-    let due: Vec<String> = sqlx::query_scalar(include_str!("sql/observe_writes.sql")).fetch_all(pool).await?;
+    let due: Vec<String> = sql!(include_str!("sql/observe_writes.sql")).fetch_scalars(pool).await?;
     for namespace in &due {
         refresh(pool, namespace).await?;
     }
@@ -30,12 +34,12 @@ pub(crate) async fn note_changed_in_tx(
     namespace: &str,
     nodes: usize,
 ) -> Result<()> {
-    sqlx::query(
-        "insert into htm.namespace_statistics as s (namespace, unseen_count) values ($1, $2)
-         on conflict (namespace) do update set unseen_count = s.unseen_count + excluded.unseen_count",
+    sql!(
+        "insert into htm.namespace_statistics as s (namespace, unseen_count) values (:namespace, :nodes)
+         on conflict (namespace) do update set unseen_count = s.unseen_count + excluded.unseen_count"
     )
-    .bind(namespace)
-    .bind(nodes as i64)
+    .bind("namespace", namespace)?
+    .bind("nodes", nodes as i64)?
     .execute(connection)
     .await?;
     Ok(())
@@ -53,24 +57,28 @@ pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     // Whoever has the lock does the work; the others leave it alone.
     let ours: bool =
-        sqlx::query_scalar("select pg_try_advisory_xact_lock(hashtextextended('htm.statistics/' || $1, 0))")
-            .bind(namespace)
-            .fetch_one(&mut *tx)
+        sql!("select pg_try_advisory_xact_lock(hashtextextended('htm.statistics/' || :namespace, 0))")
+            .bind("namespace", namespace)?
+            .fetch_scalar(&mut *tx)
             .await?;
     if !ours {
         return Ok(());
     }
     let mut end = page_end_in_tx(&mut tx, namespace, None).await?;
     if end.is_none() {
-        sqlx::query("select htm.refresh_statistics($1)").bind(namespace).execute(&mut *tx).await?;
+        sql!("select htm.refresh_statistics(:namespace)")
+            .bind("namespace", namespace)?
+            .execute(&mut *tx)
+            .await?;
         tx.commit().await?;
         return Ok(());
     }
-    let unseen: Option<i64> =
-        sqlx::query_scalar("select unseen_count from htm.namespace_statistics where namespace = $1")
-            .bind(namespace)
-            .fetch_optional(&mut *tx)
-            .await?;
+    let unseen: Option<i64> = namespace_statistic::Entity::find_by_id(namespace)
+        .select_only()
+        .column(namespace_statistic::Column::UnseenCount)
+        .into_tuple()
+        .one(&on(&mut tx))
+        .await?;
     let mut counted = Counted::default();
     let mut start = None;
     loop {
@@ -98,15 +106,16 @@ async fn page_end_in_tx(
     namespace: &str,
     start: Option<DateTime<Utc>>,
 ) -> Result<Option<DateTime<Utc>>> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select created_at from htm.nodes
-          where namespace = $1 and created_at > coalesce($2, '-infinity') order by created_at offset $3 limit 1",
+          where namespace = :namespace and created_at > coalesce(:start, '-infinity')
+          order by created_at offset :offset limit 1"
     )
-    .bind(namespace)
-    .bind(start)
-    .bind(PAGE - 1)
-    .fetch_optional(connection)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("start", start)?
+    .bind("offset", PAGE - 1)?
+    .fetch_optional_scalar(connection)
+    .await
 }
 
 /// What was counted so far.
@@ -125,28 +134,29 @@ impl Counted {
         start: Option<DateTime<Utc>>,
         end: Option<DateTime<Utc>>,
     ) -> Result<()> {
-        let (nodes, lexemes): (i64, i64) = sqlx::query_as(
+        let (nodes, lexemes): (i64, i64) = sql!(
             "select count(*), coalesce(sum(length(tsv)), 0)::bigint
                from htm.nodes
-              where namespace = $1 and deleted_at is null
-                and created_at > coalesce($2, '-infinity') and created_at <= coalesce($3, 'infinity')",
+              where namespace = :namespace and deleted_at is null
+                and created_at > coalesce(:start, '-infinity') and created_at <= coalesce(:end, 'infinity')"
         )
-        .bind(namespace)
-        .bind(start)
-        .bind(end)
+        .bind("namespace", namespace)?
+        .bind("start", start)?
+        .bind("end", end)?
         .fetch_one(&mut *connection)
         .await?;
         self.nodes += nodes;
         self.lexemes += lexemes;
-        let page: Vec<(String, i32)> = sqlx::query_as(
+        let page: Vec<(String, i32)> = sql!(
             "select word, ndoc
                from ts_stat(format('select tsv from htm.nodes
                                      where namespace = %L and deleted_at is null and created_at > %L and created_at <= %L',
-                                   $1, coalesce($2::timestamptz, '-infinity'), coalesce($3::timestamptz, 'infinity')))",
+                                   :namespace, coalesce(:start::timestamptz, '-infinity'),
+                                   coalesce(:end::timestamptz, 'infinity')))"
         )
-        .bind(namespace)
-        .bind(start)
-        .bind(end)
+        .bind("namespace", namespace)?
+        .bind("start", start)?
+        .bind("end", end)?
         .fetch_all(connection)
         .await?;
         for (lexeme, nodes) in page {
@@ -163,19 +173,19 @@ impl Counted {
         unseen: i64,
     ) -> Result<()> {
         let average_lexemes = (self.lexemes as f64 / self.nodes.max(1) as f64).max(1.0) as f32;
-        sqlx::query(
+        sql!(
             "insert into htm.namespace_statistics as s
                     (namespace, node_count, average_lexemes, unseen_count, refreshed_at)
-             values ($1, $2, $3, 0, now())
+             values (:namespace, :nodes, :average_lexemes, 0, now())
              on conflict (namespace) do update
                 set (node_count, average_lexemes, unseen_count, refreshed_at)
-                  = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - $4, 0),
-                     excluded.refreshed_at)",
+                  = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - :unseen, 0),
+                     excluded.refreshed_at)"
         )
-        .bind(namespace)
-        .bind(self.nodes)
-        .bind(average_lexemes)
-        .bind(unseen)
+        .bind("namespace", namespace)?
+        .bind("nodes", self.nodes)?
+        .bind("average_lexemes", average_lexemes)?
+        .bind("unseen", unseen)?
         .execute(connection)
         .await?;
         Ok(())
@@ -185,11 +195,13 @@ impl Counted {
     async fn write_lexemes(mut self, pool: &PgPool, namespace: &str) -> Result<()> {
         let mut gone = Vec::new();
         {
-            let known: Vec<(String, i32)> =
-                sqlx::query_as("select lexeme, node_count from htm.lexeme_statistics where namespace = $1")
-                    .bind(namespace)
-                    .fetch_all(pool)
-                    .await?;
+            let known: Vec<(String, i32)> = lexeme_statistic::Entity::find()
+                .select_only()
+                .columns([lexeme_statistic::Column::Lexeme, lexeme_statistic::Column::NodeCount])
+                .filter(lexeme_statistic::Column::Namespace.eq(namespace))
+                .into_tuple()
+                .all(&on(pool))
+                .await?;
             for (lexeme, nodes) in known {
                 match self.by_lexeme.get(&lexeme) {
                     Some(now) if *now == nodes => drop(self.by_lexeme.remove(&lexeme)),
@@ -205,22 +217,22 @@ impl Counted {
         for some in changed.chunks(LEXEMES) {
             let (lexemes, nodes): (Vec<&str>, Vec<i32>) =
                 some.iter().map(|(lexeme, nodes)| (lexeme.as_str(), *nodes)).unzip();
-            sqlx::query(
+            sql!(
                 "insert into htm.lexeme_statistics (namespace, lexeme, node_count)
-                 select $1, * from unnest($2::text[], $3::int[])
-                 on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count",
+                 select :namespace, * from unnest(:lexemes::text[], :nodes::int[])
+                 on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count"
             )
-            .bind(namespace)
-            .bind(lexemes)
-            .bind(nodes)
+            .bind("namespace", namespace)?
+            .bind("lexemes", lexemes)?
+            .bind("nodes", nodes)?
             .execute(pool)
             .await?;
         }
         for some in gone.chunks(LEXEMES) {
-            sqlx::query("delete from htm.lexeme_statistics where namespace = $1 and lexeme = any ($2)")
-                .bind(namespace)
-                .bind(some)
-                .execute(pool)
+            lexeme_statistic::Entity::delete_many()
+                .filter(lexeme_statistic::Column::Namespace.eq(namespace))
+                .filter(lexeme_statistic::Column::Lexeme.eq_any(some.to_owned()))
+                .exec(&on(pool))
                 .await?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
+use super::named::sql;
 use crate::model::error::{Error, Result};
 use crate::model::stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, Storage, TableSize, Totals,
@@ -65,11 +66,11 @@ struct NodesRow {
 
 impl Nodes {
     async fn read(connection: &mut PgConnection, namespace: Option<&str>, top: i64) -> Result<Self> {
-        let rows: Vec<NodesRow> = sqlx::query_as(include_str!("sql/stats_nodes.sql"))
-            .bind(namespace)
-            .bind(top)
+        let rows: Vec<NodesRow> = sql!(include_str!("sql/stats_nodes.sql"))
+            .bind("namespace", namespace)?
+            .bind("top", top)?
             // Planned for these arguments: a null one is no filter. So are the others.
-            .persistent(false)
+            .planned_anew()
             .fetch_all(connection)
             .await?;
         let mut read = Self::default();
@@ -98,20 +99,29 @@ impl Nodes {
 }
 
 async fn tags(connection: &mut PgConnection, namespace: Option<&str>, top: i64) -> Result<Counts> {
-    let rows: Vec<(String, String, i64, i64)> = sqlx::query_as(include_str!("sql/stats_tags.sql"))
-        .bind(namespace)
-        .bind(top)
-        .persistent(false)
+    let rows: Vec<TagRow> = sql!(include_str!("sql/stats_tags.sql"))
+        .bind("namespace", namespace)?
+        .bind("top", top)?
+        .planned_anew()
         .fetch_all(connection)
         .await?;
-    let distinct = rows.first().map_or(0, |row| row.3);
-    let count = |(namespace, path, nodes, _)| GroupCount {
-        namespace: Some(namespace),
-        name: Some(path),
-        nodes,
+    let distinct = rows.first().map_or(0, |row| row.tags);
+    let count = |row: TagRow| GroupCount {
+        namespace: Some(row.namespace),
+        name: Some(row.path),
+        nodes: row.nodes,
         tokens: None,
     };
     Ok(Counts { distinct, top: rows.into_iter().map(count).collect() })
+}
+
+#[derive(sqlx::FromRow)]
+struct TagRow {
+    namespace: String,
+    path: String,
+    nodes: i64,
+    /// How many tags there are in all.
+    tags: i64,
 }
 
 #[derive(sqlx::FromRow)]
@@ -126,9 +136,9 @@ struct EnrichmentRow {
 }
 
 async fn enrichment(connection: &mut PgConnection, namespace: Option<&str>) -> Result<Vec<Enrichment>> {
-    let rows: Vec<EnrichmentRow> = sqlx::query_as(include_str!("sql/stats_enrichment.sql"))
-        .bind(namespace)
-        .persistent(false)
+    let rows: Vec<EnrichmentRow> = sql!(include_str!("sql/stats_enrichment.sql"))
+        .bind("namespace", namespace)?
+        .planned_anew()
         .fetch_all(connection)
         .await?;
     let read = |row: EnrichmentRow| {
@@ -145,40 +155,44 @@ async fn working_memory(
     top: i64,
     limit: usize,
 ) -> Result<Vec<WorkingMemoryUse>> {
-    let rows: Vec<(String, String, i64, i64, i64)> =
-        sqlx::query_as(include_str!("sql/stats_working_memory.sql"))
-            .bind(namespace)
-            .bind(top)
-            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-            .persistent(false)
-            .fetch_all(connection)
-            .await?;
-    let used = |(namespace, robot, nodes, tokens, max_tokens)| WorkingMemoryUse {
-        namespace,
-        robot,
-        nodes,
-        tokens,
-        max_tokens,
-        utilisation: tokens as f64 / max_tokens.max(1) as f64,
+    let rows: Vec<WorkingMemoryRow> = sql!(include_str!("sql/stats_working_memory.sql"))
+        .bind("namespace", namespace)?
+        .bind("top", top)?
+        .bind("max_tokens", i64::try_from(limit).unwrap_or(i64::MAX))?
+        .planned_anew()
+        .fetch_all(connection)
+        .await?;
+    let used = |row: WorkingMemoryRow| {
+        let WorkingMemoryRow { namespace, name, nodes, tokens, max_tokens } = row;
+        let utilisation = tokens as f64 / max_tokens.max(1) as f64;
+        WorkingMemoryUse { namespace, robot: name, nodes, tokens, max_tokens, utilisation }
     };
     Ok(rows.into_iter().map(used).collect())
 }
 
+#[derive(sqlx::FromRow)]
+struct WorkingMemoryRow {
+    namespace: String,
+    name: String,
+    nodes: i64,
+    tokens: i64,
+    max_tokens: i64,
+}
+
 async fn groups(connection: &mut PgConnection, namespace: Option<&str>, top: i64) -> Result<Vec<GroupUse>> {
-    Ok(sqlx::query_as(include_str!("sql/stats_groups.sql"))
-        .bind(namespace)
-        .bind(top)
-        .persistent(false)
+    sql!(include_str!("sql/stats_groups.sql"))
+        .bind("namespace", namespace)?
+        .bind("top", top)?
+        .planned_anew()
         .fetch_all(connection)
-        .await?)
+        .await
 }
 
 async fn storage(connection: &mut PgConnection) -> Result<Storage> {
     let tables: Vec<TableSize> =
-        sqlx::query_as(include_str!("sql/stats_tables.sql")).fetch_all(&mut *connection).await?;
+        sql!(include_str!("sql/stats_tables.sql")).fetch_all(&mut *connection).await?;
     let indexes: Vec<IndexSize> =
-        sqlx::query_as(include_str!("sql/stats_indexes.sql")).fetch_all(&mut *connection).await?;
-    let database_bytes =
-        sqlx::query_scalar("select pg_database_size(current_database())").fetch_one(connection).await?;
+        sql!(include_str!("sql/stats_indexes.sql")).fetch_all(&mut *connection).await?;
+    let database_bytes = sql!("select pg_database_size(current_database())").fetch_scalar(connection).await?;
     Ok(Storage { database_bytes, tables, indexes })
 }

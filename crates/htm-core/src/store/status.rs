@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
+use super::named::sql;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
@@ -30,7 +31,7 @@ struct Row {
 
 /// The status of a live node.
 pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
-    let rows: Vec<Row> = sqlx::query_as(include_str!("sql/status.sql")).bind(node).fetch_all(pool).await?;
+    let rows: Vec<Row> = sql!(include_str!("sql/status.sql")).bind("node", node)?.fetch_all(pool).await?;
     let written_at = rows.first().ok_or_else(|| not_found(node))?.updated_at;
     let stages = rows
         .into_iter()

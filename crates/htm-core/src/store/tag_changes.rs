@@ -3,10 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, DerivePartialModel, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
+use super::entity::{tag, tag_change, tag_change_name, tag_synonym};
+use super::named::sql;
+use super::orm::on;
 use super::priorities;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
@@ -17,8 +22,8 @@ use crate::model::tags::Leftover;
 pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<'static, Postgres>> {
     let begin = "begin; set local statement_timeout = 0; set local lock_timeout = '30s'";
     let mut tx = pool.begin_with(begin).await?;
-    sqlx::query("select pg_advisory_xact_lock(htm.tag_changes_lock($1))")
-        .bind(namespace)
+    sql!("select pg_advisory_xact_lock(htm.tag_changes_lock(:namespace))")
+        .bind("namespace", namespace)?
         .execute(&mut *tx)
         .await?;
     Ok(tx)
@@ -36,12 +41,13 @@ pub(crate) async fn hold_names_in_tx(
     namespace: &str,
     names: &BTreeSet<String>,
 ) -> Result<()> {
-    sqlx::query(
+    sql!(
         "select pg_advisory_xact_lock(l.id)
-           from (select distinct htm.tag_name_lock($1, n.path) as id from unnest($2::text[]) n(path) order by 1) l",
+           from (select distinct htm.tag_name_lock(:namespace, n.path) as id
+                   from unnest(:names::text[]) n(path) order by 1) l"
     )
-    .bind(namespace)
-    .bind(names.iter().map(String::as_str).collect::<Vec<_>>())
+    .bind("namespace", namespace)?
+    .bind("names", names.iter().map(String::as_str).collect::<Vec<_>>())?
     .execute(connection)
     .await?;
     Ok(())
@@ -49,23 +55,22 @@ pub(crate) async fn hold_names_in_tx(
 
 /// What every name of a namespace means.
 pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Result<Names> {
-    type Row = (String, Option<String>, Option<Vec<String>>, String);
-    let tags: Vec<Row> =
-        sqlx::query_as("select path, description, split_into, split_rest from htm.tags where namespace = $1")
-            .bind(namespace)
-            .fetch_all(&mut *connection)
-            .await?;
-    let synonyms: Vec<(String, String)> = sqlx::query_as(
-        "select s.path, t.path from htm.tag_synonyms s join htm.tags t on t.id = s.tag_id where s.namespace = $1",
-    )
-    .bind(namespace)
-    .fetch_all(connection)
-    .await?;
-    let tag = |(path, description, split_into, rest): Row| {
-        let leftover = Leftover::read(Some(&rest));
-        (path, Tag { description, split_into: split_into.unwrap_or_default(), leftover })
+    let db = on(connection);
+    let tags = tag::Entity::find().filter(tag::Column::Namespace.eq(namespace)).all(&db).await?;
+    let synonyms = tag_synonym::Entity::find()
+        .filter(tag_synonym::Column::Namespace.eq(namespace))
+        .find_both_related(tag::Entity)
+        .all(&db)
+        .await?;
+    let tag = |tag: tag::Model| {
+        let leftover = Leftover::read(Some(&tag.split_rest));
+        let split_into = tag.split_into.unwrap_or_default();
+        (tag.path, Tag { description: tag.description, split_into, leftover })
     };
-    Ok(Names { tags: tags.into_iter().map(tag).collect(), synonyms: synonyms.into_iter().collect() })
+    Ok(Names {
+        tags: tags.into_iter().map(tag).collect(),
+        synonyms: synonyms.into_iter().map(|(synonym, tag)| (synonym.path, tag.path)).collect(),
+    })
 }
 
 /// Notes a change, and returns its number.
@@ -77,16 +82,16 @@ pub(crate) async fn open_in_tx(
     made_by: Option<&str>,
 ) -> Result<i64> {
     // Not now(): the lock may have been waited for.
-    Ok(sqlx::query_scalar(
+    sql!(
         "insert into htm.tag_changes (namespace, kind, details, made_by, made_at)
-         values ($1, $2, $3, $4, clock_timestamp()) returning id",
+         values (:namespace, :kind, :details, :made_by, clock_timestamp()) returning id"
     )
-    .bind(namespace)
-    .bind(kind)
-    .bind(details)
-    .bind(made_by)
-    .fetch_one(connection)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("kind", kind)?
+    .bind("details", details)?
+    .bind("made_by", made_by)?
+    .fetch_scalar(connection)
+    .await
 }
 
 /// Calls tags otherwise; whatever refers to them stays.
@@ -99,14 +104,14 @@ pub(crate) async fn rename_in_tx(
         return Ok(());
     }
     let (from, to) = columns(renamed);
-    sqlx::query(
+    sql!(
         "update htm.tags t set path = m.to_path
-           from unnest($2::text[], $3::text[]) m(from_path, to_path)
-          where t.namespace = $1 and t.path = m.from_path",
+           from unnest(:from::text[], :to::text[]) m(from_path, to_path)
+          where t.namespace = :namespace and t.path = m.from_path"
     )
-    .bind(namespace)
-    .bind(from)
-    .bind(to)
+    .bind("namespace", namespace)?
+    .bind("from", from)?
+    .bind("to", to)?
     .execute(connection)
     .await?;
     Ok(())
@@ -128,18 +133,20 @@ pub(crate) async fn define_in_tx(
     if tags.is_empty() {
         return Ok(());
     }
-    sqlx::query(
+    sql!(
         "insert into htm.tags as t (namespace, path, description, split_into, split_rest)
-         select $1, u.path, u.description, nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest
-           from unnest($2::text[], $3::text[], $4::jsonb[], $5::text[]) u(path, description, split_into, rest)
+         select :namespace, u.path, u.description,
+                nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest
+           from unnest(:paths::text[], :descriptions::text[], :splits::jsonb[], :leftovers::text[])
+                u(path, description, split_into, rest)
          on conflict on constraint tags_namespace_path_key do update
-            set (description, split_into, split_rest) = (excluded.description, excluded.split_into, excluded.split_rest)",
+            set (description, split_into, split_rest) = (excluded.description, excluded.split_into, excluded.split_rest)"
     )
-    .bind(namespace)
-    .bind(tags.iter().map(|tag| tag.0).collect::<Vec<_>>())
-    .bind(tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())
-    .bind(tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())
-    .bind(tags.iter().map(|tag| tag.1.leftover.as_str()).collect::<Vec<_>>())
+    .bind("namespace", namespace)?
+    .bind("paths", tags.iter().map(|tag| tag.0).collect::<Vec<_>>())?
+    .bind("descriptions", tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())?
+    .bind("splits", tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())?
+    .bind("leftovers", tags.iter().map(|tag| tag.1.leftover.as_str()).collect::<Vec<_>>())?
     .execute(connection)
     .await?;
     Ok(())
@@ -159,41 +166,41 @@ pub(crate) async fn settle_in_tx(
             _ => None,
         })
         .collect();
-    let freed: Vec<&str> = (changes.iter())
+    let freed: Vec<String> = (changes.iter())
         .filter(|it| is_synonym(&it.before) && !is_synonym(&it.after))
-        .map(|it| it.path.as_str())
+        .map(|it| it.path.clone())
         .collect();
-    let gone: Vec<&str> = (changes.iter())
+    let gone: Vec<String> = (changes.iter())
         .filter(|it| matches!(it.before, Some(Meaning::Tag(_))) && !matches!(it.after, Some(Meaning::Tag(_))))
-        .map(|it| it.path.as_str())
+        .map(|it| it.path.clone())
         .collect();
     let (names, tags): (Vec<&str>, Vec<&str>) = synonyms.into_iter().unzip();
-    sqlx::query(
+    sql!(
         "insert into htm.tag_synonyms as s (namespace, path, tag_id)
-         select $1, u.name, t.id
-           from unnest($2::text[], $3::text[]) u(name, tag)
-           join htm.tags t on t.namespace = $1 and t.path = u.tag
-         on conflict on constraint tag_synonyms_pk do update set tag_id = excluded.tag_id",
+         select :namespace, u.name, t.id
+           from unnest(:names::text[], :tags::text[]) u(name, tag)
+           join htm.tags t on t.namespace = :namespace and t.path = u.tag
+         on conflict on constraint tag_synonyms_pk do update set tag_id = excluded.tag_id"
     )
-    .bind(namespace)
-    .bind(names)
-    .bind(tags)
+    .bind("namespace", namespace)?
+    .bind("names", names)?
+    .bind("tags", tags)?
     .execute(&mut *connection)
     .await?;
-    sqlx::query("delete from htm.tag_synonyms where namespace = $1 and path = any ($2)")
-        .bind(namespace)
-        .bind(freed)
-        .execute(&mut *connection)
+    tag_synonym::Entity::delete_many()
+        .filter(tag_synonym::Column::Namespace.eq(namespace))
+        .filter(tag_synonym::Column::Path.eq_any(freed))
+        .exec(&on(&mut *connection))
         .await?;
-    let deleted = sqlx::query("delete from htm.tags where namespace = $1 and path = any ($2)")
-        .bind(namespace)
-        .bind(gone)
-        .execute(connection)
+    let deleted = tag::Entity::delete_many()
+        .filter(tag::Column::Namespace.eq(namespace))
+        .filter(tag::Column::Path.eq_any(gone))
+        .exec(&on(connection))
         .await;
-    match deleted {
+    match deleted.map_err(Error::from) {
         // Something that does not hold the names has assigned one at this moment.
-        Err(error) if super::robots::is_about(&error, "node_tags_tag_fk") => Err(Error::contended()),
-        deleted => Ok(deleted.map(|_| ())?),
+        Err(error) if error.violates("node_tags_tag_fk") => Err(Error::contended()),
+        deleted => deleted.map(drop),
     }
 }
 
@@ -203,15 +210,15 @@ pub(crate) async fn log_names_in_tx(
     change: i64,
     changes: &[NameChange],
 ) -> Result<()> {
-    sqlx::query(
+    sql!(
         "insert into htm.tag_change_names (change_id, path, before, after, moved_from)
-         select $1, u.* from unnest($2::text[], $3::jsonb[], $4::jsonb[], $5::text[]) u",
+         select :change, u.* from unnest(:paths::text[], :before::jsonb[], :after::jsonb[], :moved_from::text[]) u"
     )
-    .bind(change)
-    .bind(changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>())
-    .bind(changes.iter().map(|it| it.before.as_ref().map(Json)).collect::<Vec<_>>())
-    .bind(changes.iter().map(|it| it.after.as_ref().map(Json)).collect::<Vec<_>>())
-    .bind(changes.iter().map(|it| it.moved_from.as_deref()).collect::<Vec<_>>())
+    .bind("change", change)?
+    .bind("paths", changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>())?
+    .bind("before", changes.iter().map(|it| it.before.as_ref().map(Json)).collect::<Vec<_>>())?
+    .bind("after", changes.iter().map(|it| it.after.as_ref().map(Json)).collect::<Vec<_>>())?
+    .bind("moved_from", changes.iter().map(|it| it.moved_from.as_deref()).collect::<Vec<_>>())?
     .execute(connection)
     .await?;
     Ok(())
@@ -224,10 +231,10 @@ pub(crate) async fn lock_nodes_in_tx(
     tags: &[String],
     change: Option<i64>,
 ) -> Result<()> {
-    sqlx::query(include_str!("sql/lock_tagged_nodes.sql"))
-        .bind(namespace)
-        .bind(tags)
-        .bind(change)
+    sql!(include_str!("sql/lock_tagged_nodes.sql"))
+        .bind("namespace", namespace)?
+        .bind("tags", tags)?
+        .bind("change", change)?
         .execute(connection)
         .await?;
     Ok(())
@@ -244,11 +251,11 @@ pub(crate) async fn move_assignments_in_tx(
         return Ok(());
     }
     let (from, to) = columns(merged);
-    sqlx::query(include_str!("sql/move_assignments.sql"))
-        .bind(change)
-        .bind(namespace)
-        .bind(from)
-        .bind(to)
+    sql!(include_str!("sql/move_assignments.sql"))
+        .bind("change", change)?
+        .bind("namespace", namespace)?
+        .bind("from", from)?
+        .bind("to", to)?
         .execute(connection)
         .await?;
     Ok(())
@@ -261,10 +268,10 @@ pub(crate) async fn take_assignments_in_tx(
     namespace: &str,
     tags: &[String],
 ) -> Result<()> {
-    sqlx::query(include_str!("sql/take_assignments.sql"))
-        .bind(change)
-        .bind(namespace)
-        .bind(tags)
+    sql!(include_str!("sql/take_assignments.sql"))
+        .bind("change", change)?
+        .bind("namespace", namespace)?
+        .bind("tags", tags)?
         .execute(connection)
         .await?;
     Ok(())
@@ -276,14 +283,14 @@ pub(crate) async fn count_nodes(
     namespace: &str,
     tags: &[String],
 ) -> Result<i64> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select count(distinct a.node_id) from htm.tags t join htm.node_tags a on a.tag_id = t.id
-          where t.namespace = $1 and t.path = any ($2)",
+          where t.namespace = :namespace and t.path = any (:tags)"
     )
-    .bind(namespace)
-    .bind(tags)
-    .fetch_one(connection)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("tags", tags)?
+    .fetch_scalar(connection)
+    .await
 }
 
 /// Notes and returns how many nodes a change is about: those in its log, and those of the tags that are called otherwise.
@@ -294,21 +301,21 @@ pub(crate) async fn close_in_tx(
     renamed: &BTreeMap<String, String>,
 ) -> Result<i64> {
     let (_, to) = columns(renamed);
-    Ok(sqlx::query_scalar(
+    sql!(
         "update htm.tag_changes
             set nodes = (select count(distinct node_id)
-                           from (select node_id from htm.tag_change_nodes where change_id = $1
+                           from (select node_id from htm.tag_change_nodes where change_id = :change
                                  union all
                                  select a.node_id from htm.tags t join htm.node_tags a on a.tag_id = t.id
-                                  where t.namespace = $2 and t.path = any ($3)) changed)
-          where id = $1
-         returning nodes",
+                                  where t.namespace = :namespace and t.path = any (:renamed)) changed)
+          where id = :change
+         returning nodes"
     )
-    .bind(change)
-    .bind(namespace)
-    .bind(to)
-    .fetch_one(connection)
-    .await?)
+    .bind("change", change)?
+    .bind("namespace", namespace)?
+    .bind("renamed", to)?
+    .fetch_scalar(connection)
+    .await
 }
 
 /// Which of these tags nodes have.
@@ -317,15 +324,15 @@ pub(crate) async fn assigned(
     namespace: &str,
     tags: &[String],
 ) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select t.path from htm.tags t
-          where t.namespace = $1 and t.path = any ($2)
-            and exists (select from htm.node_tags a where a.tag_id = t.id)",
+          where t.namespace = :namespace and t.path = any (:tags)
+            and exists (select from htm.node_tags a where a.tag_id = t.id)"
     )
-    .bind(namespace)
-    .bind(tags)
-    .fetch_all(connection)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("tags", tags)?
+    .fetch_scalars(connection)
+    .await
 }
 
 /// Lets the nodes of a tag be tagged again; returns how many jobs were made.
@@ -337,44 +344,45 @@ pub(crate) async fn split_in_tx(
     model: &str,
     max_attempts: u32,
 ) -> Result<i64> {
-    Ok(sqlx::query_scalar(include_str!("sql/split_tag.sql"))
-        .bind(change)
-        .bind(namespace)
-        .bind(tag)
-        .bind(model)
-        .bind(max_attempts as i32)
-        .bind(priorities::BACKFILL)
-        .fetch_one(connection)
-        .await?)
+    sql!(include_str!("sql/split_tag.sql"))
+        .bind("change", change)?
+        .bind("namespace", namespace)?
+        .bind("tag", tag)?
+        .bind("model", model)?
+        .bind("max_attempts", max_attempts as i32)?
+        .bind("priority", priorities::BACKFILL)?
+        .fetch_scalar(connection)
+        .await
 }
 
 /// How many jobs a split would make.
 pub(crate) async fn would_split(connection: &mut PgConnection, namespace: &str, tag: &str) -> Result<i64> {
-    Ok(sqlx::query_scalar(include_str!("sql/would_split.sql"))
-        .bind(namespace)
-        .bind(tag)
-        .fetch_one(connection)
-        .await?)
+    sql!(include_str!("sql/would_split.sql"))
+        .bind("namespace", namespace)?
+        .bind("tag", tag)?
+        .fetch_scalar(connection)
+        .await
 }
 
 /// Ends the jobs of a split that nobody has begun.
 pub(crate) async fn end_split_in_tx(connection: &mut PgConnection, change: i64, model: &str) -> Result<i64> {
-    let ended = sqlx::query(
+    let ended = sql!(
         "delete from apalis.jobs j
           using htm.tag_change_nodes c
            join htm.nodes n on n.id = c.node_id
-          where c.change_id = $1 and not c.added and j.job_type = 'htm.tag' and j.status = 'Pending'
-            and j.idempotency_key = concat_ws('/', n.id, n.revision, 'split-' || $1, $2::text)",
+          where c.change_id = :change and not c.added and j.job_type = 'htm.tag' and j.status = 'Pending'
+            and j.idempotency_key = concat_ws('/', n.id, n.revision, 'split-' || :change, :model::text)"
     )
-    .bind(change)
-    .bind(model)
+    .bind("change", change)?
+    .bind("model", model)?
     .execute(connection)
     .await?;
-    Ok(ended.rows_affected() as i64)
+    Ok(ended as i64)
 }
 
 /// A change in the log.
-#[derive(sqlx::FromRow)]
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "tag_change::Entity")]
 pub(crate) struct Past {
     pub(crate) kind: String,
     pub(crate) details: Value,
@@ -394,32 +402,30 @@ pub(crate) async fn past(
     namespace: &str,
     change: i64,
 ) -> Result<Option<Past>> {
-    Ok(sqlx::query_as(
-        "select kind, details, reverted_by from htm.tag_changes where id = $2 and namespace = $1",
-    )
-    .bind(namespace)
-    .bind(change)
-    .fetch_optional(connection)
-    .await?)
+    Ok(tag_change::Entity::find_by_id(change)
+        .filter(tag_change::Column::Namespace.eq(namespace))
+        .into_partial_model()
+        .one(&on(connection))
+        .await?)
 }
 
 /// What a change made of names.
 pub(crate) async fn past_names(connection: &mut PgConnection, change: i64) -> Result<Vec<NameChange>> {
-    type Row = (String, Option<Json<Meaning>>, Option<Json<Meaning>>, Option<String>);
-    let rows: Vec<Row> = sqlx::query_as(
-        "select path, before, after, moved_from from htm.tag_change_names where change_id = $1 order by path",
-    )
-    .bind(change)
-    .fetch_all(connection)
-    .await?;
-    let plain = |meaning: Option<Json<Meaning>>| meaning.map(|it| it.0);
-    let change = |(path, before, after, moved_from)| NameChange {
-        path,
-        before: plain(before),
-        after: plain(after),
-        moved_from,
+    let rows = tag_change_name::Entity::find()
+        .filter(tag_change_name::Column::ChangeId.eq(change))
+        .order_by_asc(tag_change_name::Column::Path)
+        .all(&on(connection))
+        .await?;
+    let meaning = |json: Option<Value>| {
+        json.map(serde_json::from_value::<Meaning>)
+            .transpose()
+            .map_err(|error| Error::corrupt(error.to_string()))
     };
-    Ok(rows.into_iter().map(change).collect())
+    let change = |row: tag_change_name::Model| {
+        let (before, after) = (meaning(row.before)?, meaning(row.after)?);
+        Ok(NameChange { path: row.path, before, after, moved_from: row.moved_from })
+    };
+    rows.into_iter().map(change).collect()
 }
 
 /// The last change after `change` that a name is in, and that was not undone.
@@ -428,16 +434,16 @@ pub(crate) async fn touched_since(
     change: i64,
     path: &str,
 ) -> Result<Option<i64>> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select max(c.id) from htm.tag_changes made
            join htm.tag_changes c on c.namespace = made.namespace and c.id > made.id and c.reverted_by is null
-           join htm.tag_change_names n on n.change_id = c.id and (n.path = $2 or n.moved_from = $2)
-          where made.id = $1",
+           join htm.tag_change_names n on n.change_id = c.id and (n.path = :path or n.moved_from = :path)
+          where made.id = :change"
     )
-    .bind(change)
-    .bind(path)
-    .fetch_one(connection)
-    .await?)
+    .bind("change", change)?
+    .bind("path", path)?
+    .fetch_scalar(connection)
+    .await
 }
 
 /// What taking back the assignments of `undone` would be about: how many nodes, and which of the tags `made` by it nodes
@@ -451,16 +457,16 @@ pub(crate) async fn would_revert(
     made: &[String],
 ) -> Result<(i64, Vec<String>)> {
     let (renamed, to) = columns(&draft.renamed);
-    Ok(sqlx::query_as(include_str!("sql/would_revert.sql"))
-        .bind(namespace)
-        .bind(undone)
-        .bind(also_if_tagged_since)
-        .bind(renamed)
-        .bind(to)
-        .bind(draft.merged.keys().map(String::as_str).collect::<Vec<_>>())
-        .bind(made)
+    sql!(include_str!("sql/would_revert.sql"))
+        .bind("namespace", namespace)?
+        .bind("undone", undone)?
+        .bind("also_if_tagged_since", also_if_tagged_since)?
+        .bind("renamed", renamed)?
+        .bind("called", to)?
+        .bind("merged", draft.merged.keys().map(String::as_str).collect::<Vec<_>>())?
+        .bind("made", made)?
         .fetch_one(connection)
-        .await?)
+        .await
 }
 
 /// Takes back the assignments that `undone` made, by the names that it left.
@@ -470,10 +476,10 @@ pub(crate) async fn undo_added_in_tx(
     namespace: &str,
     undone: i64,
 ) -> Result<()> {
-    sqlx::query(include_str!("sql/undo_added.sql"))
-        .bind(change)
-        .bind(namespace)
-        .bind(undone)
+    sql!(include_str!("sql/undo_added.sql"))
+        .bind("change", change)?
+        .bind("namespace", namespace)?
+        .bind("undone", undone)?
         .execute(connection)
         .await?;
     Ok(())
@@ -487,21 +493,22 @@ pub(crate) async fn undo_taken_in_tx(
     undone: i64,
     also_if_tagged_since: bool,
 ) -> Result<i64> {
-    Ok(sqlx::query_scalar(include_str!("sql/undo_taken.sql"))
-        .bind(change)
-        .bind(namespace)
-        .bind(undone)
-        .bind(also_if_tagged_since)
-        .fetch_one(connection)
-        .await?)
+    sql!(include_str!("sql/undo_taken.sql"))
+        .bind("change", change)?
+        .bind("namespace", namespace)?
+        .bind("undone", undone)?
+        .bind("also_if_tagged_since", also_if_tagged_since)?
+        .fetch_scalar(connection)
+        .await
 }
 
 /// Notes that a change was undone.
 pub(crate) async fn mark_reverted_in_tx(connection: &mut PgConnection, undone: i64, by: i64) -> Result<()> {
-    sqlx::query("update htm.tag_changes set reverted_by = $2 where id = $1")
-        .bind(undone)
-        .bind(by)
-        .execute(connection)
+    let reverted = tag_change::ActiveModel { reverted_by: Set(Some(by)), ..Default::default() };
+    tag_change::Entity::update_many()
+        .set(reverted)
+        .filter(tag_change::Column::Id.eq(undone))
+        .exec(&on(connection))
         .await?;
     Ok(())
 }

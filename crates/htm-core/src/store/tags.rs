@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sqlx::{Executor, PgConnection, PgPool, Postgres};
+use sqlx::{PgConnection, PgPool};
 
+use super::named::sql;
 use super::nodes::read_tag;
+use super::orm::Db;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::ontology::errors;
@@ -82,11 +84,11 @@ pub(crate) async fn hold_in_tx(
     let paths: Vec<Option<&str>> =
         paths.iter().map(|path| path.and_then(|_| next.next()).map(String::as_str)).collect();
     let rows: Vec<(String, String, Option<String>)> =
-        sqlx::query_as("select namespace, path, tag from htm.register_tags($1, $2, $3, $4)")
-            .bind(namespaces)
-            .bind(paths)
-            .bind(rules.max_depth as i32)
-            .bind(rules.limits.namespace as i64)
+        sql!("select namespace, path, tag from htm.register_tags(:namespaces, :paths, :max_depth, :most)")
+            .bind("namespaces", namespaces)?
+            .bind("paths", paths)?
+            .bind("max_depth", rules.max_depth as i32)?
+            .bind("most", rules.limits.namespace as i64)?
             .fetch_all(connection)
             .await
             .map_err(|error| held(error, &whose))?;
@@ -102,10 +104,10 @@ pub(crate) async fn hold_in_tx(
 /// What tags by namespace and path are called where a plural's singular is in use. Costs a statement only where one of
 /// them may be a plural.
 pub(crate) async fn as_in_use(
-    executor: impl Executor<'_, Database = Postgres>,
+    db: impl Into<Db<'_>>,
     rules: &TagRules,
     tags: &[(&str, &str)],
-) -> Result<Vec<String>, sqlx::Error> {
+) -> Result<Vec<String>> {
     let names: Vec<(&str, String)> = tags
         .iter()
         .flat_map(|(namespace, path)| {
@@ -115,14 +117,14 @@ pub(crate) async fn as_in_use(
     if names.is_empty() {
         return Ok(tags.iter().map(|(_, path)| (*path).to_owned()).collect());
     }
-    let there: HashSet<(String, String)> = sqlx::query_as::<_, (String, String)>(
-        "select n.namespace, n.path from unnest($1::text[], $2::text[]) n(namespace, path)
+    let there: HashSet<(String, String)> = sql!(
+        "select n.namespace, n.path from unnest(:namespaces::text[], :names::text[]) n(namespace, path)
           where exists (select from htm.tags t where t.namespace = n.namespace and t.path = n.path)
-             or exists (select from htm.tag_synonyms s where s.namespace = n.namespace and s.path = n.path)",
+             or exists (select from htm.tag_synonyms s where s.namespace = n.namespace and s.path = n.path)"
     )
-    .bind(names.iter().map(|name| name.0).collect::<Vec<_>>())
-    .bind(names.iter().map(|name| name.1.as_str()).collect::<Vec<_>>())
-    .fetch_all(executor)
+    .bind("namespaces", names.iter().map(|name| name.0).collect::<Vec<_>>())?
+    .bind("names", names.iter().map(|name| name.1.as_str()).collect::<Vec<_>>())?
+    .fetch_all(db)
     .await?
     .into_iter()
     .collect();
@@ -147,23 +149,23 @@ pub(crate) fn held(error: impl Into<Error>, namespace: &str) -> Error {
 pub(crate) async fn assign_manual_in_tx(
     connection: &mut PgConnection,
     tags: &[(NodeId, &str, &str)],
-) -> Result<u64, sqlx::Error> {
-    let assigned = sqlx::query(
+) -> Result<u64> {
+    let assigned = sql!(
         "insert into htm.node_tags as nt (namespace, node_id, tag_id, origin)
          select distinct g.namespace, g.node, t.id, 'manual'
-           from unnest($1::bigint[], $2::text[], $3::text[]) as g(node, namespace, path)
+           from unnest(:nodes::bigint[], :namespaces::text[], :paths::text[]) as g(node, namespace, path)
            join htm.tags t on t.namespace = g.namespace and t.path = g.path
           order by 2, 3
          on conflict (node_id, tag_id, namespace) do update
             set origin = 'manual', model = null, prompt_version = null, confidence = null
-          where nt.origin <> 'manual'",
+          where nt.origin <> 'manual'"
     )
-    .bind(tags.iter().map(|tag| tag.0).collect::<Vec<_>>())
-    .bind(tags.iter().map(|tag| tag.1).collect::<Vec<_>>())
-    .bind(tags.iter().map(|tag| tag.2).collect::<Vec<_>>())
+    .bind("nodes", tags.iter().map(|tag| tag.0).collect::<Vec<_>>())?
+    .bind("namespaces", tags.iter().map(|tag| tag.1).collect::<Vec<_>>())?
+    .bind("paths", tags.iter().map(|tag| tag.2).collect::<Vec<_>>())?
     .execute(connection)
     .await?;
-    Ok(assigned.rows_affected())
+    Ok(assigned)
 }
 
 /// Takes tags from a node, whoever assigned them, by any of their names; returns how many it had.
@@ -171,17 +173,17 @@ pub(crate) async fn unassign_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
     paths: &[&str],
-) -> Result<u64, sqlx::Error> {
-    let taken = sqlx::query(
+) -> Result<u64> {
+    let taken = sql!(
         "delete from htm.node_tags nt using htm.tags t
-          where nt.node_id = $1 and t.id = nt.tag_id
-            and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest($2::text[]) p)",
+          where nt.node_id = :node and t.id = nt.tag_id
+            and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest(:paths::text[]) p)"
     )
-    .bind(node)
-    .bind(paths)
+    .bind("node", node)?
+    .bind("paths", paths)?
     .execute(connection)
     .await?;
-    Ok(taken.rows_affected())
+    Ok(taken)
 }
 
 /// The tags in use in a namespace, most used first, and those that somebody described; those of forgotten nodes alone are
@@ -194,22 +196,22 @@ pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<Kn
 }
 
 async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) -> Result<Vec<KnownTag>> {
-    let tags: Vec<(String, Option<String>)> = sqlx::query_as(
+    let tags: Vec<(String, Option<String>)> = sql!(
         "select t.path, t.description
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
-          where t.namespace = $1 and (t.split_into is null or $3)
+          where t.namespace = :namespace and (t.split_into is null or :also_split)
             -- Stops at the first that is found; what is described, or takes the place of another tag, counts from the start.
             and (t.description is not null
                  or exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
                           where nt.tag_id = t.id and n.deleted_at is null)
-                 or exists (select from htm.tags split where split.namespace = $1 and t.path = any (split.split_into)))
-          order by u.uses desc, t.path limit $2",
+                 or exists (select from htm.tags split where split.namespace = :namespace and t.path = any (split.split_into)))
+          order by u.uses desc, t.path limit :limit"
     )
-    .bind(namespace)
-    .bind(i64::from(limit))
-    .bind(also_split)
+    .bind("namespace", namespace)?
+    .bind("limit", i64::from(limit))?
+    .bind("also_split", also_split)?
     .fetch_all(pool)
     .await?;
     let known = |(path, description)| Ok(KnownTag { path: read_tag(path)?, description });
@@ -223,11 +225,10 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
 /// A database error.
 pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTags> {
     let tags = listed(pool, namespace, limit, true).await?;
-    type Row = (String, Option<String>, Option<Vec<String>>, Option<String>);
-    let names: Vec<Row> =
-        sqlx::query_as(include_str!("sql/former_names.sql")).bind(namespace).fetch_all(pool).await?;
+    let names: Vec<FormerName> =
+        sql!(include_str!("sql/former_names.sql")).bind("namespace", namespace)?.fetch_all(pool).await?;
     let mut former = FormerNames::default();
-    for (name, tag, split_into, split_rest) in names {
+    for FormerName { name, tag, split_into, split_rest } in names {
         match (tag, split_into) {
             (Some(tag), _) => {
                 former.synonyms.insert(name, tag);
@@ -242,6 +243,14 @@ pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTa
         }
     }
     Ok(KnownTags { tags, former })
+}
+
+#[derive(sqlx::FromRow)]
+struct FormerName {
+    name: String,
+    tag: Option<String>,
+    split_into: Option<Vec<String>>,
+    split_rest: Option<String>,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
+use super::named::sql;
 use crate::model::error::Result;
 
 /// Registers a worker under an identity that no other ever had, and removes those that are long gone. Its jobs are
@@ -11,19 +12,19 @@ use crate::model::error::Result;
 /// # Errors
 /// A database error.
 pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
-    sqlx::query(
+    sql!(
         "with worker as (
             insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
-            values ($1, $2, 'htm', $3, now(), now())
+            values (:worker, :queue, 'htm', :detail, now(), now())
             on conflict (id) do update set last_seen = now()
             returning id)
-         insert into htm.worker_leases (worker, lease_ms) select id, $4 from worker
-         on conflict (worker) do update set lease_ms = excluded.lease_ms",
+         insert into htm.worker_leases (worker, lease_ms) select id, :lease_ms from worker
+         on conflict (worker) do update set lease_ms = excluded.lease_ms"
     )
-    .bind(worker)
-    .bind(queue)
-    .bind(detail)
-    .bind(lease_ms as i64)
+    .bind("worker", worker)?
+    .bind("queue", queue)?
+    .bind("detail", detail)?
+    .bind("lease_ms", lease_ms as i64)?
     .execute(pool)
     .await?;
     prune(pool).await?;
@@ -35,14 +36,14 @@ pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, le
 /// # Errors
 /// A database error.
 pub async fn prune(pool: &PgPool) -> Result<usize> {
-    let deleted = sqlx::query(
+    let deleted = sql!(
         "delete from apalis.workers w
           where w.storage_name = 'htm' and w.last_seen < now() - interval '1 day'
-            and not exists (select from apalis.jobs j where j.lock_by = w.id)",
+            and not exists (select from apalis.jobs j where j.lock_by = w.id)"
     )
     .execute(pool)
     .await?;
-    Ok(deleted.rows_affected() as usize)
+    Ok(deleted as usize)
 }
 
 /// Says that the worker lives, which renews the lease of every job that it holds; false if its row is gone. `held_since`
@@ -51,16 +52,16 @@ pub async fn prune(pool: &PgPool) -> Result<usize> {
 /// # Errors
 /// A database error.
 pub async fn heartbeat(pool: &PgPool, worker: &str, held_since: Option<DateTime<Utc>>) -> Result<bool> {
-    Ok(sqlx::query_scalar(
-        "with seen as (update apalis.workers set last_seen = now() where id = $1 returning id),
-              held as (update htm.worker_leases set held_since = $2
-                        where worker = $1 and held_since is distinct from $2)
-         select exists (select from seen)",
+    sql!(
+        "with seen as (update apalis.workers set last_seen = now() where id = :worker returning id),
+              held as (update htm.worker_leases set held_since = :held_since
+                        where worker = :worker and held_since is distinct from :held_since)
+         select exists (select from seen)"
     )
-    .bind(worker)
-    .bind(held_since)
-    .fetch_one(pool)
-    .await?)
+    .bind("worker", worker)?
+    .bind("held_since", held_since)?
+    .fetch_scalar(pool)
+    .await
 }
 
 /// A worker that holds jobs and has not been seen for its lease, by the database's clock.
@@ -81,15 +82,15 @@ pub struct Unseen {
 /// # Errors
 /// A database error.
 pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select w.id as worker, w.last_seen, l.lease_ms
            from apalis.workers w join htm.worker_leases l on l.worker = w.id
           where w.last_seen not between now() - l.lease_ms * interval '1 millisecond' and now()
             and exists (select from apalis.jobs j
-                         where j.lock_by = w.id and j.status = 'Running' and j.job_type like 'htm.%')",
+                         where j.lock_by = w.id and j.status = 'Running' and j.job_type like 'htm.%')"
     )
     .fetch_all(pool)
-    .await?)
+    .await
 }
 
 /// How many workers of a queue are alive.
@@ -97,12 +98,12 @@ pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
 /// # Errors
 /// A database error.
 pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
-    let alive: i64 = sqlx::query_scalar(
+    let alive: i64 = sql!(
         "select count(*) from apalis.workers w join htm.worker_leases l on l.worker = w.id
-          where w.worker_type = $1 and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'",
+          where w.worker_type = :queue and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'"
     )
-    .bind(queue)
-    .fetch_one(pool)
+    .bind("queue", queue)?
+    .fetch_scalar(pool)
     .await?;
     Ok(alive as usize)
 }
@@ -113,12 +114,12 @@ pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
 /// A database error, also when jobs still stand in its name.
 pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
     // A call that was cut short has nobody to say how it ended.
-    sqlx::query(
-        "with calls as (delete from htm.provider_calls where worker = $1),
-              waiting as (delete from htm.waiting_calls where worker = $1)
-         delete from apalis.workers where id = $1",
+    sql!(
+        "with calls as (delete from htm.provider_calls where worker = :worker),
+              waiting as (delete from htm.waiting_calls where worker = :worker)
+         delete from apalis.workers where id = :worker"
     )
-    .bind(worker)
+    .bind("worker", worker)?
     .execute(pool)
     .await?;
     Ok(())
@@ -150,14 +151,14 @@ pub struct Worker {
 /// # Errors
 /// A database error.
 pub async fn list(pool: &PgPool) -> Result<Vec<Worker>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select w.id, w.worker_type as queue, w.layers as detail, w.started_at, w.last_seen,
                 (extract(epoch from now() - w.last_seen) * 1000)::bigint as unseen_ms,
                 w.last_seen >= now() - l.lease_ms * interval '1 millisecond' as alive,
                 (select count(*) from apalis.jobs j where j.lock_by = w.id and j.status = 'Running') as jobs
            from apalis.workers w join htm.worker_leases l on l.worker = w.id
-          order by alive desc, queue, w.id",
+          order by alive desc, queue, w.id"
     )
     .fetch_all(pool)
-    .await?)
+    .await
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
+use super::named::sql;
 use super::robots;
 use crate::model::error::Result;
 use crate::model::id::{NodeId, RobotId};
@@ -60,11 +61,12 @@ pub(crate) struct Opened {
 pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
-        let found: Option<Opened> = sqlx::query_as(
-            "select id, max_tokens, now() as now from htm.robots where namespace = $1 and name = $2",
+        let found: Option<Opened> = sql!(
+            "select id, max_tokens, now() as now
+               from htm.robots where namespace = :namespace and name = :name"
         )
-        .bind(namespace)
-        .bind(name)
+        .bind("namespace", namespace)?
+        .bind("name", name)?
         .fetch_optional(&mut *connection)
         .await?;
         match found {
@@ -80,27 +82,30 @@ pub(crate) async fn restore(
     robot: RobotId,
     namespaces: Option<&[String]>,
 ) -> Result<Vec<Restored>> {
-    let rows = sqlx::query_as(include_str!("sql/restore_working_memory.sql")).bind(robot).bind(namespaces);
-    Ok(rows.fetch_all(pool).await?)
+    let rows = sql!(include_str!("sql/restore_working_memory.sql"));
+    rows.bind("robot", robot)?.bind("namespaces", namespaces)?.fetch_all(pool).await
 }
 
 pub(crate) async fn live_nodes(pool: &PgPool, known: &[(NodeId, i32)]) -> Result<Vec<LiveNode>> {
     let (nodes, revisions): (Vec<NodeId>, Vec<i32>) = known.iter().copied().unzip();
-    let rows = sqlx::query_as(include_str!("sql/live_nodes.sql")).bind(nodes).bind(revisions);
-    Ok(rows.fetch_all(pool).await?)
+    let rows = sql!(include_str!("sql/live_nodes.sql"));
+    rows.bind("nodes", nodes)?.bind("revisions", revisions)?.fetch_all(pool).await
 }
 
 pub(crate) async fn keep(pool: &PgPool, robot: RobotId, kept: &[Kept], gone: Gone<'_>) -> Result<()> {
-    sqlx::query(include_str!("sql/keep_working_memory.sql"))
-        .bind(robot)
-        .bind(kept.iter().map(|row| row.node).collect::<Vec<_>>())
-        .bind(kept.iter().map(|row| row.added_at).collect::<Vec<_>>())
-        .bind(kept.iter().map(|row| row.accessed_at).collect::<Vec<_>>())
-        .bind(kept.iter().map(|row| row.accesses).collect::<Vec<_>>())
-        .bind(match gone {
-            Gone::These(nodes) => Some(nodes),
-            Gone::AllOthers => None,
-        })
+    sql!(include_str!("sql/keep_working_memory.sql"))
+        .bind("robot", robot)?
+        .bind("nodes", kept.iter().map(|row| row.node).collect::<Vec<_>>())?
+        .bind("added_at", kept.iter().map(|row| row.added_at).collect::<Vec<_>>())?
+        .bind("accessed_at", kept.iter().map(|row| row.accessed_at).collect::<Vec<_>>())?
+        .bind("accesses", kept.iter().map(|row| row.accesses).collect::<Vec<_>>())?
+        .bind(
+            "gone",
+            match gone {
+                Gone::These(nodes) => Some(nodes),
+                Gone::AllOthers => None,
+            },
+        )?
         .execute(pool)
         .await?;
     Ok(())

@@ -4,19 +4,18 @@
 -- the locked row: a condition on deleted_at would pass over a node whose restore is about to commit.
 -- {{store}} is the model's table, htm.embeddings_<id>.
 --
--- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids
--- $4 bigint[] nodes   $5 int[] revisions   $6 halfvec[] embeddings   $7 text model
--- $8 int[] windows that each text was split into
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
+-- :embeddings halfvec[]   :model text   :parts int[] windows that each text was split into
 --
 -- Index: jobs_pkey, nodes_pk
 with held as (
     select id, attempts from apalis.jobs
-     where id = any ($3::text[]) and status = 'Running' and lock_by = $1 and lock_at = $2
+     where id = any (:jobs::text[]) and status = 'Running' and lock_by = :worker and lock_at = :claimed_at
      order by id
        for update
 ), result as (
     select r.*, h.attempts
-      from unnest($3::text[], $4::bigint[], $5::int[], $6::halfvec[], $8::int[])
+      from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[], :embeddings::halfvec[], :parts::int[])
         as r(job, node, revision, embedding, parts)
       join held h on h.id = r.job
 ), node as (
@@ -37,14 +36,14 @@ with held as (
      where e.revision <= excluded.revision
 ), completed as (
     insert into htm.completions (namespace, node_id, revision, stage, model, outcome, worker, attempt)
-    select namespace, id, revision, 'embed', $7,
-           case parts when 1 then 'embedded' else format('embedded in %s parts', parts) end, $1, attempts
+    select namespace, id, revision, 'embed', :model,
+           case parts when 1 then 'embedded' else format('embedded in %s parts', parts) end, :worker, attempts
       from once
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
 ), former as (
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.revision < n.revision and c.stage = 'embed' and c.model = $7
+     where c.node_id = n.id and c.revision < n.revision and c.stage = 'embed' and c.model = :model
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

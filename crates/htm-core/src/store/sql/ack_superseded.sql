@@ -4,19 +4,19 @@
 --
 -- The node is locked first, whatever state it seems to be in: a restore that has not committed yet is waited for.
 --
--- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
 --
 -- Index: nodes_pk, jobs_pkey
 with node as (
     select id, revision, deleted_at
       from htm.nodes
-     where id = any ($4::bigint[])
+     where id = any (:nodes::bigint[])
      order by id -- as all who lock several
        for share
 ), looked_at as (
     select r.job, exists (select from node n
                            where n.id = r.node and n.revision = r.revision and n.deleted_at is null) as lives
-      from unnest($3::text[], $4::bigint[], $5::int[]) as r(job, node, revision)
+      from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[]) as r(job, node, revision)
 )
 update apalis.jobs j
    set status      = case when l.lives then 'Pending' else 'Done' end,
@@ -26,5 +26,5 @@ update apalis.jobs j
        lock_by     = null,
        lock_at     = null
   from looked_at l
- where j.id = l.job and j.status = 'Running' and j.lock_by = $1 and j.lock_at = $2
+ where j.id = l.job and j.status = 'Running' and j.lock_by = :worker and j.lock_at = :claimed_at
 returning l.lives

@@ -4,19 +4,19 @@
 -- What a model said before, this one or another, is replaced; a manual tag never is, nor a tag that was split while none
 -- of those in its place fits. The tags' rows are registered before.
 --
--- $1 text worker   $2 timestamptz lock_at of the claim   $3 text[] job ids   $4 bigint[] nodes   $5 int[] revisions
--- $6 text model    $7 text prompt version   $8 text origin
--- $9 text[] tag: its job   $10 text[] tag: path   $11 real[] tag: confidence or null
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
+-- :model text   :version text of the prompt   :origin text   :tag_jobs text[] tag: its job   :tags text[] tag: path
+-- :confidences real[] tag: confidence or null
 --
 -- Index: jobs_pkey, nodes_pk, tags_namespace_path_key
 with held as (
     select id, attempts from apalis.jobs
-     where id = any ($3::text[]) and status = 'Running' and lock_by = $1 and lock_at = $2
+     where id = any (:jobs::text[]) and status = 'Running' and lock_by = :worker and lock_at = :claimed_at
      order by id
        for update
 ), result as (
     select r.*, h.attempts
-      from unnest($3::text[], $4::bigint[], $5::int[]) as r(job, node, revision)
+      from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[]) as r(job, node, revision)
       join held h on h.id = r.job
 ), node as (
     select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts,
@@ -30,7 +30,7 @@ with held as (
     select distinct on (id) * from node where lives order by id, job
 ), proposed as (
     select distinct on (n.id, t.id) n.namespace, n.id as node_id, t.id as tag_id, g.confidence
-      from unnest($9::text[], $10::text[], $11::real[]) as g(job, path, confidence)
+      from unnest(:tag_jobs::text[], :tags::text[], :confidences::real[]) as g(job, path, confidence)
       join once n on n.job = g.job
       join htm.tags t on t.namespace = n.namespace and t.path = g.path
      order by n.id, t.id, g.confidence desc nulls last
@@ -53,11 +53,11 @@ with held as (
      using once n
      where nt.node_id = n.id and nt.origin <> 'manual'
        and not exists (select from leftover l where l.node_id = nt.node_id and l.rest_id = nt.tag_id)
-       and (nt.origin in ($8, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
+       and (nt.origin in (:origin, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
 ), assigned as (
     insert into htm.node_tags as nt (namespace, node_id, tag_id, origin, model, prompt_version, confidence)
-    select namespace, node_id, tag_id, $8, $6, $7, confidence from proposed
+    select namespace, node_id, tag_id, :origin, :model, :version, confidence from proposed
     on conflict (node_id, tag_id, namespace) do update
        set (origin, model, prompt_version, confidence)
          = (excluded.origin, excluded.model, excluded.prompt_version, excluded.confidence)
@@ -71,8 +71,8 @@ with held as (
 ), completed as (
     -- Done now, not when the transaction began: it may have waited for a change of the names, which asks what came after it.
     insert into htm.completions (namespace, node_id, revision, stage, model, version, outcome, worker, attempt, done_at)
-    select n.namespace, n.id, n.revision, 'tag', $6, $7,
-           (select count(*) from proposed p where p.node_id = n.id) || ' tags', $1, n.attempts, clock_timestamp()
+    select n.namespace, n.id, n.revision, 'tag', :model, :version,
+           (select count(*) from proposed p where p.node_id = n.id) || ' tags', :worker, n.attempts, clock_timestamp()
       from once n
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)

@@ -1,12 +1,12 @@
 -- Adds to the counts of how often nodes were recalled. Nodes are taken in one order, so that two processes never wait for
 -- one another; one that somebody changes or removes at this moment is left out.
 --
--- $1 bigint[] nodes   $2 bigint[] how often each   $3 bigint[] milliseconds since the last time
+-- :nodes bigint[]   :times bigint[] how often each   :ago_ms bigint[] milliseconds since the last time
 --
 -- Index: nodes_pk, node_accesses_pk
 with node as materialized (
     select n.namespace, n.id, u.times, u.ago_ms
-      from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as u(id, times, ago_ms)
+      from unnest(:nodes::bigint[], :times::bigint[], :ago_ms::bigint[]) as u(id, times, ago_ms)
       join htm.nodes n on n.id = u.id
      order by n.id
        for key share of n skip locked

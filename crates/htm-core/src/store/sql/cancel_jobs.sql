@@ -1,8 +1,8 @@
 -- Makes dead letters of jobs that wait or run. One that runs loses its lease: what its worker writes finds no row.
 -- The condition is chosen_jobs.sql.
 --
--- $1 text[] ids or null    $2 text queue or null    $3 text state or null   $4 text namespace or null
--- $5 bigint node or null   $6 text a part of the error or null
+-- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
+-- :error text a part of the error or null
 --
 -- Index: jobs_pkey, jobs_htm_open_idx, idx_apalis_jobs_fetch_partial
 with chosen as (

@@ -1,8 +1,8 @@
 -- The vectors of these nodes, as far as the model's store ({{store}}) has them; that of a former text counts as well.
 --
--- $1 bigint[] nodes
+-- :nodes bigint[]
 --
 -- Index: the store's primary key
 select e.node_id, e.embedding
   from {{store}} e
- where e.node_id = any ($1)
+ where e.node_id = any (:nodes)

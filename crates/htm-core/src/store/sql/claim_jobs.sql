@@ -1,4 +1,4 @@
--- Claims up to $3 jobs of a queue that are due, for a worker; each claim charges an attempt. Nothing while the queue
+-- Claims up to :limit jobs of a queue that are due, for a worker; each claim charges an attempt. Nothing while the queue
 -- is paused, the database refuses its results, or the model's provider asked for a pause: then no attempt is worth
 -- making.
 --
@@ -13,40 +13,40 @@
 -- The commit does not wait for the disk: of a claim that a crash of the server loses, the jobs are due again, and the
 -- ack of whoever thinks that it holds them finds no row.
 --
--- $1 text queue       $2 text worker's identity, registered in apalis.workers   $3 int how many   $4 text model
--- $5 int[] priorities, the highest first   $6 timestamptz[] since when to look at each, or null: from the start
--- $7 boolean suspects may be claimed
+-- :queue text   :worker text, registered in apalis.workers   :limit int   :model text
+-- :priorities int[], the highest first   :since timestamptz[] or null: since when to look at each
+-- :with_suspects boolean suspects may be claimed
 --
 -- Index: idx_apalis_jobs_fetch_partial, jobs_pkey, paused_queues_pk, held_queues_pk, providers_pk
 with room as materialized (
-    select case when exists (select from htm.providers where model = $4 and breaker <> 'closed')
-                then 1 else $3::int end as jobs -- a trial risks one job's attempt
+    select case when exists (select from htm.providers where model = :model and breaker <> 'closed')
+                then 1 else :limit::int end as jobs -- a trial risks one job's attempt
 ), due as materialized (
     select j.id, j.losses
-      from unnest($5::int[], $6::timestamptz[]) as p(priority, since)
+      from unnest(:priorities::int[], :since::timestamptz[]) as p(priority, since)
      cross join lateral (
         select id, least(coalesce((metadata -> 'losses')::int, 0), 2) as losses
           from apalis.jobs
-         where job_type = $1 and status = 'Pending' and priority = p.priority
+         where job_type = :queue and status = 'Pending' and priority = p.priority
            and run_at >= coalesce(p.since, '-infinity') and run_at <= now()
            and attempts < max_attempts -- else the claim of all would break the constraint
-           and ($7::boolean or (metadata ? 'losses') is not true)
+           and (:with_suspects::boolean or (metadata ? 'losses') is not true)
          order by run_at
          limit (select jobs from room)
            for update skip locked) j
      where (select set_config('synchronous_commit', 'off', true)) = 'off' -- for this transaction
-       and not exists (select from htm.paused_queues where queue = $1)
-       and not exists (select from htm.held_queues where queue = $1 and until > now())
-       and not exists (select from htm.providers where model = $4 and (retry_at > now() or resume_at > now()))
+       and not exists (select from htm.paused_queues where queue = :queue)
+       and not exists (select from htm.held_queues where queue = :queue and until > now())
+       and not exists (select from htm.providers where model = :model and (retry_at > now() or resume_at > now()))
      limit (select jobs from room)
 ), chosen as (
     select id
       from (select id, losses, row_number() over (partition by losses) as place from due) alike
      where losses = (select losses from due limit 1)
-       and place <= case losses when 0 then $3 when 1 then greatest($3 / 8, 1) else 1 end
+       and place <= case losses when 0 then :limit when 1 then greatest(:limit / 8, 1) else 1 end
 )
 update apalis.jobs j
-   set status = 'Running', lock_by = $2, lock_at = now(), attempts = j.attempts + 1, done_at = null,
+   set status = 'Running', lock_by = :worker, lock_at = now(), attempts = j.attempts + 1, done_at = null,
        metadata = case when j.metadata ? 'parked' then delete(j.metadata, 'parked') else j.metadata end
  -- No join: how many are due cannot be estimated, and the plan would read the whole table to join them.
  where j.id = any (array(select id from chosen))

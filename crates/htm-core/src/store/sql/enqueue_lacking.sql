@@ -4,7 +4,8 @@
 -- node and finds it alive. A dead letter says why there is no result. Where a done job of that key is still there, the
 -- generation in the key is raised. A job that somebody else enqueues at the same moment is as good.
 --
--- $1 bigint node   $2 text embedding model, as long as none is registered   $3 text tag model   $4 int max attempts
+-- :node bigint   :embedding_model text embedding model, as long as none is registered   :tag_model text
+-- :max_attempts int
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with target as materialized (
@@ -12,15 +13,15 @@ with target as materialized (
       from htm.embedding_models
      where state <> 'retired'
     union all
-    select 'embed', 'htm.embed', $2::text, $2::text
+    select 'embed', 'htm.embed', :embedding_model::text, :embedding_model::text
      where not exists (select from htm.embedding_models where state <> 'retired')
     union all
-    select 'tag', 'htm.tag', $3::text, null -- whoever tagged it
+    select 'tag', 'htm.tag', :tag_model::text, null -- whoever tagged it
 )
 insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
 select apalis.generate_ulid(), t.queue,
        convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
-       'Pending', 0, $4, now(), 0,
+       'Pending', 0, :max_attempts, now(), 0,
        hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
        concat_ws('/', n.id, n.revision, generation.free, t.model)
   from htm.nodes n
@@ -30,7 +31,7 @@ select apalis.generate_ulid(), t.queue,
                                          where j.job_type = t.queue
                                            and j.idempotency_key = concat_ws('/', n.id, n.revision, g, t.model))
                       limit 1) generation
- where n.id = $1 and n.deleted_at is null
+ where n.id = :node and n.deleted_at is null
    and not exists (select from htm.completions c
                     where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
                       and (t.done_by is null or c.model = t.done_by))

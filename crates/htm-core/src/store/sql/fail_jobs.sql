@@ -1,10 +1,9 @@
 -- Ends the attempt of jobs that the worker still holds: each waits, is parked, or is a dead letter.
 --
--- $1 text worker        $2 timestamptz lock_at of the claim
--- $3 text[] job ids     $4 bigint[] delay until the next attempt, ms   $5 boolean[] the attempt is charged
--- $6 boolean[] dead now $7 timestamptz[] null, or parked until then: its namespace's budget is spent
--- $8 text[] what happened
--- $9 bigint how long a job may be put off without charge, ms: then it is parked until somebody retries it
+-- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids
+-- :delays_ms bigint[] until the next attempt   :charged boolean[] the attempt is charged   :dead boolean[] dead now
+-- :parked_until timestamptz[] or null: its namespace's budget is spent until then   :reasons text[] what happened
+-- :patience_ms bigint for which a job may be put off without charge: then it is parked until somebody retries it
 --
 -- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --
@@ -14,10 +13,10 @@ with failed as (
     select j.id, f.delay_ms, f.charged, f.reason, f.budget_at,
            f.dead or (f.charged and j.attempts >= j.max_attempts) as dead,
            not f.dead and not f.charged and f.budget_at is null
-               and (j.metadata -> 'deferred_since')::timestamptz < now() - $9 * interval '1 millisecond' as too_old
-      from unnest($3::text[], $4::bigint[], $5::boolean[], $6::boolean[], $7::timestamptz[], $8::text[])
+               and (j.metadata -> 'deferred_since')::timestamptz < now() - :patience_ms * interval '1 millisecond' as too_old
+      from unnest(:jobs::text[], :delays_ms::bigint[], :charged::boolean[], :dead::boolean[], :parked_until::timestamptz[], :reasons::text[])
         as f(id, delay_ms, charged, dead, budget_at, reason)
-      join apalis.jobs j on j.id = f.id and j.status = 'Running' and j.lock_by = $1 and j.lock_at = $2
+      join apalis.jobs j on j.id = f.id and j.status = 'Running' and j.lock_by = :worker and j.lock_at = :claimed_at
      order by j.id
        for update of j
 )

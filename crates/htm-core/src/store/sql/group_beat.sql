@@ -2,20 +2,20 @@
 -- Orphaned, for a passive member: no active one is alive. Where none has been, as when it is the first to join, an
 -- active one has a lease's time to come.
 --
--- $1 bigint group   $2 bigint robot   $3 uuid session   $4 bigint the version that it has
+-- :group bigint   :robot bigint   :session uuid   :seen_version bigint the version that it has
 --
 -- Index: robot_groups_pk, group_members_pk
 with me as (
-    update htm.group_members set seen_at = clock_timestamp(), seen_version = greatest(seen_version, $4)
-     where group_id = $1 and robot_id = $2 and session = $3
+    update htm.group_members set seen_at = clock_timestamp(), seen_version = greatest(seen_version, :seen_version)
+     where group_id = :group and robot_id = :robot and session = :session
     returning role, joined_at + lease_ms * interval '1 millisecond' < clock_timestamp() as has_waited
 ), active as (
     select seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
-      from htm.group_members where group_id = $1 and role = 'active'
+      from htm.group_members where group_id = :group and role = 'active'
 )
 select g.version, g.closed_at is not null as closed, (select role from me) as role,
        coalesce((select role = 'passive' and case when exists (select from active)
                                                   then not exists (select from active where alive) else has_waited end
                    from me), false) as orphaned
   from htm.robot_groups g
- where g.id = $1
+ where g.id = :group

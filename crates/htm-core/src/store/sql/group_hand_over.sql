@@ -2,15 +2,15 @@
 -- one that has been a member for longest becomes active, and what was active and is lost becomes passive. Gives the
 -- roles that changed.
 --
--- $1 bigint group   $2 bigint robot that is not to become active, or null
+-- :group bigint   :except bigint robot that is not to become active, or null
 --
 -- Index: group_members_pk
 with member as (
     select robot_id, role, joined_at, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
-      from htm.group_members where group_id = $1
+      from htm.group_members where group_id = :group
 ), heir as (
     select robot_id from member
-     where role = 'passive' and alive and robot_id is distinct from $2
+     where role = 'passive' and alive and robot_id is distinct from :except
        and not exists (select from member where role = 'active' and alive)
      order by joined_at, robot_id
      limit 1
@@ -18,5 +18,5 @@ with member as (
 update htm.group_members m
    set role = case when m.robot_id = heir.robot_id then 'active' else 'passive' end
   from heir, htm.robots r
- where m.group_id = $1 and (m.robot_id = heir.robot_id or m.role = 'active') and r.id = m.robot_id
+ where m.group_id = :group and (m.robot_id = heir.robot_id or m.role = 'active') and r.id = m.robot_id
 returning r.name, m.role

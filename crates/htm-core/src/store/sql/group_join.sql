@@ -2,20 +2,20 @@
 -- session from here on. Opens a closed group. Gives the role: the one asked for, else active when no other active
 -- member is alive.
 --
--- $1 bigint group   $2 bigint robot   $3 uuid session   $4 bigint lease in ms   $5 text role, or null
+-- :group bigint   :robot bigint   :session uuid   :lease_ms bigint   :role text or null
 --
 -- Index: robot_groups_pk, group_members_pk
 with opened as (
-    update htm.robot_groups set closed_at = null where id = $1 and closed_at is not null
+    update htm.robot_groups set closed_at = null where id = :group and closed_at is not null
 ), wanted as (
-    select coalesce($5::text, case when exists (
+    select coalesce(:role::text, case when exists (
                select from htm.group_members
-                where group_id = $1 and robot_id <> $2 and role = 'active'
+                where group_id = :group and robot_id <> :robot and role = 'active'
                   and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp()) then 'passive' else 'active' end)
            as role
 )
 insert into htm.group_members (group_id, robot_id, role, session, lease_ms, seen_at, joined_at)
-select $1, $2, role, $3, $4, clock_timestamp(), clock_timestamp() from wanted
+select :group, :robot, role, :session, :lease_ms, clock_timestamp(), clock_timestamp() from wanted
 on conflict on constraint group_members_pk do update
    set (role, session, lease_ms, seen_at, seen_version, joined_at)
      = (excluded.role, excluded.session, excluded.lease_ms, excluded.seen_at, 0, excluded.joined_at)

@@ -1,15 +1,15 @@
 -- Deletes what a group, whose row the caller has locked, remembers of removals that all living members have seen. Who
 -- comes back with less reads all of the memory.
 --
--- $1 bigint group
+-- :group bigint
 --
 -- Index: robot_groups_pk, group_members_pk, group_memory_version_idx
 with gone as (
     delete from htm.group_memory
-     where group_id = $1 and removed_at is not null
+     where group_id = :group and removed_at is not null
        and version <= (select min(seen_version) from htm.group_members
-                        where group_id = $1 and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp())
+                        where group_id = :group and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp())
     returning version
 )
 update htm.robot_groups set pruned_version = greatest(pruned_version, (select max(version) from gone))
- where id = $1 and exists (select from gone)
+ where id = :group and exists (select from gone)

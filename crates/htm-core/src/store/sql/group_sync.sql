@@ -1,16 +1,16 @@
 -- What a member does not have yet of its group's working memory, and how it stands with the group: one row for each
 -- node, or one without a node. Who has seen less than what is kept of removals gets all that there is.
 --
--- $1 bigint group   $2 bigint robot   $3 bigint the version that it has, -1 for none
+-- :group bigint   :robot bigint   :seen bigint the version that it has, -1 for none
 --
 -- Index: robot_groups_pk, group_members_pk, group_memory_version_idx, nodes_pk
-select g.version, g.max_tokens, g.closed_at is not null as closed, $3 < g.pruned_version as complete, b.role, b.session,
+select g.version, g.max_tokens, g.closed_at is not null as closed, :seen < g.pruned_version as complete, b.role, b.session,
        m.node_id as node, m.removed_at is null and n.deleted_at is null as live,
        n.content, n.token_count, n.token_encoding, n.importance, n.source, n.created_at, n.revision,
        m.added_at, m.accessed_at, m.accesses
   from htm.robot_groups g
-  left join htm.group_members b on b.group_id = g.id and b.robot_id = $2
+  left join htm.group_members b on b.group_id = g.id and b.robot_id = :robot
   left join htm.group_memory m on m.group_id = g.id
-                              and m.version > case when $3 < g.pruned_version then -1 else $3 end
+                              and m.version > case when :seen < g.pruned_version then -1 else :seen end
   left join htm.nodes n on n.id = m.node_id
- where g.id = $1
+ where g.id = :group

@@ -1,6 +1,6 @@
 -- Groups with what they have in mind, by namespace and name.
 --
--- $1 text namespace, or null for all   $2 text name, or null for all
+-- :namespace text, or null for all   :name text, or null for all
 --
 -- Index: robot_groups_namespace_name_key, group_memory_pk, nodes_pk
 select g.id, g.namespace, g.name, g.max_tokens, g.version, g.created_at, g.closed_at,
@@ -12,5 +12,5 @@ select g.id, g.namespace, g.name, g.max_tokens, g.version, g.created_at, g.close
       join htm.nodes n on n.id = m.node_id and n.deleted_at is null
      where m.group_id = g.id and m.removed_at is null
   ) m on true
- where ($1::text is null or g.namespace = $1) and ($2::text is null or g.name = $2)
+ where (:namespace::text is null or g.namespace = :namespace) and (:name::text is null or g.name = :name)
  order by g.namespace, g.name

@@ -1,10 +1,10 @@
 -- The robots that made a node, said it again, or have it in mind; by name. None: there is no such live node.
 --
--- $1 bigint node   $2 text[] the namespaces whose robots are named, or null for all
+-- :node bigint   :seen text[] the namespaces whose robots are named, or null for all
 --
 -- Index: nodes_pk, repeats_pk, working_memory_node_idx, robots_pk
 with node as materialized (
-    select id, robot_id from htm.nodes where id = $1 and deleted_at is null
+    select id, robot_id from htm.nodes where id = :node and deleted_at is null
 ), keeper as (
     select robot_id from node
     union
@@ -20,5 +20,5 @@ select r.namespace, r.name as robot, n.robot_id = r.id as made,
   join htm.robots r on r.id = k.robot_id
  cross join node n
   left join htm.repeats p on p.node_id = n.id and p.robot_id = r.id
- where $2::text[] is null or r.namespace = any ($2)
+ where :seen::text[] is null or r.namespace = any (:seen)
  order by r.namespace, r.name

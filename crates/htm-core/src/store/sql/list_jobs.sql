@@ -1,8 +1,8 @@
 -- Jobs with everything that is known of them: dead letters first, then the parked, then those that have failed, then
 -- the rest; the newest of each first. The condition is chosen_jobs.sql.
 --
--- $1 text[] ids or null        $2 text queue or null    $3 text state or null   $4 text namespace or null
--- $5 bigint node or null       $6 text a part of the error or null              $7 bigint how many
+-- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
+-- :error text a part of the error or null   :limit bigint
 --
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, idx_apalis_jobs_fetch_partial
 select j.id, j.job_type as queue,
@@ -31,6 +31,6 @@ select j.id, j.job_type as queue,
           from apalis.jobs j
          where {{chosen}}
          order by place, at desc, chosen_id desc
-         limit $7) chosen
+         limit :limit) chosen
   join apalis.jobs j on j.id = chosen.chosen_id
  order by chosen.place, chosen.at desc, j.id desc

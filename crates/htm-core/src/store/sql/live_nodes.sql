@@ -1,10 +1,9 @@
 -- Which of these nodes are live, and what they are now; the text only of those that are not at the revision given.
 --
--- $1 bigint[] nodes
--- $2 int[]    the revision that the caller knows of each; 0 for none
+-- :nodes bigint[]   :revisions int[] the revision that the caller knows of each; 0 for none
 --
 -- Index: nodes_pk
 select n.id as node, n.revision, case when n.revision <> k.revision then n.content end as content,
        n.token_count, n.token_encoding, n.importance, n.source, n.created_at as happened_at
-  from unnest($1::bigint[], $2::int[]) as k(id, revision)
+  from unnest(:nodes::bigint[], :revisions::int[]) as k(id, revision)
   join htm.nodes n on n.id = k.id and n.deleted_at is null

@@ -1,7 +1,7 @@
 -- Keeps the nodes of tags, or of a change, from being purged, edited or tagged, until the transaction's end: in the order
 -- of their ids, as all who lock several, and before any assignment is touched.
 --
--- $1 text namespace   $2 text[] tags   $3 bigint change, or null
+-- :namespace text   :tags text[]   :change bigint or null
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, tag_change_nodes_pk, nodes_pk
 select count(*)
@@ -10,8 +10,8 @@ select count(*)
          where n.id in (select a.node_id
                           from htm.tags t
                           join htm.node_tags a on a.tag_id = t.id
-                         where t.namespace = $1 and t.path = any ($2)
+                         where t.namespace = :namespace and t.path = any (:tags)
                         union all
-                        select c.node_id from htm.tag_change_nodes c where c.change_id = $3)
+                        select c.node_id from htm.tag_change_nodes c where c.change_id = :change)
          order by n.id
            for key share of n) locked

@@ -1,15 +1,15 @@
 -- The live nodes of a namespace whose text has another in it, letter by letter, upper or lower case; oldest first.
 --
--- $1 text namespace   $2 text the text   $3 text robot whose alone they are, or null: any   $4 bigint how many
+-- :namespace text   :text text   :robot text robot whose alone they are, or null: any   :limit bigint
 --
 -- Index: repeats_pk; nodes_namespace_created_at_idx (every text of the namespace is read)
 select n.id as node, n.revision, r.name as robot, n.created_at,
-       substr(n.content, greatest(1, strpos(lower(n.content), lower($2)) - 30), 100) as excerpt
+       substr(n.content, greatest(1, strpos(lower(n.content), lower(:text)) - 30), 100) as excerpt
   from htm.nodes n
   join htm.robots r on r.id = n.robot_id
- where n.namespace = $1 and n.deleted_at is null
-   and ($3::text is null
-        or (r.name = $3 and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id)))
-   and strpos(lower(n.content), lower($2)) > 0
+ where n.namespace = :namespace and n.deleted_at is null
+   and (:robot::text is null
+        or (r.name = :robot and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id)))
+   and strpos(lower(n.content), lower(:text)) > 0
  order by n.id
- limit $4
+ limit :limit

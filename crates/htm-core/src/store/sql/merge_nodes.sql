@@ -1,23 +1,23 @@
 -- Gives the nodes of robots to another robot of their namespace. What may stand once a robot keeps that, with the other
 -- robot; of contents that both have, only one can: the others may stand beside it.
 --
--- $1 bigint[] robots that give   $2 bigint robot that takes   $3 text their namespace
+-- :from bigint[] robots that give   :into bigint robot that takes   :namespace text, theirs
 --
 -- Index: nodes_namespace_created_at_idx, nodes_duplicate_key
 with given as (
     select id,
            case when duplicate_scope is distinct from robot_id then duplicate_scope
-                when deleted_at is not null then $2::bigint
+                when deleted_at is not null then :into::bigint
                 when row_number() over (partition by content_hash, deleted_at is null,
                                                      duplicate_scope is not distinct from robot_id
                                         order by id) > 1 then null
                 when exists (select from htm.nodes o
-                              where o.namespace = $3 and o.duplicate_scope = $2::bigint
+                              where o.namespace = :namespace and o.duplicate_scope = :into::bigint
                                 and o.content_hash = n.content_hash and o.deleted_at is null) then null
-                else $2::bigint end as duplicate_scope
+                else :into::bigint end as duplicate_scope
       from htm.nodes n
-     where namespace = $3 and robot_id = any ($1)
+     where namespace = :namespace and robot_id = any (:from)
 )
-update htm.nodes n set robot_id = $2::bigint, duplicate_scope = g.duplicate_scope
+update htm.nodes n set robot_id = :into::bigint, duplicate_scope = g.duplicate_scope
   from given g
  where n.id = g.id

@@ -1,17 +1,17 @@
 -- Live nodes whose embedding is said to be done, while the model's store has none of their revision, and no job is
 -- about to make it, and no dead letter says why. {{store}} is the table htm.embeddings_<id>.
 --
--- $1 text model   $2 text its queue
+-- :label text of the model   :queue text
 --
 -- Index: none, all nodes are read; jobs_htm_open_idx
 select n.id as node, n.namespace, n.revision, 'embed' as stage, 'done, but its vector is missing' as why
   from htm.nodes n
  where n.deleted_at is null
    and exists (select from htm.completions c
-                where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = $1)
+                where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
    and not exists (select from {{store}} e where e.node_id = n.id and e.revision = n.revision)
    and not exists (select from apalis.jobs j
-                    where j.job_type like 'htm.%' and j.job_type = $2 and j.status <> 'Done'
+                    where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text
                       and j.metadata -> 'revision' = n.revision::text)

@@ -3,7 +3,7 @@
 --
 -- {{active}} and {{target}} are the stores of both, htm.embeddings_<id>.
 --
--- $1 text the other one's queue   $2 int the priority of a backfill
+-- :queue text the other one's queue   :priority int the priority of a backfill
 --
 -- Index: nodes_pk, embeddings_<id>_pk, jobs_htm_open_idx
 select count(*)
@@ -12,8 +12,8 @@ select count(*)
  where n.deleted_at is null
    and not exists (select from {{target}} t where t.node_id = n.id and t.revision = n.revision)
    and not exists (select from apalis.jobs j
-                    where j.job_type like 'htm.%' and j.job_type = $1 and j.status <> 'Done'
-                      and j.status in ('Pending', 'Running') and j.priority > $2 and not j.metadata ? 'parked'
+                    where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
+                      and j.status in ('Pending', 'Running') and j.priority > :priority and not j.metadata ? 'parked'
                       and j.run_at > now() - interval '60 seconds'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text

@@ -3,14 +3,14 @@
 --
 -- The nodes are locked before (lock_tagged_nodes.sql), in a statement of its own: this one sees what they have now.
 --
--- $1 bigint change   $2 text namespace   $3 text[] tags that go   $4 text[] where the nodes of each go
+-- :change bigint   :namespace text   :from text[] tags that go   :to text[] where the nodes of each go
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, node_tags_pk
 with move as (
     select f.id as from_id, f.path as from_path, t.id as to_id, t.path as to_path
-      from unnest($3::text[], $4::text[]) m(from_path, to_path)
-      join htm.tags f on f.namespace = $2 and f.path = m.from_path
-      join htm.tags t on t.namespace = $2 and t.path = m.to_path
+      from unnest(:from::text[], :to::text[]) m(from_path, to_path)
+      join htm.tags f on f.namespace = :namespace and f.path = m.from_path
+      join htm.tags t on t.namespace = :namespace and t.path = m.to_path
 ), gone as (
     delete from htm.node_tags a
      using move m
@@ -35,16 +35,16 @@ with move as (
     returning nt.*
 ), logged as (
     insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
-    select $1, g.namespace, g.node_id, g.from_path, false,
+    select :change, g.namespace, g.node_id, g.from_path, false,
            jsonb_build_object('origin', g.origin, 'model', g.model, 'prompt_version', g.prompt_version,
                               'confidence', g.confidence, 'created_at', g.created_at)
       from gone g
     union all
-    select $1, p.namespace, p.node_id, b.to_path, true, to_jsonb(p) - '{namespace,node_id,tag_id}'::text[]
+    select :change, p.namespace, p.node_id, b.to_path, true, to_jsonb(p) - '{namespace,node_id,tag_id}'::text[]
       from put p
       join best b on b.node_id = p.node_id and b.to_id = p.tag_id
     union all
-    select $1, p.namespace, p.node_id, b.to_path, false, to_jsonb(t) - '{namespace,node_id,tag_id}'::text[]
+    select :change, p.namespace, p.node_id, b.to_path, false, to_jsonb(t) - '{namespace,node_id,tag_id}'::text[]
       from put p
       join best b on b.node_id = p.node_id and b.to_id = p.tag_id
       join there t on t.node_id = p.node_id and t.tag_id = p.tag_id

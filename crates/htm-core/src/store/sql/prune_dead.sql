@@ -2,16 +2,16 @@
 -- forgotten or edited, or has its result by another job. One that says why a live node lacks its result stays, else the
 -- node would be stranded. Returns how many were deleted and the last that was looked at, or null at the end.
 --
--- $1 bigint for how long they have been dead at least, ms   $2 text queue
--- $3 timestamptz and $4 text: the last that was looked at before, or null
+-- :age_ms bigint for which they have been dead, at least   :queue text
+-- :died_at timestamptz and :id text: the last that was looked at before, or null
 --
 -- Index: jobs_htm_dead_idx, nodes_pk, completions_pk, jobs_pkey
 with looked_at as materialized (
     select id, metadata, done_at
       from apalis.jobs
-     where job_type = $2 and status = 'Killed' and status in ('Killed', 'Failed') -- the index's
-       and done_at <= now() - $1 * interval '1 millisecond'
-       and done_at >= coalesce($3::timestamptz, '-infinity') and ($4::text is null or (done_at, id) > ($3, $4))
+     where job_type = :queue and status = 'Killed' and status in ('Killed', 'Failed') -- the index's
+       and done_at <= now() - :age_ms * interval '1 millisecond'
+       and done_at >= coalesce(:died_at::timestamptz, '-infinity') and (:id::text is null or (done_at, id) > (:died_at, :id))
      order by done_at, id
      limit 2000
 ), deleted as (
@@ -28,10 +28,10 @@ with looked_at as materialized (
                                      and not exists (
                                          select from htm.completions c
                                           where c.node_id = n.id and c.revision = n.revision
-                                            and case when $2 = 'htm.tag' then c.stage = 'tag'
+                                            and case when :queue = 'htm.tag' then c.stage = 'tag'
                                                      else c.stage = 'embed'
                                                           and c.model = (select label from htm.embedding_models
-                                                                          where queue = $2) end))
+                                                                          where queue = :queue) end))
                               for update of j skip locked))
     returning 1
 )

@@ -1,7 +1,7 @@
 -- Every queue that has jobs or whose model is registered: what it holds, what holds it back, who works on it.
 -- Reads every job once: at a million, under a second.
 --
--- $1 text the model that tags, as long as no worker says which   $2 int the priority of a backfill
+-- :tag_model text the model that tags, as long as no worker says which   :backfill int the priority of a backfill
 --
 -- Index: none for the jobs; idx_apalis_workers_worker_type
 with known as (
@@ -10,7 +10,7 @@ with known as (
     select 'htm.embed', null where not exists (select from htm.embedding_models where queue = 'htm.embed')
     union all
     select 'htm.tag', coalesce((select split_part(layers, ' ', 3) from apalis.workers
-                                 where worker_type = 'htm.tag' order by last_seen desc limit 1), $1::text)
+                                 where worker_type = 'htm.tag' order by last_seen desc limit 1), :tag_model::text)
 ), counted as (
     select job_type as queue,
            count(*) filter (where status = 'Pending') as pending,
@@ -19,7 +19,7 @@ with known as (
            count(*) filter (where status = 'Running') as running,
            count(*) filter (where status = 'Done') as done,
            count(*) filter (where status = 'Killed') as dead,
-           count(*) filter (where status in ('Pending', 'Running') and priority = $2) as backfill,
+           count(*) filter (where status in ('Pending', 'Running') and priority = :backfill) as backfill,
            min(run_at) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as oldest
       from apalis.jobs
      where job_type like 'htm.%'

@@ -1,11 +1,11 @@
 -- Registers robots that are not registered, and locks those that are against their removal; gives how many are neither:
 -- they were registered or removed while this ran, and the caller runs it again.
 --
--- $1 text[] namespaces   $2 text[] names
+-- :namespaces text[]   :names text[]
 --
 -- Index: robots_namespace_name_key
 with wanted as (
-    select distinct namespace, name from unnest($1::text[], $2::text[]) as u(namespace, name)
+    select distinct namespace, name from unnest(:namespaces::text[], :names::text[]) as u(namespace, name)
 ), registered as (
     insert into htm.robots (namespace, name, last_active)
     select namespace, name, now() from wanted order by namespace, name

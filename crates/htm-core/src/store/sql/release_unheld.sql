@@ -1,10 +1,10 @@
 -- Gives back the jobs that stand in a worker's name although the worker does not hold them: the claim was
 -- committed, but its answer was lost with the connection. The attempt is not charged.
 --
--- $1 text worker   $2 text[] ids that it holds
+-- :worker text   :held text[] ids that it holds
 --
 -- Index: idx_apalis_jobs_lock_by
 update apalis.jobs
    set status = 'Pending', attempts = greatest(attempts - 1, 0), lock_by = null, lock_at = null
- where lock_by = $1 and status = 'Running' and id <> all ($2::text[])
+ where lock_by = :worker and status = 'Running' and id <> all (:held::text[])
 returning id

@@ -2,13 +2,13 @@
 --
 -- A node that is edited or forgotten at this moment is waited for, and then left out.
 --
--- $1 text[]   namespaces    $2 text[]  robot names    $3 bytea[] SHA-256 of each content
--- $4 bigint[] where each content may stand once: 0 in its namespace, -1 among its robot's
+-- :namespaces text[]   :robots text[], names   :hashes bytea[] SHA-256 of each content
+-- :scopes bigint[] where each content may stand once: 0 in its namespace, -1 among its robot's
 --
 -- Index: robots_namespace_name_key, nodes_duplicate_key, nodes_pk, repeats_pk
 with item as materialized (
     select u.ord, u.namespace, u.content_hash, r.id as robot_id, case u.scope when -1 then r.id else u.scope end as scope
-      from unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) with ordinality
+      from unnest(:namespaces::text[], :robots::text[], :hashes::bytea[], :scopes::bigint[]) with ordinality
         as u(namespace, robot, content_hash, scope, ord)
       join htm.robots r on r.namespace = u.namespace and r.name = u.robot
 ), found as materialized (

@@ -5,13 +5,13 @@
 -- A job whose attempts are used up is a dead letter only when its worker held nothing else, or when it has been lost as
 -- often as no accident explains. Else it gets another attempt: which of the jobs ended the worker is not known.
 --
--- $1 text[] workers   $2 timestamptz[] when each was last seen
--- $3 bigint the longest wait after the first attempt, ms   $4 bigint the longest wait, ms
+-- :workers text[]   :last_seen timestamptz[] when each was last seen
+-- :base_ms bigint the longest wait after the first attempt   :cap_ms bigint the longest wait
 --
 -- Index: workers_pkey, idx_apalis_jobs_lock_by
 with lost_worker as (
     select w.id
-      from unnest($1::text[], $2::timestamptz[]) as u(id, last_seen)
+      from unnest(:workers::text[], :last_seen::timestamptz[]) as u(id, last_seen)
       join apalis.workers w on w.id = u.id and w.last_seen = u.last_seen
        for share of w skip locked -- one that renews its lease at this moment is not lost
 ), lost as (
@@ -27,7 +27,7 @@ with lost_worker as (
                     or not exists (select from apalis.jobs o
                                     where o.lock_by = lost.lock_by and o.status = 'Running' and o.id <> lost.id)) as dead,
            -- One jitter for all: what was lost together comes back together, and is claimed in few batches.
-           least($4, $3 * power(2, least(attempts - 1, 20))) * (select random()) * interval '1 millisecond' as wait
+           least(:cap_ms, :base_ms * power(2, least(attempts - 1, 20))) * (select random()) * interval '1 millisecond' as wait
       from lost
 )
 update apalis.jobs j

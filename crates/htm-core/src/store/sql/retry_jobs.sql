@@ -1,8 +1,8 @@
 -- Makes jobs due again as if they were new. Those whose node was forgotten or edited since are left as they are: there
 -- is nothing to do for them. The condition is chosen_jobs.sql.
 --
--- $1 text[] ids or null    $2 text queue or null    $3 text state or null   $4 text namespace or null
--- $5 bigint node or null   $6 text a part of the error or null
+-- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
+-- :error text a part of the error or null
 --
 -- Returns how many were made due and how many were left. What ran or is done meanwhile is neither.
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk

@@ -1,11 +1,12 @@
 -- Robots with what they have done, by namespace and name. Reads all nodes of the namespace once, also for one robot:
 -- an index by robot would cost each write more than this costs now and then.
 --
--- $1 text namespace, or null for all   $2 text name, or null for all
+-- :namespace text, or null for all   :name text, or null for all
 --
 -- Index: robots_namespace_name_key, nodes_namespace_created_at_idx, working_memory_pk, group_members_robot_idx
 with robot as materialized (
-    select * from htm.robots where ($1::text is null or namespace = $1) and ($2::text is null or name = $2)
+    select * from htm.robots
+     where (:namespace::text is null or namespace = :namespace) and (:name::text is null or name = :name)
 ), written as (
     select robot_id,
            count(*) filter (where deleted_at is null) as nodes,
@@ -14,8 +15,8 @@ with robot as materialized (
            min(created_at) filter (where deleted_at is null) as first_memory,
            max(created_at) filter (where deleted_at is null) as last_memory
       from htm.nodes
-     where ($1::text is null or namespace = $1)
-       and ($2::text is null or robot_id = any (array(select id from robot)))
+     where (:namespace::text is null or namespace = :namespace)
+       and (:name::text is null or robot_id = any (array(select id from robot)))
      group by robot_id
 ), repeated as (
     select robot_id, sum(count) as repeats from htm.repeats

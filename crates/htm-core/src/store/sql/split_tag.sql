@@ -1,7 +1,7 @@
 -- Enqueues the nodes of a tag to be tagged again, behind every live job, and writes down that they have it. A job that
 -- waits will do that anyway; one that runs may have read the tags before.
 --
--- $1 bigint change   $2 text namespace   $3 text the tag   $4 text model   $5 int max attempts   $6 int priority
+-- :change bigint   :namespace text   :tag text   :model text   :max_attempts int   :priority int
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
 with tagged as materialized (
@@ -9,10 +9,10 @@ with tagged as materialized (
       from htm.tags t
       join htm.node_tags a on a.tag_id = t.id
       join htm.nodes n on n.id = a.node_id
-     where t.namespace = $2 and t.path = $3
+     where t.namespace = :namespace and t.path = :tag
 ), logged as (
     insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
-    select $1, t.namespace, t.node_id, $3, false,
+    select :change, t.namespace, t.node_id, :tag, false,
            to_jsonb(t) - '{namespace,node_id,tag_id,revision,deleted_at}'::text[]
       from tagged t
 ), job as (
@@ -20,9 +20,9 @@ with tagged as materialized (
                              metadata, idempotency_key)
     select apalis.generate_ulid(), 'htm.tag',
            convert_to(json_build_object('v', 1, 'node', t.node_id, 'revision', t.revision)::text, 'UTF8'),
-           'Pending', 0, $5, now(), $6,
+           'Pending', 0, :max_attempts, now(), :priority,
            hstore(array['namespace', t.namespace, 'node', t.node_id::text, 'revision', t.revision::text]),
-           concat_ws('/', t.node_id, t.revision, 'split-' || $1, $4)
+           concat_ws('/', t.node_id, t.revision, 'split-' || :change, :model)
       from tagged t
      where t.deleted_at is null
        and not exists (select from apalis.jobs j

@@ -1,11 +1,11 @@
 -- How far the live nodes are: by each embedding model in use, and with tags. One pass over the completions, joined with
 -- the nodes by hash (at a million nodes two or three seconds), and one over the jobs that are not done.
 --
--- $1 text namespace, or null for all
+-- :namespace text, or null for all
 --
 -- Index: completions_model_idx, nodes_namespace_created_at_idx for a small namespace; jobs_htm_open_idx
 with node as materialized (
-    select id, revision from htm.nodes where deleted_at is null and ($1::text is null or namespace = $1)
+    select id, revision from htm.nodes where deleted_at is null and (:namespace::text is null or namespace = :namespace)
 ), embedded as (
     select c.model, count(*) as done
       from htm.completions c
@@ -24,7 +24,7 @@ with node as materialized (
            count(*) filter (where status = 'Running') as running,
            count(*) filter (where status in ('Killed', 'Failed')) as dead
       from apalis.jobs
-     where job_type like 'htm.%' and status <> 'Done' and ($1::text is null or metadata -> 'namespace' = $1)
+     where job_type like 'htm.%' and status <> 'Done' and (:namespace::text is null or metadata -> 'namespace' = :namespace)
      group by job_type
 ), stage as (
     select 1 as place, id, 'embed' as stage, label as model, queue, coalesce(e.done, 0) as done

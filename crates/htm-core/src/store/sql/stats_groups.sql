@@ -1,6 +1,6 @@
 -- What open groups have in mind, the fullest first. Costs what their working memories hold.
 --
--- $1 text namespace, or null for all   $2 bigint how many groups
+-- :namespace text, or null for all   :top bigint how many groups
 --
 -- Index: group_memory_pk, group_members_pk, nodes_pk
 select g.namespace, g.name as "group", b.members, b.active, m.nodes, m.tokens, g.max_tokens,
@@ -16,6 +16,6 @@ select g.namespace, g.name as "group", b.members, b.active, m.nodes, m.tokens, g
       from htm.group_memory m
       join htm.nodes n on n.id = m.node_id and n.deleted_at is null
      where m.group_id = g.id and m.removed_at is null) m
- where ($1::text is null or g.namespace = $1) and g.closed_at is null
+ where (:namespace::text is null or g.namespace = :namespace) and g.closed_at is null
  order by m.tokens desc, g.namespace, g.name
- limit $2
+ limit :top

@@ -1,7 +1,7 @@
 -- The nodes, counted: all together, by namespace, by robot and by type, those with the most first.
 -- One parallel pass over the nodes of the scope, at a million a second or two; the rest works on its groups.
 --
--- $1 text namespace, or null for all   $2 bigint how many of each kind
+-- :namespace text, or null for all   :top bigint how many of each kind
 --
 -- Index: nodes_namespace_created_at_idx for a small namespace, else none
 with counted as materialized (
@@ -17,7 +17,7 @@ with counted as materialized (
            count(*) filter (where deleted_at is null and created_at > now() - interval '30 days'
                                   and created_at <= now() - interval '7 days') as month
       from htm.nodes
-     where $1::text is null or namespace = $1
+     where :namespace::text is null or namespace = :namespace
      group by namespace, robot_id, type
 ), grouped as (
     select case grouping(namespace, robot_id, type)
@@ -40,5 +40,5 @@ select g.kind, g.namespace, case g.kind when 'robot' then r.name when 'namespace
        g.distinct_groups
   from ranked g
   left join htm.robots r on r.id = g.robot_id
- where g.place <= $2
+ where g.place <= :top
  order by g.kind, g.place

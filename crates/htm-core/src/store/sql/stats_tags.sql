@@ -1,18 +1,18 @@
 -- The tags with the most live nodes, and how many tags have any. Counts the assignments in the index (three million in
 -- a second) and takes off those of forgotten nodes, so that no live node is read.
 --
--- $1 text namespace, or null for all   $2 bigint how many
+-- :namespace text, or null for all   :top bigint how many
 --
 -- Index: node_tags_tag_idx, nodes_deleted_at_idx, node_tags_pk
 with tag as (
-    select id, namespace, path from htm.tags where $1::text is null or namespace = $1
+    select id, namespace, path from htm.tags where :namespace::text is null or namespace = :namespace
 ), counted as (
     select tag_id, count(*) as nodes from htm.node_tags group by tag_id
 ), forgotten as (
     select a.tag_id, count(*) as nodes
       from htm.nodes n
       join htm.node_tags a on a.node_id = n.id
-     where n.deleted_at is not null and ($1::text is null or n.namespace = $1)
+     where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
      group by a.tag_id
 )
 select t.namespace, t.path, c.nodes - coalesce(f.nodes, 0) as nodes, count(*) over () as tags
@@ -21,4 +21,4 @@ select t.namespace, t.path, c.nodes - coalesce(f.nodes, 0) as nodes, count(*) ov
   left join forgotten f on f.tag_id = t.id
  where c.nodes > coalesce(f.nodes, 0)
  order by nodes desc, t.namespace, t.path
- limit $2
+ limit :top

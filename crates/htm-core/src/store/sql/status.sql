@@ -1,7 +1,7 @@
 -- What stands for each stage of a node: its completion, and its job that is not done; embeddings by the model that
 -- recall asks. While there is no completion, the last former revision that had one: its result stands in.
 --
--- $1 bigint node
+-- :node bigint
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx
 select s.stage,
@@ -25,5 +25,5 @@ select s.stage,
   left join lateral (select max(c.revision) as revision from htm.completions c
                       where c.node_id = n.id and c.revision < n.revision and c.stage = s.stage
                         and (m.label is null or c.model = m.label)) former on true
- where n.id = $1 and n.deleted_at is null
+ where n.id = :node and n.deleted_at is null
  order by s.place

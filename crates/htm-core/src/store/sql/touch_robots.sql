@@ -1,12 +1,12 @@
 -- Writes when robots were seen last. Not more than once a minute a robot, whatever processes see it; a robot that
 -- somebody else is writing at this moment is left to them.
 --
--- $1 text[] namespaces   $2 text[] names   $3 bigint[] milliseconds since each was seen
+-- :namespaces text[]   :names text[]   :ago_ms bigint[] milliseconds since each was seen
 --
 -- Index: robots_namespace_name_key, robots_pk
 with seen as (
     select r.id, now() - u.ago_ms * interval '1 millisecond' as at
-      from unnest($1::text[], $2::text[], $3::bigint[]) as u(namespace, name, ago_ms)
+      from unnest(:namespaces::text[], :names::text[], :ago_ms::bigint[]) as u(namespace, name, ago_ms)
       join htm.robots r on r.namespace = u.namespace and r.name = u.name
      order by r.id
        for no key update of r skip locked

@@ -1,12 +1,12 @@
 -- Which namespaces no node was ever written to, and up to three of those that there are, the most alike first. Where all
 -- are known, the others are not looked for; else each costs a step in the index.
 --
--- $1 text[] namespaces   $2 text[] those that may be named, or null: any
+-- :namespaces text[]   :visible text[] those that may be named, or null: any
 --
 -- Index: nodes_namespace_created_at_idx
 with recursive asked as materialized (
     select distinct u.namespace
-      from unnest($1::text[]) u(namespace)
+      from unnest(:namespaces::text[]) u(namespace)
      where not exists (select from htm.nodes n where n.namespace = u.namespace)
 ), there as (
     select (select min(n.namespace) from htm.nodes n) as namespace where exists (select from asked)
@@ -18,7 +18,7 @@ with recursive asked as materialized (
 select a.namespace,
        array(select t.namespace
                from there t
-              where t.namespace is not null and ($2::text[] is null or t.namespace = any ($2))
+              where t.namespace is not null and (:visible::text[] is null or t.namespace = any (:visible))
               order by similarity(t.namespace, a.namespace) desc, t.namespace
               limit 3) as nearest
   from asked a

@@ -1,13 +1,13 @@
 -- How many jobs split_tag.sql would make.
 --
--- $1 text namespace   $2 text the tag
+-- :namespace text   :tag text
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx
 select count(*)
   from htm.tags t
   join htm.node_tags a on a.tag_id = t.id
   join htm.nodes n on n.id = a.node_id
- where t.namespace = $1 and t.path = $2 and n.deleted_at is null
+ where t.namespace = :namespace and t.path = :tag and n.deleted_at is null
    and not exists (select from apalis.jobs j
                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's

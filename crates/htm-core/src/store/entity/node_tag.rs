@@ -1,0 +1,37 @@
+//! Which node has which tag.
+
+use sea_orm::entity::prelude::*;
+
+use crate::model::id::NodeId;
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(schema_name = "htm", table_name = "node_tags")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) namespace: String,
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) node_id: NodeId,
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) tag_id: i64,
+    pub(crate) origin: String,
+    pub(crate) model: Option<String>,
+    pub(crate) prompt_version: Option<String>,
+    pub(crate) confidence: Option<f32>,
+    pub(crate) created_at: ChronoDateTimeUtc,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub(crate) enum Relation {
+    #[sea_orm(belongs_to = "super::node::Entity", from = "Column::NodeId", to = "super::node::Column::Id")]
+    Node,
+    #[sea_orm(belongs_to = "super::tag::Entity", from = "Column::TagId", to = "super::tag::Column::Id")]
+    Tag,
+}
+
+impl Related<super::tag::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Tag.def()
+    }
+}
+
+impl ActiveModelBehavior for ActiveModel {}

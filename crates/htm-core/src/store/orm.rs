@@ -1,0 +1,87 @@
+//! Where statements run, for sqlx and for sea-orm: sea-orm's own transactions cannot be those that are open already.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr, Statement};
+use sea_query_sqlx::SqlxValues;
+use sqlx::postgres::Postgres;
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Transaction};
+use tokio::sync::Mutex;
+
+/// Any connection of a pool, or a given one.
+pub(crate) enum Db<'c> {
+    Pool(&'c PgPool),
+    /// sea-orm shares what it runs on; nobody ever waits for the lock.
+    Connection(Mutex<&'c mut PgConnection>),
+}
+
+/// A place for entities to run their statements on.
+pub(crate) fn on<'c>(db: impl Into<Db<'c>>) -> Db<'c> {
+    db.into()
+}
+
+impl<'c> From<&'c PgPool> for Db<'c> {
+    fn from(pool: &'c PgPool) -> Self {
+        Self::Pool(pool)
+    }
+}
+
+impl<'c> From<&'c mut PgConnection> for Db<'c> {
+    fn from(connection: &'c mut PgConnection) -> Self {
+        Self::Connection(Mutex::new(connection))
+    }
+}
+
+impl<'c> From<&'c mut Transaction<'_, Postgres>> for Db<'c> {
+    fn from(tx: &'c mut Transaction<'_, Postgres>) -> Self {
+        Self::from(&mut **tx)
+    }
+}
+
+/// Runs a query, by a method of sqlx.
+macro_rules! run {
+    ($db:expr, $statement:expr, $method:ident) => {{
+        let query = query($statement);
+        match $db {
+            Db::Pool(pool) => query.$method(*pool).await,
+            Db::Connection(connection) => query.$method(&mut **connection.lock().await).await,
+        }
+        .map_err(failed)
+    }};
+}
+
+#[async_trait]
+impl ConnectionTrait for Db<'_> {
+    fn get_database_backend(&self) -> DbBackend {
+        DbBackend::Postgres
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        run!(self, statement, execute).map(Into::into)
+    }
+
+    /// Prepared all the same: nobody runs several statements at once this way.
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        self.execute_raw(Statement::from_string(DbBackend::Postgres, sql)).await
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        run!(self, statement, fetch_optional).map(|row| row.map(Into::into))
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        run!(self, statement, fetch_all).map(|rows| rows.into_iter().map(Into::into).collect())
+    }
+}
+
+/// The text is sea-query's, which puts no value into it.
+fn query(statement: Statement) -> Query<'static, Postgres, SqlxValues> {
+    let values = statement.values.map_or_else(Default::default, |values| values.0);
+    sqlx::query_with(AssertSqlSafe(statement.sql), SqlxValues(sea_orm::Values(values)))
+}
+
+fn failed(error: sqlx::Error) -> DbErr {
+    DbErr::Query(RuntimeErr::SqlxError(Arc::new(error)))
+}

@@ -1,0 +1,101 @@
+//! sea-orm's entities say what the schema says: the same columns, of the same types, null where they can be.
+
+use std::collections::BTreeSet;
+
+use htm_tests::TestDatabase;
+use sea_orm::{ColumnTrait, ColumnType, EntityTrait, IdenStatic, Iterable};
+
+/// What the files of the entities name of their own crate.
+mod model {
+    pub(crate) mod id {
+        pub(crate) use htm_core::{GroupId, NodeId, RobotId};
+    }
+}
+
+/// They are private to the library: their files are compiled here once more.
+#[allow(dead_code, unused_imports)]
+#[path = "../../crates/htm-core/src/store/entity"]
+mod entity {
+    pub(crate) mod backfill;
+    pub(crate) mod budget;
+    pub(crate) mod embedding_model;
+    pub(crate) mod group;
+    pub(crate) mod group_member;
+    pub(crate) mod group_memory;
+    pub(crate) mod lexeme_statistic;
+    pub(crate) mod namespace_statistic;
+    pub(crate) mod node;
+    pub(crate) mod node_tag;
+    pub(crate) mod paused_queue;
+    pub(crate) mod provider;
+    pub(crate) mod repeat;
+    pub(crate) mod robot;
+    pub(crate) mod tag;
+    pub(crate) mod tag_change;
+    pub(crate) mod tag_change_name;
+    pub(crate) mod tag_synonym;
+}
+
+/// A column's name, its type, and whether it can be null.
+type Column = (String, String, bool);
+
+#[tokio::test]
+async fn entities_are_the_tables() {
+    let db = TestDatabase::new().await;
+    let mut count = 0;
+    macro_rules! check_each {
+        ($($name:ident)*) => {$(
+            check::<entity::$name::Entity>(&db).await;
+            count += 1;
+        )*};
+    }
+    check_each!(backfill budget embedding_model group group_member group_memory lexeme_statistic namespace_statistic);
+    check_each!(node node_tag paused_queue provider repeat robot tag tag_change tag_change_name tag_synonym);
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
+    assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");
+}
+
+async fn check<E: EntityTrait>(db: &TestDatabase) {
+    let entity = E::default();
+    let table = format!("{}.{}", entity.schema_name().unwrap_or_default(), entity.table_name());
+    let column = |column: E::Column| {
+        let definition = column.def();
+        (column.as_str().to_owned(), type_name(definition.get_column_type()), definition.is_null())
+    };
+    let columns: BTreeSet<Column> = E::Column::iter().map(column).collect();
+    assert_eq!(columns, in_database(db, &table).await, "{table}");
+}
+
+/// What PostgreSQL calls a type.
+fn type_name(of: &ColumnType) -> String {
+    match of {
+        ColumnType::Array(of) => format!("{}[]", type_name(of)),
+        ColumnType::BigInteger => "bigint".into(),
+        ColumnType::Integer => "integer".into(),
+        ColumnType::Float => "real".into(),
+        ColumnType::Double => "double precision".into(),
+        ColumnType::Boolean => "boolean".into(),
+        ColumnType::String(_) => "text".into(),
+        ColumnType::VarBinary(_) => "bytea".into(),
+        ColumnType::Json | ColumnType::JsonBinary => "jsonb".into(),
+        ColumnType::Uuid => "uuid".into(),
+        ColumnType::Date => "date".into(),
+        ColumnType::TimestampWithTimeZone => "timestamp with time zone".into(),
+        other => panic!("which type of PostgreSQL is {other:?}?"),
+    }
+}
+
+/// What a table has but for what is computed of it.
+async fn in_database(db: &TestDatabase, table: &str) -> BTreeSet<Column> {
+    let columns: Vec<Column> = sqlx::query_as(
+        "select attname::text, format_type(atttypid, atttypmod), not attnotnull
+           from pg_attribute
+          where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''",
+    )
+    .bind(table)
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    assert!(!columns.is_empty(), "{table}");
+    columns.into_iter().collect()
+}
