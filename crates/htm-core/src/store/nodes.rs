@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use ulid::Ulid;
 
@@ -65,7 +66,7 @@ pub(crate) async fn insert_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
     insertion: &Insertion,
-) -> Result<Vec<Option<NodeId>>, sqlx::Error> {
+) -> Result<Vec<Option<NodeId>>> {
     let column = |of: fn(&crate::model::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
         nodes.iter().map(|node| of(node.memory).as_deref()).collect()
     };
@@ -74,35 +75,34 @@ pub(crate) async fn insert_in_tx(
         sqlx::raw_sql("set local enable_nestloop = off").execute(&mut *connection).await?;
     }
     let job_ids = || nodes.iter().map(|_| Ulid::new().to_string()).collect::<Vec<_>>();
-    let sql = if bulk {
-        concat!(include_str!("sql/remember.sql"), "-- in bulk")
-    } else {
-        include_str!("sql/remember.sql")
+    let statement = match bulk {
+        true => sql!(concat!(include_str!("sql/remember.sql"), "/* in bulk */")),
+        false => sql!(include_str!("sql/remember.sql")),
     };
-    let written: Vec<(i64, NodeId)> = sqlx::query_as(sql)
-        .bind(nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| node.robot).collect::<Vec<_>>())
-        .bind(column(|memory| &memory.key))
-        .bind(nodes.iter().map(|node| node.memory.content.as_str()).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| node.content_hash.to_vec()).collect::<Vec<_>>())
-        .bind(column(|memory| &memory.speaker))
-        .bind(column(|memory| &memory.session))
-        .bind(nodes.iter().map(|node| node.memory.seq).collect::<Vec<_>>())
-        .bind(column(|memory| &memory.source))
-        .bind(column(|memory| &memory.kind))
-        .bind(nodes.iter().map(|node| node.memory.importance).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| node.token_count).collect::<Vec<_>>())
-        .bind(insertion.token_encoding)
-        .bind(nodes.iter().map(|node| node.language).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| sqlx::types::Json(&node.memory.metadata)).collect::<Vec<_>>())
-        .bind(nodes.iter().map(|node| node.memory.at).collect::<Vec<Option<DateTime<Utc>>>>())
-        .bind(job_ids())
-        .bind(job_ids())
-        .bind(&insertion.embedding_model)
-        .bind(&insertion.tag_model)
-        .bind(insertion.max_attempts)
-        .bind(nodes.iter().map(|node| node.priority).collect::<Vec<_>>())
-        .bind(scopes(nodes))
+    let written: Vec<(i64, NodeId)> = statement
+        .bind("namespaces", nodes.iter().map(|node| node.namespace).collect::<Vec<_>>())?
+        .bind("robots", nodes.iter().map(|node| node.robot).collect::<Vec<_>>())?
+        .bind("keys", column(|memory| &memory.key))?
+        .bind("contents", nodes.iter().map(|node| node.memory.content.as_str()).collect::<Vec<_>>())?
+        .bind("hashes", nodes.iter().map(|node| node.content_hash.to_vec()).collect::<Vec<_>>())?
+        .bind("speakers", column(|memory| &memory.speaker))?
+        .bind("sessions", column(|memory| &memory.session))?
+        .bind("seqs", nodes.iter().map(|node| node.memory.seq).collect::<Vec<_>>())?
+        .bind("sources", column(|memory| &memory.source))?
+        .bind("types", column(|memory| &memory.kind))?
+        .bind("importances", nodes.iter().map(|node| node.memory.importance).collect::<Vec<_>>())?
+        .bind("token_counts", nodes.iter().map(|node| node.token_count).collect::<Vec<_>>())?
+        .bind("token_encoding", insertion.token_encoding)?
+        .bind("languages", nodes.iter().map(|node| node.language).collect::<Vec<_>>())?
+        .bind("metadata", nodes.iter().map(|node| Json(&node.memory.metadata)).collect::<Vec<_>>())?
+        .bind("times", nodes.iter().map(|node| node.memory.at).collect::<Vec<Option<DateTime<Utc>>>>())?
+        .bind("embed_jobs", job_ids())?
+        .bind("tag_jobs", job_ids())?
+        .bind("embedding_model", &insertion.embedding_model)?
+        .bind("tag_model", &insertion.tag_model)?
+        .bind("max_attempts", insertion.max_attempts)?
+        .bind("priorities", nodes.iter().map(|node| node.priority).collect::<Vec<_>>())?
+        .bind("scopes", scopes(nodes))?
         .fetch_all(&mut *connection)
         .await?;
     if bulk {
@@ -124,33 +124,33 @@ pub(crate) async fn insert_one(
     insertion: &Insertion,
 ) -> Result<Option<NodeId>> {
     let memory = node.memory;
-    Ok(sqlx::query_scalar(include_str!("sql/remember_one.sql"))
-        .bind(node.namespace)
-        .bind(node.robot)
-        .bind(&memory.key)
-        .bind(&memory.content)
-        .bind(&node.content_hash[..])
-        .bind(&memory.speaker)
-        .bind(&memory.session)
-        .bind(memory.seq)
-        .bind(&memory.source)
-        .bind(&memory.kind)
-        .bind(memory.importance)
-        .bind(node.token_count)
-        .bind(insertion.token_encoding)
-        .bind(node.language)
-        .bind(sqlx::types::Json(&memory.metadata))
-        .bind(memory.at)
-        .bind(Ulid::new().to_string())
-        .bind(Ulid::new().to_string())
-        .bind(&insertion.embedding_model)
-        .bind(&insertion.tag_model)
-        .bind(insertion.max_attempts)
-        .bind(node.priority)
-        .bind(node.duplicate_scope.map(DuplicateScope::as_parameter))
-        .bind(robot)
-        .fetch_optional(connection)
-        .await?)
+    sql!(include_str!("sql/remember_one.sql"))
+        .bind("namespace", node.namespace)?
+        .bind("robot", node.robot)?
+        .bind("robot_id", robot)?
+        .bind("key", &memory.key)?
+        .bind("content", &memory.content)?
+        .bind("hash", &node.content_hash[..])?
+        .bind("speaker", &memory.speaker)?
+        .bind("session", &memory.session)?
+        .bind("seq", memory.seq)?
+        .bind("source", &memory.source)?
+        .bind("type", &memory.kind)?
+        .bind("importance", memory.importance)?
+        .bind("token_count", node.token_count)?
+        .bind("token_encoding", insertion.token_encoding)?
+        .bind("language", node.language)?
+        .bind("metadata", Json(&memory.metadata))?
+        .bind("time", memory.at)?
+        .bind("embed_job", Ulid::new().to_string())?
+        .bind("tag_job", Ulid::new().to_string())?
+        .bind("embedding_model", &insertion.embedding_model)?
+        .bind("tag_model", &insertion.tag_model)?
+        .bind("max_attempts", insertion.max_attempts)?
+        .bind("priority", node.priority)?
+        .bind("scope", node.duplicate_scope.map(DuplicateScope::as_parameter))?
+        .fetch_optional_scalar(connection)
+        .await
 }
 
 /// Those of the names that are text search configurations, written as the cast to regconfig takes them.

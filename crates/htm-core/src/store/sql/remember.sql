@@ -3,25 +3,25 @@
 -- An item whose key is taken, whose content stands already where it may stand once, or whose robot is not registered,
 -- is left out: the caller sees which `ord` did not come back and asks why.
 --
--- $1  text[]        namespaces            $2  text[]   robot names          $3  text[]  keys or null
--- $4  text[]        contents              $5  bytea[]  SHA-256 of each      $6  text[]  speakers or null
--- $7  text[]        sessions or null      $8  int[]    seqs or null         $9  text[]  sources or null
--- $10 text[]        types or null         $11 real[]   importances          $12 int[]   token counts
--- $13 text          token encoding        $14 text[]   languages            $15 jsonb[] metadata
--- $16 timestamptz[] times or null = now   $17 text[]   job ids, embed       $18 text[]  job ids, tag
--- $19 text          embedding model, as long as none is registered
--- $20 text          tag model             $21 int      max attempts
--- $22 int[]         priorities of the jobs
--- $23 bigint[]      where each content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
+-- Of each item: :namespaces text[]   :robots text[] names   :keys text[] or null   :contents text[]
+-- :hashes bytea[] SHA-256 of the content   :speakers text[] or null   :sessions text[] or null   :seqs int[] or null
+-- :sources text[] or null   :types text[] or null   :importances real[]   :token_counts int[]   :languages text[]
+-- :metadata jsonb[]   :times timestamptz[] or null = now   :embed_jobs text[] and :tag_jobs text[] ids of its jobs
+-- :priorities int[] of its jobs
+-- :scopes bigint[] where the content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
+--
+-- Of all: :token_encoding text   :embedding_model text as long as none is registered   :tag_model text   :max_attempts int
 --
 -- Index: robots_namespace_name_key, nodes_namespace_key_key, nodes_duplicate_key
 with item as materialized (
     -- The id is drawn first, in the order of what was asked for: it ties what was inserted to it.
     select nextval('htm.nodes_id_seq') as id, s.*
       from (select r.id as robot_id, u.*
-              from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[],
-                          $8::int[], $9::text[], $10::text[], $11::real[], $12::int[], $14::text[], $15::jsonb[],
-                          $16::timestamptz[], $17::text[], $18::text[], $23::bigint[], $22::int[]) with ordinality
+              from unnest(:namespaces::text[], :robots::text[], :keys::text[], :contents::text[], :hashes::bytea[],
+                          :speakers::text[], :sessions::text[], :seqs::int[], :sources::text[], :types::text[],
+                          :importances::real[], :token_counts::int[], :languages::text[], :metadata::jsonb[],
+                          :times::timestamptz[], :embed_jobs::text[], :tag_jobs::text[], :scopes::bigint[],
+                          :priorities::int[]) with ordinality
                 as u(namespace, robot, key, content, content_hash, speaker, session, seq,
                      source, type, importance, token_count, language, metadata,
                      created_at, embed_job, tag_job, duplicate_scope, priority, ord)
@@ -32,7 +32,7 @@ with item as materialized (
                            importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope)
     overriding system value
     select id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
-           importance, token_count, $13, language, metadata, coalesce(created_at, now()),
+           importance, token_count, :token_encoding, language, metadata, coalesce(created_at, now()),
            case duplicate_scope when -1 then robot_id else duplicate_scope end
       from item
      -- Of two items with one key, or one content, the first goes in. Two batches that have the same of either meet in
@@ -46,17 +46,17 @@ with item as materialized (
       from htm.embedding_models
      where state <> 'retired'
     union all
-    select 'embed', 'htm.embed', $19::text, true
+    select 'embed', 'htm.embed', :embedding_model::text, true
      where not exists (select from htm.embedding_models where state <> 'retired')
     union all
-    select 'tag', 'htm.tag', $20::text, true
+    select 'tag', 'htm.tag', :tag_model::text, true
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
                              metadata, idempotency_key)
     select case when not t.is_first then apalis.generate_ulid() when t.stage = 'tag' then i.tag_job else i.embed_job end,
            t.queue,
            convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
-           'Pending', 0, $21, now(), i.priority,
+           'Pending', 0, :max_attempts, now(), i.priority,
            hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
            concat_ws('/', n.id, n.revision, 0, t.model)
       from node n
