@@ -153,9 +153,14 @@ pub(crate) async fn depth(pool: &PgPool, stage: Stage) -> queues::QueueDepth {
     queues::depth(pool, stage.queue()).await.unwrap()
 }
 
-/// Waits until a queue has nothing open.
+/// Waits until a queue has nothing open. Panics when nothing is done for a minute.
 pub(crate) async fn until_done(pool: &PgPool, stage: Stage) {
-    wait_until(|| async { depth(pool, stage).await.open() == 0 }).await;
+    let mut open = i64::MAX;
+    while open > 0 {
+        let before = open;
+        wait_until(|| async { depth(pool, stage).await.open() < before }).await;
+        open = depth(pool, stage).await.open();
+    }
 }
 
 /// The identity of a worker that this process runs, once it is registered.
