@@ -50,7 +50,7 @@ async fn a_working_memory_is_shown_and_cleared() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     filled(&sandbox).await;
-    let small = ["--set", "working_memory.max_tokens=50", "context", "--robot", "architect", "ledger"];
+    let small = ["--set", "working_memory.max_tokens=50", "context", "--as", "architect", "ledger"];
     let answer = sandbox.htm(&small).await;
     assert!(answer.stderr.contains("larger than the working memory"), "{answer:?}");
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
@@ -75,7 +75,7 @@ async fn a_working_memory_is_shown_and_cleared() {
     assert_eq!(added.succeeds(), format!("node {node}: in mind\n"));
     let got = sandbox.htm(&["get", &node]).await;
     assert!(got.succeeds().contains("in mind of  architect"), "{got:?}");
-    let narrow = ["--set", "working_memory.max_tokens=10", "context", "--robot", "architect"];
+    let narrow = ["--set", "working_memory.max_tokens=10", "context", "--as", "architect"];
     let answer = sandbox.htm(&narrow).await;
     assert!(
         answer.stderr.contains("no room any more for 1 memory: working memory holds 10 tokens now"),
@@ -94,7 +94,7 @@ async fn bad_arguments_have_a_code_each() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     for (arguments, code) in [
-        (&["context", "--robot", "marra"][..], "robot_unknown"),
+        (&["context", "--as", "marra"][..], "robot_unknown"),
         (&["memory", "touch", "1", "--robot", "marra"], "robot_unknown"),
         (&["memory", "remove", "1", "--robot", "marra"], "robot_unknown"),
         (&["memory", "add", "99", "--robot", "marra"], "robot_unknown"),
@@ -104,7 +104,7 @@ async fn bad_arguments_have_a_code_each() {
         (&["context", "--limit", "0", "q"], "limit_out_of_range"),
         (&["context", "--limit", "10001", "q"], "limit_out_of_range"),
         (&["context", "--strategy", "best", "q"], "context_strategy_unknown"),
-        (&["context", "--robot", " ", "q"], "robot_invalid"),
+        (&["context", "--as", " ", "q"], "robot_invalid"),
         (&["context", "--namespace", "", "q"], "namespace_invalid"),
         (&["memory", "show", "--robot", "a\u{1b}b"], "robot_invalid"),
         (&["memory", "show", "--robot", "nobody"], "robot_unknown"),
@@ -115,7 +115,7 @@ async fn bad_arguments_have_a_code_each() {
     }
     // A name that was mistyped is not made a robot; one that asks is, and is told.
     assert_eq!(db.count("select count(*) from htm.robots").await, 0);
-    let answer = sandbox.htm(&["context", "--robot", "mara", "what do I know?"]).await;
+    let answer = sandbox.htm(&["context", "--as", "mara", "what do I know?"]).await;
     assert!(answer.stderr.contains("the robot is new"), "{answer:?}");
     sandbox.htm(&["memory", "add", "99", "--robot", "mara"]).await.fails(2, "node_not_found");
 }

@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    ContextHeader, ContextOptions, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
+    ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
     RobotContext, RobotRecalled, WorkingMemoryStats,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::filter::filter;
 use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::codes;
@@ -30,24 +31,36 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         Some(limit) => whole("limit", limit, 1..=MAX_LIMIT)?,
         None => config.recall.limit as usize,
     };
+    let filter = filter(config, args.filter)?;
     let query = match args.query.is_empty() {
         true => None,
         false => Some(RecallQuery {
             strategy: config.recall.strategy.as_str().parse()?,
+            filter: filter.clone(),
             ..RecallQuery::new(args.query.join(" ")).limit(limit)
         }),
     };
-    let whose = WhoseArgs { namespace: args.namespace, robot: args.robot };
+    let whose = WhoseArgs { namespace: filter.namespaces.first().cloned(), robot: args.asks };
     // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
     let answer = with_robot(config, &whose, query.is_some(), async |htm, robot, is_new| {
         let recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
         };
-        let context = robot.context(&options).await;
+        let phrase = recalled.as_ref().and_then(|it| it.recalled.time_phrase.as_ref());
+        let notes = notes::of(htm, &filter, &[], phrase).await?;
+        let context = match &filter {
+            filter if is_whole(filter) => robot.context(&options).await,
+            // A time that was taken from the query limits the context too.
+            filter => match &recalled {
+                Some(it) => {
+                    let filter = filter.clone().timeframe(it.recalled.timeframe.clone());
+                    robot.context_of(&filter, &options).await?
+                }
+                None => robot.context_of(filter, &options).await?,
+            },
+        };
         let left_behind = robot.left_behind().to_vec();
-        let (namespace, _) = names(config, &whose);
-        let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
         let working_memory = robot.working_memory_stats();
         Ok(Answer { context, recalled, is_new, left_behind, working_memory, notes })
     })
@@ -64,6 +77,11 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     }
     eprintln!("{}", answer.report());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether all of the working memory is asked for: one namespace says only whose it is.
+fn is_whole(filter: &Filter) -> bool {
+    filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty()
 }
 
 pub(crate) async fn memory(

@@ -9,16 +9,16 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Strategy, TagFilter, TimeFilter,
-    TimePhrase, Timeframe, VectorSearch, Zone,
+    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Strategy, TimePhrase,
+    Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use super::edit::parse_object;
+use super::filter::{filter, tag_prefixes};
 use super::mind::{self, InMind};
-use super::notes::{self, Filters};
-use crate::args::{RecallArgs, parse_tags};
+use super::notes;
+use crate::args::RecallArgs;
 use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line, Lines};
@@ -40,14 +40,8 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
                     None => (htm.recall(&query).await?, None),
                     Some(name) => recall_as(&htm, name, &query).await?,
                 };
-                let filters = Filters {
-                    namespaces: &query.namespaces,
-                    robots: &query.robots,
-                    tags: &[&query.tags[..], &query.boost_tags[..]].concat(),
-                    timeframe: &query.timeframe,
-                    phrase: recalled.time_phrase.as_ref(),
-                };
-                let notes = notes::of(&htm, &filters).await?;
+                let phrase = recalled.time_phrase.as_ref();
+                let notes = notes::of(&htm, &query.filter, &query.boost_tags, phrase).await?;
                 let answer = Answer { recalled, in_mind, notes };
                 output.value(&answer, || {
                     let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
@@ -80,7 +74,7 @@ async fn recall_as(
     name: &str,
     query: &RecallQuery,
 ) -> htm_core::Result<(Recalled, Option<InMind>)> {
-    let namespace = query.namespaces.first().unwrap_or(&htm.settings().namespace);
+    let namespace = query.filter.namespaces.first().unwrap_or(&htm.settings().namespace);
     let (robot, is_new) = mind::open(htm, namespace, name).await?;
     let RobotRecalled { recalled, intake } = robot.recall(query).await?;
     let nodes: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
@@ -91,19 +85,13 @@ async fn recall_as(
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
     let query = RecallQuery {
-        namespaces: args.namespaces.clone(),
+        filter: filter(config, args.filter.clone())?,
         strategy: strategy.parse()?,
-        timeframe: time_filter(args.timeframe.as_deref())?,
-        tags: tag_filters(config, &args.tags, &args.exact_tags)?,
-        boost_tags: tag_filters(config, &args.boost_tags, &[])?,
-        any_tag: args.any_tag,
+        boost_tags: tag_prefixes(config, &args.boost_tags)?,
         order_by: args.order_by.as_deref().map(str::parse).transpose()?,
         // Questions of a file measure; they are not asked.
         count_accesses: args.batch.is_none(),
-        robots: args.robots.clone(),
         models: args.models.clone(),
-        session: args.session.clone(),
-        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
         min_similarity: args.min_similarity.as_deref().map(similarity).transpose()?,
         snippets: args.snippets,
@@ -112,18 +100,6 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
-}
-
-/// The tags of the command line.
-pub(crate) fn tag_filters(
-    config: &Config,
-    prefixes: &[String],
-    exact: &[String],
-) -> Result<Vec<TagFilter>, CliError> {
-    let rules = config.tag.rules();
-    let prefixes = parse_tags(&rules, prefixes)?.into_iter().map(TagFilter::Prefix);
-    let exact = parse_tags(&rules, exact)?.into_iter().map(TagFilter::Exact);
-    Ok(prefixes.chain(exact).collect())
 }
 
 /// The limit of the command line, or the configuration's.
@@ -141,11 +117,6 @@ fn similarity(text: &str) -> Result<f64, CliError> {
         CliError::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, format!("similarity {text} is not a number"))
             .with_hint("give a number from 0 to 1, as 0.7")
     })
-}
-
-/// The timeframe of the command line.
-pub(crate) fn time_filter(text: Option<&str>) -> Result<TimeFilter, CliError> {
-    Ok(text.map(str::parse).transpose()?.unwrap_or_default())
 }
 
 /// What a filter by time meant; nothing when there was none.
@@ -329,8 +300,9 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
     let bar = output.progress(bytes, "bytes");
     while let Some(query) = queries.next() {
         let query = query?;
-        let namespaces = query.ns.into_iter().collect();
-        let recalled = htm.recall(&RecallQuery { text: query.text, namespaces, ..base.clone() }).await?;
+        let mut ask = RecallQuery { text: query.text, ..base.clone() };
+        ask.filter.namespaces.extend(query.ns);
+        let recalled = htm.recall(&ask).await?;
         let ids: Vec<String> = recalled
             .hits
             .iter()

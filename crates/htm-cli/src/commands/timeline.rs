@@ -11,9 +11,9 @@ use htm_core::{
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use super::edit::parse_object;
-use super::notes::{self, Filters};
-use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
+use super::filter::filter;
+use super::notes;
+use super::recall::{describe_degraded, describe_time, limit};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line};
@@ -23,13 +23,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     let topic = args.topic.join(" ");
     let query = TimelineQuery {
         topic: (!args.topic.is_empty()).then_some(topic),
-        namespaces: args.namespaces,
-        tags: tag_filters(config, &args.tags, &args.exact_tags)?,
-        any_tag: args.any_tag,
-        timeframe: time_filter(args.timeframe.as_deref())?,
-        robots: args.robots,
-        session: args.session,
-        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
+        filter: filter(config, args.filter)?,
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str()).parse()?,
         limit: limit(config, args.limit.as_deref())?,
     };
@@ -40,14 +34,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
             Some(_) => session.htm_with_embedder()?,
         };
         let timeline = htm.conversation_timeline(&query).await?;
-        let filters = Filters {
-            namespaces: &query.namespaces,
-            robots: &query.robots,
-            tags: &query.tags,
-            timeframe: &query.timeframe,
-            phrase: timeline.time_phrase.as_ref(),
-        };
-        let notes = notes::of(&htm, &filters).await?;
+        let notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
         Ok::<_, CliError>((timeline, notes))
     }
     .await;

@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
+use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
-use crate::model::recall::{Degraded, Hit, MAX_LIMIT, MatchedBy, RecallQuery, Recalled, facets, score};
+use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, facets, score};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
@@ -98,8 +99,7 @@ impl Htm {
         let ask = |phrasing: &String| RecallQuery {
             text: phrasing.clone(),
             explain: false,
-            timeframe: timeframe.clone().into(),
-            ..search.clone()
+            ..search.clone().timeframe(timeframe.clone())
         };
         let queries: Vec<RecallQuery> = phrasings.iter().map(ask).collect();
         let required: Vec<Sign> =
