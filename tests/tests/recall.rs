@@ -18,8 +18,8 @@ mod words;
 use std::time::Duration;
 
 use htm_core::{
-    Filter, Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Strategy, TagFilter, TimeExpression,
-    TimeFilter, TimelineQuery,
+    Filter, Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Strategy, TagFilter,
+    TimeExpression, TimeFilter, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain, wait_until};
 
@@ -276,9 +276,7 @@ async fn a_model_that_is_not_complete_is_not_asked() {
         assert_eq!((recalled.models.len(), recalled.hits[0].matched_by), (0, MatchedBy::Text));
         let degraded = &recalled.degraded[0];
         assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
-        assert!(
-            degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("Models::activate")
-        );
+        assert!(degraded.reason.contains("fake/bag-of-words") && degraded.hint.contains("Models::activate"));
     }
 }
 

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
-    RobotContext, RobotRecalled, WorkingMemoryStats,
+    ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
+    RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -41,12 +41,15 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         }),
     };
     let whose = WhoseArgs { namespace: filter.namespaces.first().cloned(), robot: args.asks };
-    // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
+    // A mistyped name has an empty working memory; a new robot that asks something is registered, and told so.
     let answer = with_robot(config, &whose, query.is_some(), async |htm, robot, is_new| {
-        let recalled = match &query {
+        let mut recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
         };
+        if let Some(it) = &mut recalled {
+            notes::name_commands(&mut it.recalled.degraded);
+        }
         let phrase = recalled.as_ref().and_then(|it| it.recalled.time_phrase.as_ref());
         let notes = notes::of(htm, &filter, &[], phrase).await?;
         let context = match &filter {
@@ -93,12 +96,12 @@ pub(crate) async fn memory(
         MemoryCommand::Show(whose) => {
             let (namespace, name) = names(config, &whose);
             let look = async |htm: &Htm| {
-                or_told(htm, &whose, namespace, htm.in_mind(Some(namespace), name).await).await
+                or_told(htm, &whose, namespace, htm.working_memory(Some(namespace), name).await).await
             };
-            let mind = with_htm(config, look).await?;
-            let nodes: Vec<&Entry> = mind.in_eviction_order().collect();
-            output.value(&serde_json::json!({ "stats": mind.stats(), "nodes": nodes }), || {
-                describe(name, mind.stats(), &nodes)
+            let memory = with_htm(config, look).await?;
+            let nodes: Vec<&Entry> = memory.in_eviction_order().collect();
+            output.value(&serde_json::json!({ "stats": memory.stats(), "nodes": nodes }), || {
+                describe(name, memory.stats(), &nodes)
             });
         }
         MemoryCommand::Add(args) => {
@@ -112,19 +115,22 @@ pub(crate) async fn memory(
         }
         MemoryCommand::Remove(args) => {
             let each = |robot: &Robot, node| robot.remove(node);
-            change(config, &args, "removed", "out of mind", each, output).await?;
+            change(config, &args, "removed", "removed from the working memory", each, output).await?;
         }
         MemoryCommand::Clear(whose) => {
             let cleared = with_robot(config, &whose, false, async |_, robot, _| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
-                format!("{} out of mind; long-term memory is as it was", count(cleared, "memory"))
+                format!(
+                    "{} removed from the working memory; long-term memory is as it was",
+                    count(cleared, "memory")
+                )
             });
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does something with each of the nodes; those that are not in mind are told.
+/// Does something with each of the nodes; reports those that are not in the working memory.
 async fn change(
     config: &Config,
     args: &NodesArgs,
@@ -141,15 +147,15 @@ async fn change(
         let (_, name) = names(config, &args.whose);
         let nodes: Vec<String> = not_there.iter().map(ToString::to_string).collect();
         return Err(CliError::new(
-            codes::NOT_IN_MIND,
-            format!("{} has none of these in mind: {}", one_line(name, 40), nodes.join(", ")),
+            codes::NOT_IN_WORKING_MEMORY,
+            format!("{} has none of these in its working memory: {}", one_line(name, 40), nodes.join(", ")),
         )
         .with_hint(format!("see what it has: `htm memory show --robot {name}`")));
     }
-    output.value(&serde_json::json!({ done: there, "not_in_mind": not_there }), || {
+    output.value(&serde_json::json!({ done: there, "not_in_working_memory": not_there }), || {
         let line = |node: &NodeId, what: &str| format!("node {node}: {what}");
         let lines = there.iter().map(|node| line(node, said));
-        let others = not_there.iter().map(|node| line(node, "was not in mind"));
+        let others = not_there.iter().map(|node| line(node, "was not in the working memory"));
         lines.chain(others).collect::<Vec<_>>().join("\n")
     });
     Ok(())
@@ -164,7 +170,7 @@ fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
                 format!("node {node} ({}): larger than the working memory", count(tokens, "token"))
             }
             None if intake.evicted.contains(node) => format!("node {node}: no room beside the others"),
-            None => format!("node {node}: in mind"),
+            None => format!("node {node}: in the working memory"),
         });
     }
     let left = intake.evicted.iter().filter(|node| !nodes.contains(node));
@@ -194,7 +200,7 @@ impl Answer {
         let context = &self.context.context;
         let mind = &self.working_memory;
         let mut text = format!(
-            "{} of {} in mind, {} of {}, {} first",
+            "{} of {} in working memory, {} of {}, {} first",
             context.included.len(),
             count(mind.nodes, "memory"),
             context.tokens,
@@ -222,10 +228,7 @@ impl Answer {
         for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
             text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
             text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
-        }
-        for degraded in self.recalled.iter().flat_map(|recalled| &recalled.recalled.degraded) {
-            let what = style("degraded").for_stderr().yellow();
-            text.push_str(&format!("\n{what}: no {} leg: {}", degraded.leg, one_line(&degraded.reason, 300)));
+            text.push_str(&notes::describe_degraded(&recalled.degraded));
         }
         for left in &context.left_out {
             text.push_str(&format!(
@@ -266,7 +269,7 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
         })
         .collect();
     let summary = format!(
-        "{} has {} in mind: {} of {} ({:.1} %)",
+        "{} has {} in its working memory: {} of {} ({:.1} %)",
         one_line(name, 40),
         count(stats.nodes, "memory"),
         stats.tokens,

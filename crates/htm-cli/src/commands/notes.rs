@@ -1,6 +1,7 @@
 //! What a question names that is not there: a slip of the pen finds nothing, and nobody sees why.
 
-use htm_core::{Correction, Filter, Htm, TagFilter, TimeFilter, TimePhrase};
+use htm_core::{Correction, Degraded, Filter, Htm, TagFilter, TimeFilter, TimePhrase};
+use htm_runtime::commands;
 
 use crate::error::CliError;
 use crate::output::one_line;
@@ -83,6 +84,27 @@ pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> Str
         ),
         None => String::new(),
     }
+}
+
+/// Names the command that mends each step that did not run, instead of the library's call.
+pub(crate) fn name_commands(degraded: &mut [Degraded]) {
+    for degraded in degraded {
+        degraded.hint = commands::hint(&degraded.error);
+    }
+}
+
+/// A line for each step that did not run.
+pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
+    let line = |degraded: &Degraded| {
+        let what = match degraded.leg {
+            "rerank" => "not re-ranked".to_owned(),
+            "expansion" => "not all phrasings".to_owned(),
+            leg => format!("no {leg} leg"),
+        };
+        let why = one_line(&format!("{}; {}", degraded.reason, degraded.hint), 300);
+        format!("\ndegraded: {what}: {why}")
+    };
+    degraded.iter().map(line).collect()
 }
 
 /// A line each, to stand below an answer.

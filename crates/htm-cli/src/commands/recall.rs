@@ -9,14 +9,14 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Strategy, TimePhrase,
-    Timeframe, VectorSearch, Zone,
+    Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Strategy, TimePhrase, Timeframe,
+    VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::filter::{filter, tag_prefixes};
-use super::mind::{self, InMind};
+use super::mind::{self, TakenIn};
 use super::notes;
 use crate::args::RecallArgs;
 use crate::codes;
@@ -36,18 +36,19 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
         match &args.batch {
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {
-                let (recalled, in_mind) = match &args.asks {
+                let (mut recalled, working_memory) = match &args.asks {
                     None => (htm.recall(&query).await?, None),
                     Some(name) => recall_as(&htm, name, &query).await?,
                 };
+                notes::name_commands(&mut recalled.degraded);
                 let phrase = recalled.time_phrase.as_ref();
                 let notes = notes::of(&htm, &query.filter, &query.boost_tags, phrase).await?;
-                let answer = Answer { recalled, in_mind, notes };
+                let answer = Answer { recalled, working_memory, notes };
                 output.value(&answer, || {
                     let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
                     let recalled = describe(&answer.recalled, &htm.settings().time.zone);
-                    let in_mind = answer.in_mind.as_ref().map(InMind::describe).unwrap_or_default();
-                    format!("{facets}{recalled}{in_mind}{}", notes::describe(&answer.notes))
+                    let taken = answer.working_memory.as_ref().map(TakenIn::describe).unwrap_or_default();
+                    format!("{facets}{recalled}{taken}{}", notes::describe(&answer.notes))
                 });
                 Ok(())
             }
@@ -64,22 +65,22 @@ struct Answer {
     #[serde(flatten)]
     recalled: Recalled,
     /// None when nobody was named who asks.
-    in_mind: Option<InMind>,
+    working_memory: Option<TakenIn>,
     notes: Vec<String>,
 }
 
-/// A robot's recall: what is found comes to its mind. It is of the first namespace that is asked.
+/// A robot's recall: the hits enter its working memory. It is of the first namespace that is asked.
 async fn recall_as(
     htm: &Htm,
     name: &str,
     query: &RecallQuery,
-) -> htm_core::Result<(Recalled, Option<InMind>)> {
+) -> htm_core::Result<(Recalled, Option<TakenIn>)> {
     let namespace = query.filter.namespaces.first().unwrap_or(&htm.settings().namespace);
     let (robot, is_new) = mind::open(htm, namespace, name).await?;
     let RobotRecalled { recalled, intake } = robot.recall(query).await?;
     let nodes: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
-    let in_mind = InMind::of(&robot, is_new, nodes, intake);
-    Ok((recalled, Some(in_mind)))
+    let taken = TakenIn::of(&robot, is_new, nodes, intake);
+    Ok((recalled, Some(taken)))
 }
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
@@ -214,7 +215,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str(&format!("\ntime: {time}"));
     }
     text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
-    text.push_str(&describe_degraded(&recalled.degraded));
+    text.push_str(&notes::describe_degraded(&recalled.degraded));
     text
 }
 
@@ -224,20 +225,6 @@ fn describe_facets(recalled: &Recalled) -> String {
         true => "the hits have no tags\n".into(),
         false => format!("{}\n\n", table(&["tag", "hits"], &[1], rows.collect())),
     }
-}
-
-/// A line for each leg that did not run.
-pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
-    let line = |degraded: &Degraded| {
-        let reason = one_line(&degraded.reason, 300);
-        let what = match degraded.leg {
-            "rerank" => "not re-ranked".to_owned(),
-            "expansion" => "not all phrasings".to_owned(),
-            leg => format!("no {leg} leg"),
-        };
-        format!("\n{}: {what}: {reason}", style("degraded").yellow())
-    };
-    degraded.iter().map(line).collect()
 }
 
 /// A query of a file.

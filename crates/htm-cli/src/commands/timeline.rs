@@ -13,7 +13,7 @@ use htm_runtime::config::Config;
 
 use super::filter::filter;
 use super::notes;
-use super::recall::{describe_degraded, describe_time, limit};
+use super::recall::{describe_time, limit};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line};
@@ -33,7 +33,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
             None => session.htm(),
             Some(_) => session.htm_with_embedder()?,
         };
-        let timeline = htm.conversation_timeline(&query).await?;
+        let mut timeline = htm.conversation_timeline(&query).await?;
+        notes::name_commands(&mut timeline.degraded);
         let notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
         Ok::<_, CliError>((timeline, notes))
     }
@@ -114,7 +115,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     }
     text.push_str(&notes::describe_model(&shown.models, shown.instead_of.as_deref()));
     text.push_str(&notes::describe_words(&shown.corrected, shown.relaxed));
-    text.push_str(&describe_degraded(&shown.degraded));
+    text.push_str(&notes::describe_degraded(&shown.degraded));
     text.push_str(&notes::describe(&shown.notes));
     text
 }

@@ -11,9 +11,7 @@ use search::Search;
 use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
-use crate::model::recall::{
-    Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, auto, facets,
-};
+use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, auto, facets};
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::recall::Reader;
@@ -80,8 +78,7 @@ impl Htm {
                 Err(error) if error.kind() == ErrorKind::Database => return Err(error),
                 Err(error) => {
                     tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
-                    let reason = format!("{error}; {}", error.hint());
-                    degraded.push(Degraded { leg: "vector", code: error.code(), reason });
+                    degraded.push(Degraded::new("vector", error));
                     None
                 }
             },

@@ -143,7 +143,7 @@ impl Htm {
     ///
     /// # Errors
     /// `robot_unknown`, `robot_invalid`, `namespace_invalid`, or a database error.
-    pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
+    pub async fn working_memory(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let robot = self.find_robot(namespace, name).await?;
         Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)

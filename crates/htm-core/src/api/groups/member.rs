@@ -17,9 +17,9 @@ use crate::api::htm::Htm;
 use crate::api::remember::PendingReceipt;
 use crate::model::context::{Context, ContextOptions, assemble};
 use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::filter::Filter;
 use crate::model::groups::errors;
 use crate::model::groups::mirror::Mirror;
-use crate::model::filter::Filter;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::recall::{RecallQuery, Recalled};
@@ -39,7 +39,7 @@ pub struct GroupRecalled {
     pub recalled: Recalled,
     /// Whether the hits entered the working memory; those of a passive member do not, nor does one that exceeds the
     /// budget.
-    pub is_in_mind: bool,
+    pub is_in_working_memory: bool,
     /// Evicted nodes.
     pub evicted: Vec<NodeId>,
 }
@@ -168,7 +168,11 @@ impl GroupMember {
                 Err(error) => return Err(error),
             },
         };
-        Ok(GroupRecalled { recalled, is_in_mind: taken_in.is_some(), evicted: taken_in.unwrap_or_default() })
+        Ok(GroupRecalled {
+            recalled,
+            is_in_working_memory: taken_in.is_some(),
+            evicted: taken_in.unwrap_or_default(),
+        })
     }
 
     /// Removes a node from the working memory; false if it was not there.
