@@ -26,10 +26,10 @@ fn corpus() -> Vec<Memory> {
                 .importance(1.0 + (at % 10) as f32)
                 .at(format!("2026-03-{:02}T12:00:00Z", 1 + at % 28).parse().unwrap())
         };
-        memory.tags.extend((at % 3 == 0).then(|| tag("craft:airship")));
-        memory.tags.extend((at % 4 == 0).then(|| tag("craft")));
-        memory.tags.extend((at % 5 == 0).then(|| tag("place")));
-        if at % 6 == 0 {
+        memory.tags.extend((at.is_multiple_of(3)).then(|| tag("craft:airship")));
+        memory.tags.extend((at.is_multiple_of(4)).then(|| tag("craft")));
+        memory.tags.extend((at.is_multiple_of(5)).then(|| tag("place")));
+        if at.is_multiple_of(6) {
             memory = memory.metadata("ticket", at % 4);
         }
         memory
@@ -37,8 +37,10 @@ fn corpus() -> Vec<Memory> {
     (0..120).map(memory).collect()
 }
 
-/// What each filter is to choose, told from the memories themselves.
-fn cases() -> Vec<(Filter, fn(&Memory) -> bool)> {
+/// A filter, and which memories it is to choose.
+type Case = (Filter, fn(&Memory) -> bool);
+
+fn cases() -> Vec<Case> {
     let any = Filter::default;
     let days = |text: &str| text.parse::<TimeExpression>().unwrap();
     fn day(memory: &Memory) -> u32 {
