@@ -10,7 +10,7 @@ mod corpus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use htm_core::{Htm, RecallQuery, Settings, Strategy, TagFilter, TimeExpression};
+use htm_core::{Filter, Htm, RecallQuery, Settings, Strategy, TagFilter, TimeExpression};
 use htm_tests::TestDatabase;
 use htm_tests::measure::{Table, argument, load, percentile_ms};
 use pgvector::HalfVector;
@@ -148,9 +148,9 @@ type Narrowed = fn(RecallQuery) -> RecallQuery;
 fn filters() -> [(&'static str, Narrowed); 7] {
     [
         ("all", |query| query),
-        ("10 % by robot", |query| RecallQuery { robots: vec!["tenth".into()], ..query }),
+        ("10 % by robot", |query| query.filter(Filter::default().robot("tenth"))),
         ("1 % by tag", |query| query.tag(TagFilter::Exact("hundredth".parse().expect("a tag")))),
-        ("0.1 % by metadata", |query| query.metadata("rare", true)),
+        ("0.1 % by metadata", |query| query.filter(Filter::default().metadata("rare", true))),
         ("a tenth of the time", |query| {
             let expression: TimeExpression = "last 36 days".parse().expect("a time");
             query.timeframe(expression)

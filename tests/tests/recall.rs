@@ -4,6 +4,8 @@
 mod exactness;
 #[path = "recall/explained.rs"]
 mod explained;
+#[path = "recall/filters.rs"]
+mod filters;
 #[path = "recall/ranking.rs"]
 mod ranking;
 #[path = "recall/refining.rs"]
@@ -16,8 +18,8 @@ mod words;
 use std::time::Duration;
 
 use htm_core::{
-    Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Strategy, TagFilter, TimeExpression,
-    TimeFilter, TimelineQuery,
+    Filter, Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Strategy, TagFilter,
+    TimeExpression, TimeFilter, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain, wait_until};
 
@@ -129,9 +131,10 @@ async fn filters_narrow_every_strategy() {
         assert_eq!(found(base.clone().tag(exact.clone())).await, ["pg"], "{strategy}");
         let database = TagFilter::Exact("database".parse().unwrap());
         assert!(found(base.clone().tag(exact.clone()).tag(database.clone())).await.is_empty(), "{strategy}");
-        let any = RecallQuery { any_tag: true, ..base.clone().tag(exact).tag(database) };
+        let mut any = base.clone().tag(exact).tag(database);
+        any.filter.any_tag = true;
         assert_eq!(found(any).await, ["backup", "pg"], "{strategy}");
-        let owl = RecallQuery { robots: vec!["owl".into()], ..base.clone() };
+        let owl = base.clone().filter(Filter::default().robot("owl"));
         assert_eq!(found(owl).await, ["pg"], "{strategy}");
         assert_eq!(htm.recall(&base.limit(1)).await.unwrap().hits.len(), 1, "{strategy}");
     }
@@ -273,9 +276,7 @@ async fn a_model_that_is_not_complete_is_not_asked() {
         assert_eq!((recalled.models.len(), recalled.hits[0].matched_by), (0, MatchedBy::Text));
         let degraded = &recalled.degraded[0];
         assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
-        assert!(
-            degraded.reason.contains("fake/bag-of-words") && degraded.reason.contains("Models::activate")
-        );
+        assert!(degraded.reason.contains("fake/bag-of-words") && degraded.hint.contains("Models::activate"));
     }
 }
 
@@ -304,17 +305,21 @@ async fn metadata_filters_every_strategy_and_the_timeline() {
             found
         };
         let query = RecallQuery::new("database");
+        let with = |name: &str, value: serde_json::Value| {
+            query.clone().filter(Filter::default().metadata(name, value))
+        };
         assert_eq!(found(query.clone()).await.len(), 4, "{strategy}");
-        assert_eq!(found(query.clone().metadata("ticket", 7)).await, [nodes[0]], "{strategy}");
+        assert_eq!(found(with("ticket", 7.into())).await, [nodes[0]], "{strategy}");
         let team = serde_json::json!({"team": "b"});
-        assert_eq!(found(query.clone().metadata("who", team)).await, [nodes[2]], "{strategy}");
-        assert!(found(query.metadata("ticket", 7).metadata("who", "a")).await.is_empty(), "{strategy}");
+        assert_eq!(found(with("who", team)).await, [nodes[2]], "{strategy}");
+        let mut both = with("ticket", 7.into());
+        both.filter.metadata.insert("who".into(), "a".into());
+        assert!(found(both).await.is_empty(), "{strategy}");
     }
-    let mut timeline = TimelineQuery::everything();
-    timeline.metadata.insert("ticket".into(), "7".into());
+    let timeline = TimelineQuery::everything().filter(Filter::default().metadata("ticket", "7"));
     let shown = htm.conversation_timeline(&timeline).await.unwrap();
     assert_eq!(shown.entries.iter().map(|entry| entry.node.id).collect::<Vec<_>>(), [nodes[1]]);
-    let nul = RecallQuery::new("database").metadata("a", "\0");
+    let nul = RecallQuery::new("database").filter(Filter::default().metadata("a", "\0"));
     assert_eq!(htm.recall(&nul).await.unwrap_err().code(), "nul_byte");
 }
 
@@ -330,7 +335,7 @@ async fn a_query_that_is_a_time_and_no_more_finds_what_is_of_it() {
     assert_eq!(recalled.facets.len(), 1);
     // Its filters hold.
     let mut owls = RecallQuery { text: "March 2026".into(), ..auto.clone() };
-    owls.robots = vec!["owl".into()];
+    owls.filter.robots = vec!["owl".into()];
     assert_eq!(keys(&htm.recall(&owls).await.unwrap()), ["pg"]);
     let none = RecallQuery { limit: 0, ..auto };
     assert_eq!(htm.recall(&none).await.unwrap_err().code(), "limit_out_of_range");

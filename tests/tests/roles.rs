@@ -39,7 +39,7 @@ async fn applications_and_workers_own_nothing_and_do_all_their_work() {
     for arguments in [
         &["recall", "which database?"][..],
         &["edit", &node, "--robot", "ada", "PostgreSQL 18 is chosen"],
-        &["context", "--robot", "ada", "database"],
+        &["context", "--as", "ada", "database"],
         &["tags", "rename", "database", "db", "--yes"],
         &["backfill", "embed", "--force", "--no-wait"],
         &["jobs", "stats"],

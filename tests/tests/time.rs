@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use htm_core::{
-    Caller, Confirmation, Grouping, Htm, Memory, NodeId, RecallQuery, Settings, Stage, Strategy,
+    Caller, Confirmation, Filter, Grouping, Htm, Memory, NodeId, RecallQuery, Settings, Stage, Strategy,
     TimeExpression, TimeFilter, Timeframe, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain};
@@ -175,7 +175,7 @@ async fn a_timeframe_that_cannot_be_has_a_code() {
         let error = htm.recall(&RecallQuery::new("x").timeframe(said(text))).await.unwrap_err();
         assert_eq!(error.code(), code, "{text}");
     }
-    let nul = RecallQuery { session: Some("a\0".into()), ..RecallQuery::new("x") };
+    let nul = RecallQuery::new("x").filter(Filter::default().session("a\0"));
     assert_eq!(htm.recall(&nul).await.unwrap_err().code(), "nul_byte");
 }
 
@@ -221,7 +221,7 @@ async fn a_timeline_is_in_the_order_of_time() {
         TimelineQuery::everything().timeframe(said("..2026-03-01T22:10:00Z, since 2026-03-02T09:00:00Z"));
     assert_eq!(nodes(&parts).await, at(&[0, 4, 5]));
     assert_eq!(nodes(&TimelineQuery::everything().session("a")).await, at(&[0, 2, 5]));
-    let bob = TimelineQuery { robots: vec!["bob".into()], ..TimelineQuery::everything() };
+    let bob = TimelineQuery::everything().filter(Filter::default().robot("bob"));
     assert_eq!(nodes(&bob).await, at(&[1, 4]));
     assert!(nodes(&TimelineQuery::everything().namespace("nowhere")).await.is_empty());
     // What a topic is about.
@@ -233,10 +233,8 @@ async fn a_timeline_is_in_the_order_of_time() {
     assert!(hybrid.entries.is_sorted_by_key(|entry| entry.node.created_at));
     assert!(hybrid.entries.iter().all(|entry| entry.score.is_some()));
     // By a phrase of the topic, and forgotten memories are not in it.
-    let auto = TimelineQuery {
-        timeframe: TimeFilter::Auto,
-        ..TimelineQuery { topic: Some("billing on 1 March 2026".into()), ..billing.clone() }
-    };
+    let auto = TimelineQuery { topic: Some("billing on 1 March 2026".into()), ..billing.clone() }
+        .timeframe(TimeFilter::Auto);
     assert_eq!(nodes(&auto).await, at(&[0, 2]));
     // One that is the whole topic asks for everything of that time.
     let only = TimelineQuery { topic: Some("on 1 March 2026".into()), ..auto.clone() };

@@ -1,6 +1,8 @@
 //! Recall by tags: filters, what is preferred, the tags of the hits, and all of a topic.
 
-use htm_core::{Htm, Memory, RecallQuery, RelevanceWeights, Strategy, TagFilter, TagPath, TimelineQuery};
+use htm_core::{
+    Filter, Htm, Memory, RecallQuery, RelevanceWeights, Strategy, TagFilter, TagPath, TimelineQuery,
+};
 use htm_tests::TestDatabase;
 
 fn tag(path: &str) -> TagPath {
@@ -52,7 +54,7 @@ async fn a_former_name_means_the_tag_for_who_writes_and_who_asks() {
     rename_to_synonym(&db, "db", "database").await;
     let node = htm.remember(tagged("second", &["db:sqlite", "db"])).await.unwrap().node;
     assert_eq!(htm.get(node).await.unwrap().tags, [tag("database"), tag("database:sqlite")]);
-    let found = htm.find_by_topic(TagFilter::Prefix(tag("db")), None, 10).await.unwrap();
+    let found = htm.latest(&Filter::default().tag(TagFilter::Prefix(tag("db"))), 10).await.unwrap();
     assert_eq!(found.len(), 2);
     for filter in [TagFilter::Exact(tag("db:sqlite")), TagFilter::Prefix(tag("database:sqlite"))] {
         let query = RecallQuery::new("second").strategy(Strategy::Fulltext).tag(filter);
@@ -170,7 +172,7 @@ async fn a_topic_is_found_the_latest_first_however_large_it_is() {
     let find = |filter| {
         let htm = htm.clone();
         async move {
-            let nodes = htm.find_by_topic(filter, None, 3).await.unwrap();
+            let nodes = htm.latest(&Filter::default().tag(filter), 3).await.unwrap();
             nodes.into_iter().map(|node| node.content).collect::<Vec<_>>()
         }
     };
@@ -197,8 +199,9 @@ async fn a_topic_is_found_the_latest_first_however_large_it_is() {
     assert!(timeline(of(&["note:daily", "nothing"])).await.is_empty());
     assert!(timeline(of(&["note:daily", "rare:a", "rare:b"])).await.is_empty());
     assert_eq!(timeline(of(&["note:daily", "note:daily"]).limit(1)).await, ["one"]);
-    let any = TimelineQuery { any_tag: true, ..both }.limit(3);
+    let mut any = both.limit(3);
+    any.filter.any_tag = true;
     assert_eq!(timeline(any).await, ["one", "two", "three"]);
-    let error = htm.find_by_topic(TagFilter::Exact(tag("rare")), None, 0).await.unwrap_err();
+    let error = htm.latest(&Filter::default(), 0).await.unwrap_err();
     assert_eq!(error.code(), "limit_out_of_range");
 }

@@ -96,7 +96,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ("all stats", htm.memory_stats(&stats(Scope::All)).await.unwrap_err()),
         ("robots", htm.robots(&Scope::All).await.unwrap_err()),
         ("robot", htm.robot_in("secret", "ada").await.unwrap_err()),
-        ("robot's mind", htm.in_mind(elsewhere, "ada").await.unwrap_err()),
+        ("working memory", htm.working_memory(elsewhere, "ada").await.unwrap_err()),
         ("robot's info", htm.robot_info(elsewhere, "ada").await.unwrap_err()),
         ("register", htm.register_robot(elsewhere, Some("x"), no_metadata()).await.unwrap_err()),
         ("rename", htm.rename_robot(elsewhere, "htm", "x").await.unwrap_err()),

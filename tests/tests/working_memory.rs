@@ -328,7 +328,7 @@ async fn the_example_goes_on_where_it_was() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let first = sandbox.run("examples/robot", &[], b"").await;
-    assert!(first.succeeds().starts_with("In mind from before: 0 memories"), "{first:?}");
+    assert!(first.succeeds().starts_with("Working memory from before: 0 memories"), "{first:?}");
     assert!(
         first
             .stdout
@@ -336,7 +336,7 @@ async fn the_example_goes_on_where_it_was() {
         "{first:?}"
     );
     let second = sandbox.run("examples/robot", &[], b"").await;
-    assert!(second.succeeds().starts_with("In mind from before: 3 memories"), "{second:?}");
+    assert!(second.succeeds().starts_with("Working memory from before: 3 memories"), "{second:?}");
     let context = |text: &str| text.split_once("Context of").unwrap().1.to_owned();
     assert_eq!(context(&first.stdout), context(&second.stdout));
     assert_eq!(db.count("select count(*) from htm.nodes").await, 3);

@@ -14,12 +14,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = Session::open(&loaded.config).await?;
     let htm = session.htm();
 
-    // A robot comes with what it had in mind when it was last seen.
+    // A robot continues with its saved working memory.
     let robot = htm.robot("architect").await?;
-    let in_mind = robot.working_memory_stats();
-    println!("In mind from before: {} memories, {} tokens.", in_mind.nodes, in_mind.tokens);
+    let from_before = robot.working_memory_stats();
+    println!("Working memory from before: {} memories, {} tokens.", from_before.nodes, from_before.tokens);
 
-    if in_mind.nodes == 0 {
+    if from_before.nodes == 0 {
         // Long-term memory, for all robots, for good; embedded and tagged by the workers (`htm up`).
         for (key, importance, text) in [
             ("ledger", 8.0, "We chose PostgreSQL for the ledger, because transactions must not be lost."),

@@ -3,6 +3,7 @@
 mod context;
 #[cfg(test)]
 mod documented;
+mod filter;
 mod groups;
 mod jobs;
 mod memories;
@@ -22,8 +23,9 @@ use htm_worker::arguments::parse_override;
 use htm_worker::service::ServiceArgs;
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
+pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
-pub(crate) use self::jobs::{CancelArgs, FilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
@@ -195,6 +197,7 @@ pub(crate) struct RememberArgs {
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
   htm recall --namespace atlas --namespace home --robot architect --robot reviewer \"what is left to do?\"
   htm recall --as ada \"what is left to do?\"              the hits enter ada's working memory
+  htm recall --type decision --min-importance 7 \"which database did we choose?\"
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
   htm recall --order-by similarity=0.6,recency=0.4 \"what did Mara say?\"
@@ -210,27 +213,9 @@ pub(crate) struct RecallArgs {
     /// prefix; 17.2, --flag and a::b rank first as written. Write -- before a query that begins with a dash
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// Search this namespace (may be repeated: all of them)
-    #[arg(long = "namespace", value_name = "N")]
-    pub(crate) namespaces: Vec<String>,
     /// vector, fulltext, hybrid, or auto: chosen by the query
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
-    /// A day (2026-03-01), a range (2026-03-01..2026-04-01, without its end; `from A to B` and `between A and B`
-    /// include
-    /// it), words (yesterday, last week, past 2 hours, since Monday), several (A, B or C), or auto: the time in the
-    /// query
-    #[arg(long, value_name = "T")]
-    pub(crate) timeframe: Option<String>,
-    /// Only nodes with this tag or one below it (may be repeated: all are required)
-    #[arg(long = "tag", value_name = "PREFIX")]
-    pub(crate) tags: Vec<String>,
-    /// Only nodes with exactly this tag (may be repeated)
-    #[arg(long = "exact-tag", value_name = "TAG")]
-    pub(crate) exact_tags: Vec<String>,
-    /// Any of the tags is enough
-    #[arg(long)]
-    pub(crate) any_tag: bool,
     /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]
     pub(crate) boost_tags: Vec<String>,
@@ -242,21 +227,12 @@ pub(crate) struct RecallArgs {
     /// Show the tags of the hits, with counts
     #[arg(long)]
     pub(crate) facets: bool,
-    /// Only memories of this robot (may be repeated: any of them)
-    #[arg(long = "robot", value_name = "R")]
-    pub(crate) robots: Vec<String>,
     /// The robot that asks: the hits enter its working memory
     #[arg(long = "as", value_name = "R", conflicts_with = "batch")]
     pub(crate) asks: Option<String>,
     /// Search the vectors of this model, see `htm models list` (may be repeated: the lists are fused by rank)
     #[arg(long = "model", value_name = "M")]
     pub(crate) models: Vec<String>,
-    /// Only memories of this conversation
-    #[arg(long, value_name = "S")]
-    pub(crate) session: Option<String>,
-    /// Only nodes whose metadata contains this, for example {"ticket": 7}
-    #[arg(long, value_name = "JSON")]
-    pub(crate) metadata: Option<String>,
     /// The number of hits, 1 to 10000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
@@ -277,6 +253,8 @@ pub(crate) struct RecallArgs {
     pub(crate) batch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) refine: RefineArgs,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Args)]

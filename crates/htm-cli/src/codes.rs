@@ -24,7 +24,7 @@ htm_core::error_codes! {
         => "mend the line that the message names";
     LINE_TOO_LONG "line_too_long" User "A line of a file is longer than any memory."
         => "split the text of the line that the message names";
-    NOT_IN_MIND "not_in_mind" User "The robot has none of these nodes in mind."
+    NOT_IN_WORKING_MEMORY "not_in_working_memory" User "The robot has none of these nodes in its working memory."
         => "see what it has: `htm memory show`";
     PLAN_MISSING "plan_missing" User "The plan of the nodes to forget was not named."
         => "run it with `--dry-run` instead of `--yes`, look, then say so: `--plan PLAN --yes`, with the plan's number";

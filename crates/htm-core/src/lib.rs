@@ -30,6 +30,7 @@ pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRe
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, ErrorKind, Result};
+pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
 pub use model::groups::{GroupEvent, GroupInfo, GroupRole, JoinOptions};
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
@@ -41,9 +42,8 @@ pub use model::nodes::{Node, Revision};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::recall::{
-    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_LIMIT, MAX_QUERY_BYTES,
-    MatchedBy, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, TagFilter,
-    VectorSearch,
+    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES, MatchedBy,
+    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, VectorSearch,
 };
 pub use model::refine::RefineSettings;
 pub use model::relevance::{RelevanceWeights, Signals};

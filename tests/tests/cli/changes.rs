@@ -11,7 +11,8 @@ async fn a_text_that_is_said_again_is_counted() {
     let sandbox = Sandbox::new(&db);
     let node = sandbox.remember(&["Mara prefers tabs."]).await;
     let again = sandbox.htm(&["remember", "--robot", "ada", "--tag", "editor", "Mara prefers tabs."]).await;
-    let said = format!("node {node} says so already; counted as remembered again\nada has it in mind\n");
+    let said =
+        format!("node {node} says so already; counted as remembered again\nada's working memory has it\n");
     assert_eq!(again.succeeds(), said);
     let again = sandbox.htm(&["--json", "remember", "Mara prefers tabs."]).await.json();
     assert_eq!((again["node"].to_string(), again["outcome"].as_str()), (node.clone(), Some("repeated")));
@@ -19,7 +20,7 @@ async fn a_text_that_is_said_again_is_counted() {
     assert_eq!((&got["remember_count"], &got["tags"]), (&json!(3), &json!(["editor"])));
     assert!(got["last_remembered"].as_str() > got["first_remembered"].as_str(), "{got}");
     let said = sandbox.htm(&["get", &node]).await;
-    assert!(said.succeeds().contains("remembered  3 times (ada 1, htm 2), from 20"), "{said:?}");
+    assert!(said.succeeds().contains("remembered         3 times (ada 1, htm 2), from 20"), "{said:?}");
     // A key, a time and the configuration make it another one.
     for arguments in [
         &["--key", "k"][..],

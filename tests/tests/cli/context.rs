@@ -34,7 +34,7 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     assert_eq!(json["working_memory"]["nodes"], 3);
     assert_eq!(json["unverified"], serde_json::Value::Null);
 
-    // Without a query: what is in mind from the calls before.
+    // Without a query: the working memory of the calls before.
     let arguments = ["context", "--strategy", "important", "--header", "--separator", r"\n--\n"];
     let answer = sandbox.htm(&arguments).await;
     assert!(
@@ -50,7 +50,7 @@ async fn a_working_memory_is_shown_and_cleared() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     filled(&sandbox).await;
-    let small = ["--set", "working_memory.max_tokens=50", "context", "--robot", "architect", "ledger"];
+    let small = ["--set", "working_memory.max_tokens=50", "context", "--as", "architect", "ledger"];
     let answer = sandbox.htm(&small).await;
     assert!(answer.stderr.contains("larger than the working memory"), "{answer:?}");
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
@@ -62,20 +62,26 @@ async fn a_working_memory_is_shown_and_cleared() {
     assert_eq!(json["nodes"][0]["importance"], 3.0);
     let node = json["nodes"][0]["node"].to_string();
     for (command, said) in [
-        ("touch", format!("node {node}: used\nnode 99: was not in mind\n")),
-        ("remove", format!("node {node}: out of mind\nnode 99: was not in mind\n")),
+        ("touch", format!("node {node}: used\nnode 99: was not in the working memory\n")),
+        (
+            "remove",
+            format!("node {node}: removed from the working memory\nnode 99: was not in the working memory\n"),
+        ),
     ] {
         let answer = sandbox.htm(&["memory", command, &node, "99", "--robot", "architect"]).await;
         assert_eq!(answer.succeeds(), said);
     }
     for command in ["touch", "remove"] {
-        sandbox.htm(&["memory", command, &node, "--robot", "architect"]).await.fails(2, "not_in_mind");
+        sandbox
+            .htm(&["memory", command, &node, "--robot", "architect"])
+            .await
+            .fails(2, "not_in_working_memory");
     }
     let added = sandbox.htm(&["memory", "add", &node, "--robot", "architect"]).await;
-    assert_eq!(added.succeeds(), format!("node {node}: in mind\n"));
+    assert_eq!(added.succeeds(), format!("node {node}: in the working memory\n"));
     let got = sandbox.htm(&["get", &node]).await;
-    assert!(got.succeeds().contains("in mind of  architect"), "{got:?}");
-    let narrow = ["--set", "working_memory.max_tokens=10", "context", "--robot", "architect"];
+    assert!(got.succeeds().contains("working memory of  architect"), "{got:?}");
+    let narrow = ["--set", "working_memory.max_tokens=10", "context", "--as", "architect"];
     let answer = sandbox.htm(&narrow).await;
     assert!(
         answer.stderr.contains("no room any more for 1 memory: working memory holds 10 tokens now"),
@@ -83,9 +89,15 @@ async fn a_working_memory_is_shown_and_cleared() {
     );
     sandbox.htm(&["memory", "add", &node, "1", "--robot", "architect"]).await.succeeds();
     let cleared = sandbox.htm(&["memory", "clear", "--robot", "architect"]).await;
-    assert_eq!(cleared.succeeds(), "2 memories out of mind; long-term memory is as it was\n");
+    assert_eq!(
+        cleared.succeeds(),
+        "2 memories removed from the working memory; long-term memory is as it was\n"
+    );
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
-    assert_eq!(shown.succeeds(), "architect has 0 memories in mind: 0 of 128000 tokens (0.0 %)\n");
+    assert_eq!(
+        shown.succeeds(),
+        "architect has 0 memories in its working memory: 0 of 128000 tokens (0.0 %)\n"
+    );
     assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 3);
 }
 
@@ -94,7 +106,7 @@ async fn bad_arguments_have_a_code_each() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     for (arguments, code) in [
-        (&["context", "--robot", "marra"][..], "robot_unknown"),
+        (&["context", "--as", "marra"][..], "robot_unknown"),
         (&["memory", "touch", "1", "--robot", "marra"], "robot_unknown"),
         (&["memory", "remove", "1", "--robot", "marra"], "robot_unknown"),
         (&["memory", "add", "99", "--robot", "marra"], "robot_unknown"),
@@ -104,7 +116,7 @@ async fn bad_arguments_have_a_code_each() {
         (&["context", "--limit", "0", "q"], "limit_out_of_range"),
         (&["context", "--limit", "10001", "q"], "limit_out_of_range"),
         (&["context", "--strategy", "best", "q"], "context_strategy_unknown"),
-        (&["context", "--robot", " ", "q"], "robot_invalid"),
+        (&["context", "--as", " ", "q"], "robot_invalid"),
         (&["context", "--namespace", "", "q"], "namespace_invalid"),
         (&["memory", "show", "--robot", "a\u{1b}b"], "robot_invalid"),
         (&["memory", "show", "--robot", "nobody"], "robot_unknown"),
@@ -115,7 +127,7 @@ async fn bad_arguments_have_a_code_each() {
     }
     // A name that was mistyped is not made a robot; one that asks is, and is told.
     assert_eq!(db.count("select count(*) from htm.robots").await, 0);
-    let answer = sandbox.htm(&["context", "--robot", "mara", "what do I know?"]).await;
+    let answer = sandbox.htm(&["context", "--as", "mara", "what do I know?"]).await;
     assert!(answer.stderr.contains("the robot is new"), "{answer:?}");
     sandbox.htm(&["memory", "add", "99", "--robot", "mara"]).await.fails(2, "node_not_found");
 }

@@ -73,7 +73,9 @@ async fn groups_are_listed_shown_and_changed() {
     let shown = sandbox.htm(&["groups", "show", "crew"]).await;
     let said = shown.succeeds();
     assert!(
-        said.starts_with("crew in namespace default, open: 1 node of 5 tokens in mind, of 500 at most"),
+        said.starts_with(
+            "crew in namespace default, open: 1 node of 5 tokens in working memory, of 500 at most"
+        ),
         "{said}"
     );
     assert!(said.contains("ada    active   alive"), "{said}");

@@ -77,7 +77,7 @@ async fn what_commands_find_is_counted() {
         (1, &fulltext[..]),
         (2, &["recall", "--json", "night watch"]),
         (3, &["recall", "--fold", "night watch"]),
-        (4, &["context", "--robot", "ada", "night watch"]),
+        (4, &["context", "--as", "ada", "night watch"]),
         (5, &["recall", "--timeframe", "auto", "2026-03-01"]),
     ] {
         sandbox.htm(arguments).await.succeeds();

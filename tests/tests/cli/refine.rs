@@ -31,6 +31,21 @@ async fn a_re_ranker_is_asked_when_it_is_to_be() {
 }
 
 #[tokio::test]
+async fn a_step_that_did_not_run_is_told_with_the_command_that_mends_it() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let gone = ["--set", "rerank.provider=http", "--set", "rerank.url=http://127.0.0.1:9"];
+    let command = [&gone[..], &["recall", "--rerank", "tabs"]].concat();
+    let said = sandbox.htm(&command).await;
+    assert!(said.succeeds().contains("\ndegraded: not re-ranked: "), "{said:?}");
+    assert!(said.stdout.contains("`htm doctor`"), "{said:?}");
+    let json = sandbox.htm(&[&["--json"], &command[..]].concat()).await.json();
+    let degraded = &json["degraded"][0];
+    assert_eq!((&degraded["leg"], &degraded["code"]), (&"rerank".into(), &"provider_unreachable".into()));
+    assert!(degraded["hint"].as_str().unwrap().contains("`htm doctor`"), "{degraded}");
+}
+
+#[tokio::test]
 async fn what_is_not_configured_or_cannot_work_is_told_with_the_next_step() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

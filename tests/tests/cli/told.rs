@@ -36,7 +36,7 @@ async fn a_namespace_that_is_not_there_is_named_with_the_nearest() {
         assert!(answer["notes"][0].as_str().unwrap().starts_with(said), "{answer}");
     }
     for arguments in [
-        &["context", "--namespace", "altas", "--robot", "ada", "ledger"][..],
+        &["context", "--namespace", "altas", "--as", "ada", "ledger"][..],
         &["tags", "list", "--namespace", "altas"],
         &["tags", "tree", "--namespace", "altas"],
         &["tags", "popular", "--namespace", "altas"],
@@ -46,7 +46,7 @@ async fn a_namespace_that_is_not_there_is_named_with_the_nearest() {
         answer.succeeds();
         assert!(answer.stderr.contains(&format!("note: {said}")), "{answer:?}");
     }
-    let context = ["--json", "context", "--namespace", "altas", "--robot", "ada", "ledger"];
+    let context = ["--json", "context", "--namespace", "altas", "--as", "ada", "ledger"];
     let context = sandbox.htm(&context).await.json();
     assert!(context["notes"][0].as_str().unwrap().starts_with(said), "{context}");
     for command in [&["context"][..], &["memory", "show"]] {
@@ -85,7 +85,7 @@ async fn a_model_that_answers_for_the_active_one_is_told() {
     sandbox.htm(&["models", "activate", "elsewhere/m", "--force"]).await.succeeds();
     let said = "`fake/fake-64` answered, which is on standby: no embedder of the active model `elsewhere/m` can be had here";
     for arguments in
-        [&["recall", "ledger"][..], &["timeline", "ledger"], &["context", "--robot", "ada", "ledger"]]
+        [&["recall", "ledger"][..], &["timeline", "ledger"], &["context", "--as", "ada", "ledger"]]
     {
         let answer = sandbox.htm(arguments).await;
         assert!(format!("{}{}", answer.succeeds(), answer.stderr).contains(said), "{answer:?}");

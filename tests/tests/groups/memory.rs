@@ -317,10 +317,10 @@ async fn recall_takes_its_hits_into_the_groups_mind() {
     let elsewhere = htm.remember(Memory::new("a zeppelin elsewhere").namespace("atlas")).await.unwrap().node;
     let query = RecallQuery::new("zeppelin").strategy(Strategy::Fulltext);
     let found = bob.recall(&query).await.unwrap();
-    assert_eq!((found.recalled.hits.len(), found.is_in_mind), (2, false));
+    assert_eq!((found.recalled.hits.len(), found.is_in_working_memory), (2, false));
     assert!(held(&bob).await.is_empty());
     let found = ada.recall(&query).await.unwrap();
-    assert_eq!((found.recalled.hits.len(), found.is_in_mind, found.evicted.len()), (2, true, 0));
+    assert_eq!((found.recalled.hits.len(), found.is_in_working_memory, found.evicted.len()), (2, true, 0));
     assert!(found.recalled.hits.iter().any(|hit| hit.node.id == large));
     // One is larger than the budget, one of another namespace.
     let far = ada.recall(&query.clone().namespace("atlas")).await.unwrap();
@@ -328,5 +328,5 @@ async fn recall_takes_its_hits_into_the_groups_mind() {
     assert_eq!(held(&ada).await, [small]);
     until_held(&bob, &[small]).await;
     let nothing = ada.recall(&RecallQuery::new("balloon").strategy(Strategy::Fulltext)).await.unwrap();
-    assert!(nothing.is_in_mind && nothing.recalled.hits.is_empty());
+    assert!(nothing.is_in_working_memory && nothing.recalled.hits.is_empty());
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
 use htm_core::{
-    Htm, NodeId, RecallQuery, RecallSettings, Settings, Strategy, TagFilter, TimeExpression, VectorSearch,
+    Filter, Htm, NodeId, RecallQuery, RecallSettings, Settings, Strategy, TagFilter, TimeExpression,
+    VectorSearch,
 };
 use htm_tests::TestDatabase;
 use sqlx::AssertSqlSafe;
@@ -84,8 +85,8 @@ async fn filters_of_any_width_find_what_a_search_of_everything_finds() {
     let (htm, stored) = filled(&db).await;
     let base = RecallQuery::new("").strategy(Strategy::Vector).limit(10);
     let tag = |tag: &str| base.clone().tag(TagFilter::Exact(tag.parse().unwrap()));
-    let robot = RecallQuery { robots: vec!["tenth".into()], ..base.clone() };
-    let session = RecallQuery { session: Some("standup".into()), ..base.clone() };
+    let robot = base.clone().filter(Filter::default().robot("tenth"));
+    let session = base.clone().filter(Filter::default().session("standup"));
     let lately: TimeExpression = "last 17 minutes".parse().unwrap();
     let lately_sql = "n.created_at > now() - interval '17 minutes'";
     let (exact, approximate) = (VectorSearch::Exact, VectorSearch::Approximate);
@@ -94,14 +95,24 @@ async fn filters_of_any_width_find_what_a_search_of_everything_finds() {
         ("half, by a tag", tag("half"), "n.id / 500 % 2 = 0", approximate),
         ("a tenth, by a robot", robot, "n.robot_id = 2", exact),
         ("a hundredth, by a tag", tag("hundredth"), "n.id % 100 = 1", exact),
-        ("a hundredth, by metadata", base.clone().metadata("some", 1), "n.metadata ? 'some'", exact),
-        ("a thousandth, by metadata", base.clone().metadata("rare", true), "n.metadata ? 'rare'", exact),
+        (
+            "a hundredth, by metadata",
+            base.clone().filter(Filter::default().metadata("some", 1)),
+            "n.metadata ? 'some'",
+            exact,
+        ),
+        (
+            "a thousandth, by metadata",
+            base.clone().filter(Filter::default().metadata("rare", true)),
+            "n.metadata ? 'rare'",
+            exact,
+        ),
         ("a thousandth, by a session", session, "n.session = 'standup'", exact),
         ("a hundredth, by time", base.clone().timeframe(lately), lately_sql, exact),
         ("a namespace of a thousandth", base.clone().namespace("small"), "true", exact),
     ];
     for (what, query, condition, search) in cases {
-        let namespace = query.namespaces.first().cloned().unwrap_or("default".into());
+        let namespace = query.filter.namespaces.first().cloned().unwrap_or("default".into());
         let nearest = format!(
             "select n.id from htm.nodes n join htm.embeddings_1 e on e.node_id = n.id
               where n.namespace = '{namespace}' and {condition} order by (e.embedding <=> $1) + 0, n.id desc limit 10"

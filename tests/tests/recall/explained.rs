@@ -1,6 +1,6 @@
 //! What an answer says of itself: the chosen strategy, thresholds, snippets, explanations.
 
-use htm_core::{Fusion, Htm, Leg, Memory, RecallQuery, Settings, Stage, Strategy};
+use htm_core::{Filter, Fusion, Htm, Leg, Memory, RecallQuery, Settings, Stage, Strategy};
 use htm_tests::{TestDatabase, drain};
 
 /// A conversation, and texts of their own.
@@ -112,7 +112,7 @@ async fn an_answer_says_which_legs_ran() {
             let recalled = htm.recall(&small).await.unwrap();
             assert_eq!(recalled.hits[0].node.content, "birds in the garden");
             assert_eq!(recalled.legs.contains(&Leg::Exact), strategy != Strategy::Fulltext);
-            let narrow = RecallQuery { session: Some("talk".into()), ..query };
+            let narrow = query.filter(Filter::default().session("talk"));
             let recalled = htm.recall(&narrow).await.unwrap();
             assert!(recalled.hits.iter().all(|hit| hit.node.session.as_deref() == Some("talk")));
             assert_eq!(recalled.legs.contains(&Leg::Narrow), strategy != Strategy::Fulltext);

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use htm_core::worker::statistics;
 use htm_core::{
-    Caller, Confirmation, Fusion, Htm, MatchedBy, Memory, RecallQuery, Recalled, Settings, Stage, Strategy,
-    TagFilter, TimeExpression,
+    Caller, Confirmation, Filter, Fusion, Htm, MatchedBy, Memory, RecallQuery, Recalled, Settings, Stage,
+    Strategy, TagFilter, TimeExpression,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -222,7 +222,7 @@ async fn filters_hold_for_neighbours_too() {
         }
     };
     assert_eq!(sorted(query()).await, ["a1", "a2", "a3", "a4", "a5"]);
-    let own = RecallQuery { robots: vec!["htm".into()], ..query() };
+    let own = query().filter(Filter::default().robot("htm"));
     assert_eq!(sorted(own).await, ["a1", "a3", "a4", "a5"]);
     assert_eq!(
         sorted(query().tag(TagFilter::Prefix("travel".parse().unwrap()))).await,
@@ -230,9 +230,9 @@ async fn filters_hold_for_neighbours_too() {
     );
     let until: TimeExpression = "2026-03-01T12:02:30Z..2026-03-01T12:04:30Z".parse().unwrap();
     assert_eq!(sorted(query().timeframe(until)).await, ["a3", "a4"]);
-    let here = RecallQuery { session: Some("a".into()), ..query() };
+    let here = query().filter(Filter::default().session("a"));
     assert_eq!(sorted(here).await.len(), 5);
-    let elsewhere = RecallQuery { session: Some("b".into()), ..query() };
+    let elsewhere = query().filter(Filter::default().session("b"));
     assert!(sorted(elsewhere).await.is_empty());
     htm.forget(nodes[3], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     assert_eq!(sorted(query()).await, ["a1", "a2", "a3", "a5"], "the forgotten one is gone");
@@ -367,7 +367,7 @@ async fn a_narrow_filter_keeps_its_rows_at_the_fiftieth_call() {
     htm.remember_many(&memories).await.unwrap();
     drain(&db, Stage::Embed).await;
     for call in 1..=50 {
-        let query = RecallQuery { robots: vec!["owl".into()], ..RecallQuery::new("subject 3").limit(10) };
+        let query = RecallQuery::new("subject 3").limit(10).filter(Filter::default().robot("owl"));
         assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 10, "call {call}");
     }
 }

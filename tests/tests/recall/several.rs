@@ -44,6 +44,12 @@ fn scored(hits: &[Hit]) -> Vec<(String, String)> {
     scored
 }
 
+fn within(namespace: &str, query: &RecallQuery) -> RecallQuery {
+    let mut query = query.clone();
+    query.filter.namespaces = vec![namespace.into()];
+    query
+}
+
 fn either() -> [RecallQuery; 2] {
     let query = |text: &str| RecallQuery::new(text).namespace("left");
     // A name that is there twice counts once.
@@ -69,7 +75,7 @@ async fn two_namespaces_answer_as_one_that_has_the_memories_of_both() {
         for query in either() {
             for strategy in Strategy::ALL {
                 let several = query.clone().strategy(strategy);
-                let one = RecallQuery { namespaces: vec!["whole".into()], ..several.clone() };
+                let one = within("whole", &several);
                 let (several, one) = (htm.recall(&several).await.unwrap(), htm.recall(&one).await.unwrap());
                 assert!(!one.hits.is_empty());
                 assert_eq!(scored(&several.hits), scored(&one.hits), "{round} {strategy}");
@@ -86,9 +92,9 @@ async fn filters_hold_in_each_of_the_namespaces() {
     let early = TagFilter::Exact("early".parse().unwrap());
     for strategy in Strategy::ALL {
         for query in either() {
-            let query =
-                query.strategy(strategy).robot("owl").robot("wren").tag(early.clone()).boost(early.clone());
-            let one = RecallQuery { namespaces: vec!["whole".into()], ..query.clone() };
+            let mut query = query.strategy(strategy).tag(early.clone()).boost(early.clone());
+            query.filter.robots = vec!["owl".into(), "wren".into()];
+            let one = within("whole", &query);
             let (several, one) = (htm.recall(&query).await.unwrap(), htm.recall(&one).await.unwrap());
             assert_eq!(scored(&several.hits), scored(&one.hits), "{strategy}");
             assert!(!one.hits.is_empty(), "{strategy}");
@@ -110,7 +116,9 @@ async fn a_timeline_has_the_memories_of_all_in_the_order_of_time() {
     };
     let both = || TimelineQuery::everything().namespace("right").namespace("left");
     assert_eq!(keys(both().limit(5)).await, ["7", "8", "9", "10", "11"]);
-    assert_eq!(keys(both().robot("lark").robot("wren").limit(3)).await, ["8", "10", "11"]);
+    let mut birds = both().limit(3);
+    birds.filter.robots = vec!["lark".into(), "wren".into()];
+    assert_eq!(keys(birds).await, ["8", "10", "11"]);
     let topic = TimelineQuery { strategy: Strategy::Fulltext, ..TimelineQuery::about("picnic") };
     assert_eq!(keys(topic.namespace("left").namespace("right")).await, ["2", "5"]);
 }

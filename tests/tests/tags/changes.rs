@@ -76,10 +76,8 @@ async fn a_merge_is_one_transaction_over_any_number_of_nodes() {
         ]
     );
     // Who asks by the old name finds them.
-    let query = RecallQuery {
-        tags: vec![TagFilter::Prefix(ontology.resolve("psql").await.unwrap())],
-        ..RecallQuery::new("from 7")
-    };
+    let psql = TagFilter::Prefix(ontology.resolve("psql").await.unwrap());
+    let query = RecallQuery::new("from 7").tag(psql);
     assert!(!htm.recall(&query).await.unwrap().hits.is_empty());
 }
 
@@ -295,7 +293,7 @@ async fn a_name_leads_to_the_tag_by_whatever_it_was_called_since_in_its_own_name
     assert_eq!(asked.code(), "tag_unknown", "{asked}");
     assert_eq!(ontology.resolve("a:b:c:d:e:f").await.unwrap_err().code(), "tag_invalid");
     let filter = TagFilter::Exact("a:x:k:l:m".parse().unwrap());
-    let query = RecallQuery { tags: vec![filter.clone()], ..RecallQuery::new("later") };
+    let query = RecallQuery::new("later").tag(filter.clone());
     assert!(htm.recall(&query).await.unwrap().hits.is_empty());
     let everything = htm_core::TimelineQuery::everything().tag(filter);
     assert!(htm.conversation_timeline(&everything).await.unwrap().entries.is_empty());

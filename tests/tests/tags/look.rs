@@ -1,5 +1,6 @@
 //! What is told of tags.
 
+use htm_core::Filter;
 use htm_core::ontology::Suggestion;
 
 use super::*;
@@ -30,7 +31,7 @@ async fn counts_are_of_live_nodes_own_and_below() {
     assert_eq!(counts(&below), ["database 3 7", "database:postgresql 4 7", "database:postgresql:index 3 3"]);
     assert_eq!(ontology.list(None).await.unwrap().len(), 10);
     assert_eq!(
-        counts(&ontology.popular(2).await.unwrap()),
+        counts(&ontology.popular(&Filter::default(), 2).await.unwrap()),
         ["conference 5 5", "database:postgresql 4 4"]
             .map(|it| { it.replace("postgresql 4 4", "postgresql 4 7") })
     );
@@ -61,12 +62,12 @@ async fn what_is_alike_is_found_and_suggested_as_a_merge() {
     assert_eq!(similar[0].tag, "database");
     assert!(similar[0].similarity >= 0.3 && similar.len() > 1, "{similar:?}");
     assert!(ontology.similar("zzz", 3).await.unwrap().is_empty());
-    let pairs = ontology.cooccurring(None, 2, 10).await.unwrap();
+    let pairs = ontology.cooccurring(None, &Filter::default(), 2, 10).await.unwrap();
     let of: Vec<String> = pairs.iter().map(|it| format!("{} {} {}", it.tag, it.other, it.nodes)).collect();
     assert_eq!(of[0], "database:postgresql work:meeting 4");
     assert!(of.contains(&"conference gathering 3".into()), "{of:?}");
     assert!(!of.iter().any(|it| it.starts_with("database database:")), "a tag and its child are no pair");
-    let beside = ontology.cooccurring(Some("gathering"), 2, 10).await.unwrap();
+    let beside = ontology.cooccurring(Some("gathering"), &Filter::default(), 2, 10).await.unwrap();
     assert_eq!((beside.len(), beside[0].other.as_str()), (1, "conference"));
 
     let suggested = ontology.suggest(None, 10).await.unwrap();

@@ -3,23 +3,23 @@
 use clap::{Args, Subcommand};
 use htm_core::NodeId;
 
+use super::FilterArgs;
+
 #[derive(Args)]
 #[command(after_help = "The context goes to standard output. Omitted memories are listed on standard error.
 
 Examples:
   htm context --budget 4000 \"which database did we choose?\"
-  htm context --robot architect --strategy recent --header > prompt.txt
+  htm context --as architect --strategy recent --header > prompt.txt
+  htm context --as architect --type decision --min-importance 7
   htm context --separator '\\n---\\n' --limit 50 \"the billing migration\" | wl-copy")]
 pub(crate) struct ContextArgs {
-    /// The query to recall first. Without one, the context is the working memory as it is
+    /// The query to recall first. Without one, nothing is recalled. Filters limit both the recall and the context
     #[arg(num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// The robot's namespace, which is searched
-    #[arg(long, value_name = "N")]
-    pub(crate) namespace: Option<String>,
-    /// The robot
-    #[arg(long, value_name = "R")]
-    pub(crate) robot: Option<String>,
+    /// The robot whose working memory it is, of the first namespace
+    #[arg(long = "as", value_name = "R")]
+    pub(crate) asks: Option<String>,
     /// The largest number of tokens
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
@@ -35,6 +35,8 @@ pub(crate) struct ContextArgs {
     /// The number of hits to recall, 1 to 10000. Default: recall.limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Subcommand)]

@@ -60,7 +60,7 @@ pub(crate) enum JobsCommand {
 
 /// Which jobs.
 #[derive(Args)]
-pub(crate) struct FilterArgs {
+pub(crate) struct JobFilterArgs {
     /// Of this queue
     #[arg(long, value_name = "Q")]
     pub(crate) queue: Option<String>,
@@ -90,7 +90,7 @@ Examples:
   htm jobs list --namespace atlas --json")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: JobFilterArgs,
     /// The number of jobs
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u32,
@@ -112,7 +112,7 @@ pub(crate) struct RetryArgs {
     #[arg(long, conflicts_with = "state")]
     pub(crate) all_dead: bool,
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: JobFilterArgs,
 }
 
 #[derive(Args)]
@@ -124,7 +124,7 @@ pub(crate) struct CancelArgs {
     #[arg(value_name = "ID", required_unless_present_any = FILTERS, conflicts_with_all = FILTERS)]
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: JobFilterArgs,
     /// Confirm; needed for more than one job
     #[arg(long)]
     pub(crate) yes: bool,

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, value_parser};
 
+use super::WhichArgs;
 use super::ontology::{ApplyTemplateArgs, ExportArgs, ImportTagsArgs, TreeArgs};
 
 #[derive(Subcommand)]
@@ -34,7 +35,7 @@ pub(crate) enum TagsCommand {
     /// List tags that occur on the same nodes
     Cooccur(CooccurArgs),
     /// List the tags with the most nodes
-    Popular(TopArgs),
+    Popular(PopularArgs),
     /// Write the tags to a file, or to standard output
     Export(ExportArgs),
     /// Add the tags of a file
@@ -269,6 +270,11 @@ pub(crate) struct SimilarArgs {
 }
 
 #[derive(Args)]
+#[command(after_help = "Only nodes that pass the filters are counted.
+
+Examples:
+  htm tags cooccur database
+  htm tags cooccur --min 5 --type decision")]
 pub(crate) struct CooccurArgs {
     /// Only tags that occur with this one
     pub(crate) tag: Option<String>,
@@ -277,6 +283,21 @@ pub(crate) struct CooccurArgs {
     pub(crate) min: u32,
     #[command(flatten)]
     pub(crate) top: TopArgs,
+    #[command(flatten)]
+    pub(crate) which: WhichArgs,
+}
+
+#[derive(Args)]
+#[command(after_help = "Only nodes that pass the filters are counted.
+
+Examples:
+  htm tags popular --limit 5
+  htm tags popular --timeframe \"last month\" --robot architect")]
+pub(crate) struct PopularArgs {
+    #[command(flatten)]
+    pub(crate) top: TopArgs,
+    #[command(flatten)]
+    pub(crate) which: WhichArgs,
 }
 
 #[derive(Args)]

@@ -3,6 +3,8 @@
 use clap::Args;
 use htm_core::NodeId;
 
+use super::FilterArgs;
+
 #[derive(Args)]
 #[command(after_help = "Without a topic it lists the latest memories.
 
@@ -10,35 +12,12 @@ Examples:
   htm timeline --timeframe yesterday
   htm timeline billing --timeframe \"last month\" --by session
   htm timeline --tag database:postgresql
+  htm timeline --type decision --min-importance 7
   htm timeline --session standup-12 --limit 100
   htm timeline --timeframe auto \"the migration since Monday\" --json")]
 pub(crate) struct TimelineArgs {
     /// The topic
     pub(crate) topic: Vec<String>,
-    /// The timeframe, see `htm recall --help`
-    #[arg(long, value_name = "T")]
-    pub(crate) timeframe: Option<String>,
-    /// Search this namespace (may be repeated: all of them)
-    #[arg(long = "namespace", value_name = "N")]
-    pub(crate) namespaces: Vec<String>,
-    /// Only nodes with this tag or one below it (may be repeated: all are required)
-    #[arg(long = "tag", value_name = "PREFIX")]
-    pub(crate) tags: Vec<String>,
-    /// Only nodes with exactly this tag (may be repeated)
-    #[arg(long = "exact-tag", value_name = "TAG")]
-    pub(crate) exact_tags: Vec<String>,
-    /// Any of the tags is enough
-    #[arg(long)]
-    pub(crate) any_tag: bool,
-    /// Only memories of this robot (may be repeated: any of them)
-    #[arg(long = "robot", value_name = "R")]
-    pub(crate) robots: Vec<String>,
-    /// Only memories of this conversation
-    #[arg(long, value_name = "S")]
-    pub(crate) session: Option<String>,
-    /// Only nodes whose metadata contains this, for example {"ticket": 7}
-    #[arg(long, value_name = "JSON")]
-    pub(crate) metadata: Option<String>,
     /// Group by day or session
     #[arg(long, value_name = "WHAT", default_value = "day")]
     pub(crate) by: String,
@@ -48,6 +27,8 @@ pub(crate) struct TimelineArgs {
     /// The number of memories, 1 to 10000: the most relevant to the topic, or the latest
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Args)]

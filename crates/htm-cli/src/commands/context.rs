@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    ContextHeader, ContextOptions, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized, RecallQuery, Robot,
-    RobotContext, RobotRecalled, WorkingMemoryStats,
+    ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
+    RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::filter::filter;
 use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::codes;
@@ -30,24 +31,39 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         Some(limit) => whole("limit", limit, 1..=MAX_LIMIT)?,
         None => config.recall.limit as usize,
     };
+    let filter = filter(config, args.filter)?;
     let query = match args.query.is_empty() {
         true => None,
         false => Some(RecallQuery {
             strategy: config.recall.strategy.as_str().parse()?,
+            filter: filter.clone(),
             ..RecallQuery::new(args.query.join(" ")).limit(limit)
         }),
     };
-    let whose = WhoseArgs { namespace: args.namespace, robot: args.robot };
-    // A name that was mistyped has nothing in mind; a new robot that asks something is registered, and told so.
+    let whose = WhoseArgs { namespace: filter.namespaces.first().cloned(), robot: args.asks };
+    // A mistyped name has an empty working memory; a new robot that asks something is registered, and told so.
     let answer = with_robot(config, &whose, query.is_some(), async |htm, robot, is_new| {
-        let recalled = match &query {
+        let mut recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
         };
-        let context = robot.context(&options).await;
+        if let Some(it) = &mut recalled {
+            notes::name_commands(&mut it.recalled.degraded);
+        }
+        let phrase = recalled.as_ref().and_then(|it| it.recalled.time_phrase.as_ref());
+        let notes = notes::of(htm, &filter, &[], phrase).await?;
+        let context = match &filter {
+            filter if is_whole(filter) => robot.context(&options).await,
+            // A time that was taken from the query limits the context too.
+            filter => match &recalled {
+                Some(it) => {
+                    let filter = filter.clone().timeframe(it.recalled.timeframe.clone());
+                    robot.context_of(&filter, &options).await?
+                }
+                None => robot.context_of(filter, &options).await?,
+            },
+        };
         let left_behind = robot.left_behind().to_vec();
-        let (namespace, _) = names(config, &whose);
-        let notes = notes::unknown_namespaces(htm, &[namespace], whose.namespace.is_some()).await?;
         let working_memory = robot.working_memory_stats();
         Ok(Answer { context, recalled, is_new, left_behind, working_memory, notes })
     })
@@ -66,6 +82,11 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whether all of the working memory is asked for: one namespace says only whose it is.
+fn is_whole(filter: &Filter) -> bool {
+    filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty()
+}
+
 pub(crate) async fn memory(
     config: &Config,
     command: MemoryCommand,
@@ -75,12 +96,12 @@ pub(crate) async fn memory(
         MemoryCommand::Show(whose) => {
             let (namespace, name) = names(config, &whose);
             let look = async |htm: &Htm| {
-                or_told(htm, &whose, namespace, htm.in_mind(Some(namespace), name).await).await
+                or_told(htm, &whose, namespace, htm.working_memory(Some(namespace), name).await).await
             };
-            let mind = with_htm(config, look).await?;
-            let nodes: Vec<&Entry> = mind.in_eviction_order().collect();
-            output.value(&serde_json::json!({ "stats": mind.stats(), "nodes": nodes }), || {
-                describe(name, mind.stats(), &nodes)
+            let memory = with_htm(config, look).await?;
+            let nodes: Vec<&Entry> = memory.in_eviction_order().collect();
+            output.value(&serde_json::json!({ "stats": memory.stats(), "nodes": nodes }), || {
+                describe(name, memory.stats(), &nodes)
             });
         }
         MemoryCommand::Add(args) => {
@@ -94,19 +115,22 @@ pub(crate) async fn memory(
         }
         MemoryCommand::Remove(args) => {
             let each = |robot: &Robot, node| robot.remove(node);
-            change(config, &args, "removed", "out of mind", each, output).await?;
+            change(config, &args, "removed", "removed from the working memory", each, output).await?;
         }
         MemoryCommand::Clear(whose) => {
             let cleared = with_robot(config, &whose, false, async |_, robot, _| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
-                format!("{} out of mind; long-term memory is as it was", count(cleared, "memory"))
+                format!(
+                    "{} removed from the working memory; long-term memory is as it was",
+                    count(cleared, "memory")
+                )
             });
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does something with each of the nodes; those that are not in mind are told.
+/// Does something with each of the nodes; reports those that are not in the working memory.
 async fn change(
     config: &Config,
     args: &NodesArgs,
@@ -123,15 +147,15 @@ async fn change(
         let (_, name) = names(config, &args.whose);
         let nodes: Vec<String> = not_there.iter().map(ToString::to_string).collect();
         return Err(CliError::new(
-            codes::NOT_IN_MIND,
-            format!("{} has none of these in mind: {}", one_line(name, 40), nodes.join(", ")),
+            codes::NOT_IN_WORKING_MEMORY,
+            format!("{} has none of these in its working memory: {}", one_line(name, 40), nodes.join(", ")),
         )
         .with_hint(format!("see what it has: `htm memory show --robot {name}`")));
     }
-    output.value(&serde_json::json!({ done: there, "not_in_mind": not_there }), || {
+    output.value(&serde_json::json!({ done: there, "not_in_working_memory": not_there }), || {
         let line = |node: &NodeId, what: &str| format!("node {node}: {what}");
         let lines = there.iter().map(|node| line(node, said));
-        let others = not_there.iter().map(|node| line(node, "was not in mind"));
+        let others = not_there.iter().map(|node| line(node, "was not in the working memory"));
         lines.chain(others).collect::<Vec<_>>().join("\n")
     });
     Ok(())
@@ -146,7 +170,7 @@ fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
                 format!("node {node} ({}): larger than the working memory", count(tokens, "token"))
             }
             None if intake.evicted.contains(node) => format!("node {node}: no room beside the others"),
-            None => format!("node {node}: in mind"),
+            None => format!("node {node}: in the working memory"),
         });
     }
     let left = intake.evicted.iter().filter(|node| !nodes.contains(node));
@@ -176,7 +200,7 @@ impl Answer {
         let context = &self.context.context;
         let mind = &self.working_memory;
         let mut text = format!(
-            "{} of {} in mind, {} of {}, {} first",
+            "{} of {} in working memory, {} of {}, {} first",
             context.included.len(),
             count(mind.nodes, "memory"),
             context.tokens,
@@ -204,10 +228,7 @@ impl Answer {
         for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
             text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
             text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
-        }
-        for degraded in self.recalled.iter().flat_map(|recalled| &recalled.recalled.degraded) {
-            let what = style("degraded").for_stderr().yellow();
-            text.push_str(&format!("\n{what}: no {} leg: {}", degraded.leg, one_line(&degraded.reason, 300)));
+            text.push_str(&notes::describe_degraded(&recalled.degraded));
         }
         for left in &context.left_out {
             text.push_str(&format!(
@@ -248,7 +269,7 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
         })
         .collect();
     let summary = format!(
-        "{} has {} in mind: {} of {} ({:.1} %)",
+        "{} has {} in its working memory: {} of {} ({:.1} %)",
         one_line(name, 40),
         count(stats.nodes, "memory"),
         stats.tokens,

@@ -131,7 +131,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
                 query.text
             ));
             if let Some(timeframe) = timeframe {
-                query.timeframe = timeframe.parse()?;
+                query.filter.timeframe = timeframe.parse()?;
             }
             output.say(describe(&htm.recall(&query).await?, &htm.settings().time.zone));
         }

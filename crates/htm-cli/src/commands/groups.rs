@@ -124,7 +124,7 @@ fn describe(it: &GroupInfo) -> String {
         None => "open".into(),
     };
     let head = format!(
-        "{} in namespace {}, {state}: {} of {} in mind, of {} at most; version {}",
+        "{} in namespace {}, {state}: {} of {} in working memory, of {} at most; version {}",
         plain(&it.name),
         plain(&it.namespace),
         count(it.nodes, "node"),

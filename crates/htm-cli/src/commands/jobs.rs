@@ -11,7 +11,7 @@ use htm_core::jobs::JobFilter;
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use crate::args::{FilterArgs, JobsCommand};
+use crate::args::{JobFilterArgs, JobsCommand};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -43,8 +43,8 @@ async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-impl From<FilterArgs> for JobFilter {
-    fn from(args: FilterArgs) -> Self {
+impl From<JobFilterArgs> for JobFilter {
+    fn from(args: JobFilterArgs) -> Self {
         Self {
             queue: args.queue,
             state: args.state,

@@ -1,4 +1,4 @@
-//! What a command leaves in a robot's mind.
+//! What a command changes in a robot's working memory.
 
 use htm_core::{Htm, Intake, NodeId, Oversized, Robot};
 
@@ -14,9 +14,9 @@ pub(crate) async fn open(htm: &Htm, namespace: &str, name: &str) -> htm_core::Re
     Ok((htm.robot_in(namespace, name).await?, is_new))
 }
 
-/// What came to a robot's mind, and what left it.
+/// What entered a robot's working memory, and what left it.
 #[derive(serde::Serialize)]
-pub(crate) struct InMind {
+pub(crate) struct TakenIn {
     robot: String,
     /// The robot was not registered before.
     is_new: bool,
@@ -27,7 +27,7 @@ pub(crate) struct InMind {
     intake: Intake,
 }
 
-impl InMind {
+impl TakenIn {
     pub(crate) fn of(
         robot: &Robot,
         is_new: bool,
@@ -45,12 +45,12 @@ impl InMind {
             !self.intake.evicted.contains(node) && !self.intake.oversized.iter().any(|it| it.node == **node)
         };
         let mut text = format!(
-            "\n{robot} has {} in mind",
+            "\n{robot}'s working memory {}",
             match (self.nodes.len(), self.nodes.iter().filter(is_in).count()) {
-                (1, 1) => "it".into(),
-                (1, _) => "it not".into(),
-                (all, inside) if all == inside => format!("these {all}"),
-                (all, inside) => format!("{inside} of {all}"),
+                (1, 1) => "has it".into(),
+                (1, _) => "does not have it".into(),
+                (all, inside) if all == inside => format!("has these {all}"),
+                (all, inside) => format!("has {inside} of these {all}"),
             }
         );
         for Oversized { node, tokens } in &self.intake.oversized {

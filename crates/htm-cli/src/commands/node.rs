@@ -76,7 +76,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
         ("key", node.key.clone().unwrap_or_default()),
         ("at", node.created_at.to_rfc3339()),
         ("remembered", remembered(node, keepers)),
-        ("in mind of", in_mind_of(node, keepers)),
+        ("working memory of", working_memory_of(node, keepers)),
         ("importance", node.importance.to_string()),
         ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
@@ -131,7 +131,7 @@ fn remembered(node: &Node, keepers: &Keepers) -> String {
 }
 
 /// The robots and the groups that have it in their working memory.
-fn in_mind_of(node: &Node, keepers: &Keepers) -> String {
+fn working_memory_of(node: &Node, keepers: &Keepers) -> String {
     let name = |it: &KeptBy| match it.namespace == node.namespace {
         true => it.robot.clone(),
         false => format!("{} of {}", it.robot, it.namespace),

@@ -1,31 +1,29 @@
 //! What a question names that is not there: a slip of the pen finds nothing, and nobody sees why.
 
-use htm_core::{Correction, Htm, TagFilter, TimeFilter, TimePhrase};
+use htm_core::{Correction, Degraded, Filter, Htm, TagFilter, TimeFilter, TimePhrase};
+use htm_runtime::commands;
 
 use crate::error::CliError;
 use crate::output::one_line;
 
-/// What a question is filtered by.
-pub(crate) struct Filters<'a> {
-    pub(crate) namespaces: &'a [String],
-    pub(crate) robots: &'a [String],
-    pub(crate) tags: &'a [TagFilter],
-    pub(crate) timeframe: &'a TimeFilter,
-    /// What was taken from the question's text.
-    pub(crate) phrase: Option<&'a TimePhrase>,
-}
-
-/// A sentence for each filter that names what is not there.
-pub(crate) async fn of(htm: &Htm, filters: &Filters<'_>) -> Result<Vec<String>, CliError> {
-    let namespaces: Vec<&str> = match filters.namespaces {
+/// A sentence for each part of a filter that names what is not there, and for each such tag that is only preferred.
+/// `phrase` is the time that was taken from the question's text.
+pub(crate) async fn of(
+    htm: &Htm,
+    filter: &Filter,
+    preferred: &[TagFilter],
+    phrase: Option<&TimePhrase>,
+) -> Result<Vec<String>, CliError> {
+    let namespaces: Vec<&str> = match &filter.namespaces[..] {
         [] => vec![&htm.settings().namespace],
         named => named.iter().map(String::as_str).collect(),
     };
-    let mut notes = unknown_namespaces(htm, &namespaces, !filters.namespaces.is_empty()).await?;
-    if *filters.timeframe == TimeFilter::Auto && filters.phrase.is_none() {
+    let tags = [&filter.tags[..], preferred].concat();
+    let mut notes = unknown_namespaces(htm, &namespaces, !filter.namespaces.is_empty()).await?;
+    if filter.timeframe == TimeFilter::Auto && phrase.is_none() {
         notes.push("the question names no time that has begun; all of time was looked through".into());
     }
-    for robot in filters.robots {
+    for robot in &filter.robots {
         let mut unknown = Vec::new();
         for namespace in &namespaces {
             match htm.find_robot(Some(namespace), robot).await {
@@ -40,7 +38,7 @@ pub(crate) async fn of(htm: &Htm, filters: &Filters<'_>) -> Result<Vec<String>, 
     }
     let mut unmatched = Vec::new();
     for (place, namespace) in namespaces.iter().enumerate() {
-        let here = htm.ontology(Some(namespace))?.unmatched(filters.tags).await?;
+        let here = htm.ontology(Some(namespace))?.unmatched(&tags).await?;
         match place {
             0 => unmatched = here,
             _ => unmatched.retain(|tag| here.iter().any(|it| it.tag == tag.tag)),
@@ -86,6 +84,27 @@ pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> Str
         ),
         None => String::new(),
     }
+}
+
+/// Names the command that mends each step that did not run, instead of the library's call.
+pub(crate) fn name_commands(degraded: &mut [Degraded]) {
+    for degraded in degraded {
+        degraded.hint = commands::hint(&degraded.error);
+    }
+}
+
+/// A line for each step that did not run.
+pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
+    let line = |degraded: &Degraded| {
+        let what = match degraded.leg {
+            "rerank" => "not re-ranked".to_owned(),
+            "expansion" => "not all phrasings".to_owned(),
+            leg => format!("no {leg} leg"),
+        };
+        let why = one_line(&format!("{}; {}", degraded.reason, degraded.hint), 300);
+        format!("\ndegraded: {what}: {why}")
+    };
+    degraded.iter().map(line).collect()
 }
 
 /// A line each, to stand below an answer.

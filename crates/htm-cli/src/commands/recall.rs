@@ -9,16 +9,15 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
-    Degraded, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, TagFilter, TimeFilter, TimePhrase,
-    Timeframe, VectorSearch, Zone,
+    Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, TimePhrase, Timeframe, VectorSearch, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use super::edit::parse_object;
-use super::mind::{self, InMind};
-use super::notes::{self, Filters};
-use crate::args::{RecallArgs, parse_tags};
+use super::filter::{filter, tag_prefixes};
+use super::mind::{self, TakenIn};
+use super::notes;
+use crate::args::RecallArgs;
 use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line, Lines};
@@ -33,24 +32,19 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
         match &args.batch {
             Some(file) => answer_batch(&htm, &query, file, output).await,
             None => {
-                let (recalled, in_mind) = match &args.asks {
+                let (mut recalled, working_memory) = match &args.asks {
                     None => (htm.recall(&query).await?, None),
                     Some(name) => recall_as(&htm, name, &query).await?,
                 };
-                let filters = Filters {
-                    namespaces: &query.namespaces,
-                    robots: &query.robots,
-                    tags: &[&query.tags[..], &query.boost_tags[..]].concat(),
-                    timeframe: &query.timeframe,
-                    phrase: recalled.time_phrase.as_ref(),
-                };
-                let notes = notes::of(&htm, &filters).await?;
-                let answer = Answer { recalled, in_mind, notes };
+                notes::name_commands(&mut recalled.degraded);
+                let phrase = recalled.time_phrase.as_ref();
+                let notes = notes::of(&htm, &query.filter, &query.boost_tags, phrase).await?;
+                let answer = Answer { recalled, working_memory, notes };
                 output.value(&answer, || {
                     let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
                     let recalled = describe(&answer.recalled, &htm.settings().time.zone);
-                    let in_mind = answer.in_mind.as_ref().map(InMind::describe).unwrap_or_default();
-                    format!("{facets}{recalled}{in_mind}{}", notes::describe(&answer.notes))
+                    let taken = answer.working_memory.as_ref().map(TakenIn::describe).unwrap_or_default();
+                    format!("{facets}{recalled}{taken}{}", notes::describe(&answer.notes))
                 });
                 Ok(())
             }
@@ -67,40 +61,34 @@ struct Answer {
     #[serde(flatten)]
     recalled: Recalled,
     /// None when nobody was named who asks.
-    in_mind: Option<InMind>,
+    working_memory: Option<TakenIn>,
     notes: Vec<String>,
 }
 
-/// A robot's recall: what is found comes to its mind. It is of the first namespace that is asked.
+/// A robot's recall: the hits enter its working memory. It is of the first namespace that is asked.
 async fn recall_as(
     htm: &Htm,
     name: &str,
     query: &RecallQuery,
-) -> htm_core::Result<(Recalled, Option<InMind>)> {
-    let namespace = query.namespaces.first().unwrap_or(&htm.settings().namespace);
+) -> htm_core::Result<(Recalled, Option<TakenIn>)> {
+    let namespace = query.filter.namespaces.first().unwrap_or(&htm.settings().namespace);
     let (robot, is_new) = mind::open(htm, namespace, name).await?;
     let RobotRecalled { recalled, intake } = robot.recall(query).await?;
     let nodes: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
-    let in_mind = InMind::of(&robot, is_new, nodes, intake);
-    Ok((recalled, Some(in_mind)))
+    let taken = TakenIn::of(&robot, is_new, nodes, intake);
+    Ok((recalled, Some(taken)))
 }
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
     let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
     let query = RecallQuery {
-        namespaces: args.namespaces.clone(),
+        filter: filter(config, args.filter.clone())?,
         strategy: strategy.parse()?,
-        timeframe: time_filter(args.timeframe.as_deref())?,
-        tags: tag_filters(config, &args.tags, &args.exact_tags)?,
-        boost_tags: tag_filters(config, &args.boost_tags, &[])?,
-        any_tag: args.any_tag,
+        boost_tags: tag_prefixes(config, &args.boost_tags)?,
         order_by: args.order_by.as_deref().map(str::parse).transpose()?,
         // Questions of a file measure; they are not asked.
         count_accesses: args.batch.is_none(),
-        robots: args.robots.clone(),
         models: args.models.clone(),
-        session: args.session.clone(),
-        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         limit: limit(config, args.limit.as_deref())?,
         min_similarity: args.min_similarity.as_deref().map(similarity).transpose()?,
         snippets: args.snippets,
@@ -109,18 +97,6 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
-}
-
-/// The tags of the command line.
-pub(crate) fn tag_filters(
-    config: &Config,
-    prefixes: &[String],
-    exact: &[String],
-) -> Result<Vec<TagFilter>, CliError> {
-    let rules = config.tag.rules();
-    let prefixes = parse_tags(&rules, prefixes)?.into_iter().map(TagFilter::Prefix);
-    let exact = parse_tags(&rules, exact)?.into_iter().map(TagFilter::Exact);
-    Ok(prefixes.chain(exact).collect())
 }
 
 /// The limit of the command line, or the configuration's.
@@ -138,11 +114,6 @@ fn similarity(text: &str) -> Result<f64, CliError> {
         CliError::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, format!("similarity {text} is not a number"))
             .with_hint("give a number from 0 to 1, as 0.7")
     })
-}
-
-/// The timeframe of the command line.
-pub(crate) fn time_filter(text: Option<&str>) -> Result<TimeFilter, CliError> {
-    Ok(text.map(str::parse).transpose()?.unwrap_or_default())
 }
 
 /// What a filter by time meant; nothing when there was none.
@@ -240,7 +211,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         text.push_str(&format!("\ntime: {time}"));
     }
     text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
-    text.push_str(&describe_degraded(&recalled.degraded));
+    text.push_str(&notes::describe_degraded(&recalled.degraded));
     text
 }
 
@@ -250,20 +221,6 @@ fn describe_facets(recalled: &Recalled) -> String {
         true => "the hits have no tags\n".into(),
         false => format!("{}\n\n", table(&["tag", "hits"], &[1], rows.collect())),
     }
-}
-
-/// A line for each leg that did not run.
-pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
-    let line = |degraded: &Degraded| {
-        let reason = one_line(&degraded.reason, 300);
-        let what = match degraded.leg {
-            "rerank" => "not re-ranked".to_owned(),
-            "expansion" => "not all phrasings".to_owned(),
-            leg => format!("no {leg} leg"),
-        };
-        format!("\n{}: {what}: {reason}", style("degraded").yellow())
-    };
-    degraded.iter().map(line).collect()
 }
 
 /// A query of a file.
@@ -326,8 +283,9 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
     let bar = output.progress(bytes, "bytes");
     while let Some(query) = queries.next() {
         let query = query?;
-        let namespaces = query.ns.into_iter().collect();
-        let recalled = htm.recall(&RecallQuery { text: query.text, namespaces, ..base.clone() }).await?;
+        let mut ask = RecallQuery { text: query.text, ..base.clone() };
+        ask.filter.namespaces.extend(query.ns);
+        let recalled = htm.recall(&ask).await?;
         let ids: Vec<String> = recalled
             .hits
             .iter()

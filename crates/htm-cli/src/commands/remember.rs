@@ -11,7 +11,7 @@ use htm_runtime::config::Config;
 use crate::args::{RememberArgs, parse_tags};
 use crate::codes;
 use crate::commands::edit::parse_object;
-use crate::commands::mind::InMind;
+use crate::commands::mind::TakenIn;
 use crate::error::CliError;
 use crate::instant::instant;
 use crate::output::Output;
@@ -47,7 +47,7 @@ struct Written {
     /// Milliseconds that the write took.
     ms: f64,
     /// None when nobody was named who remembers.
-    in_mind: Option<InMind>,
+    working_memory: Option<TakenIn>,
 }
 
 impl Written {
@@ -58,12 +58,12 @@ impl Written {
             Outcome::Existing => format!("node {node} has this key and this content already"),
             Outcome::Repeated => format!("node {node} says so already; counted as remembered again"),
         };
-        let in_mind = self.in_mind.as_ref().map(InMind::describe).unwrap_or_default();
-        format!("{said}{in_mind}")
+        let taken = self.working_memory.as_ref().map(TakenIn::describe).unwrap_or_default();
+        format!("{said}{taken}")
     }
 }
 
-/// Remembers. A robot that was named, on the command line or in the configuration, has it in mind.
+/// Remembers. A robot that was named, on the command line or in the configuration, has it in its working memory.
 async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<Written> {
     // Loads the vocabulary, which a program does once: the time shown is that of the write.
     htm.settings().token_encoding.count("");
@@ -74,15 +74,15 @@ async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<W
     let receipt = htm.remember(memory).await?;
     let ms = started.elapsed().as_secs_f64() * 1_000.0;
     // After the write: a memory that is refused registers no robot.
-    let in_mind = match robot {
+    let working_memory = match robot {
         None => None,
         Some(name) => {
             let robot = htm.robot_in(&namespace, &name).await?;
             let intake = robot.add(&[receipt.node]).await?;
-            Some(InMind::of(&robot, false, [receipt.node], intake))
+            Some(TakenIn::of(&robot, false, [receipt.node], intake))
         }
     };
-    Ok(Written { node: receipt.node, outcome: receipt.outcome, ms, in_mind })
+    Ok(Written { node: receipt.node, outcome: receipt.outcome, ms, working_memory })
 }
 
 fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<Memory, CliError> {

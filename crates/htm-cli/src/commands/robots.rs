@@ -96,9 +96,9 @@ async fn set(htm: &Htm, args: SetRobotArgs, output: &Output) -> Result<(), CliEr
     };
     let robot = htm.set_robot_budget(args.namespace.as_deref(), &args.name, max_tokens).await?;
     output.value(&robot, || match robot.max_tokens {
-        Some(tokens) => format!("{} holds {} in mind", plain(&robot.name), count(tokens, "token")),
+        Some(tokens) => format!("{}'s working memory holds {}", plain(&robot.name), count(tokens, "token")),
         None => format!(
-            "{} holds in mind what working_memory.max_tokens says: {}",
+            "{}'s working memory holds what working_memory.max_tokens says: {}",
             plain(&robot.name),
             htm.settings().working_memory_tokens
         ),
@@ -137,7 +137,7 @@ fn list(robots: &[RobotStatistics]) -> String {
         ]
     });
     let header =
-        ["namespace", "robot", "nodes", "tokens", "in mind", "first memory", "last memory", "active"];
+        ["namespace", "robot", "nodes", "tokens", "working memory", "first memory", "last memory", "active"];
     table(&header, &[2, 3, 4], rows.collect())
 }
 
@@ -154,7 +154,7 @@ fn describe(it: &RobotStatistics) -> String {
         ("first memory", time(it.first_memory)),
         ("last memory", time(it.last_memory)),
         (
-            "in mind",
+            "working memory",
             format!(
                 "{} of {}",
                 count(it.in_working_memory, "node"),

@@ -14,6 +14,7 @@ use htm_core::{Htm, Ontology};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::filter::within_namespace;
 use super::notes;
 use crate::args::{InNamespace, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
@@ -37,7 +38,7 @@ pub(crate) async fn run(
     let session = Session::open(config).await?;
     let result = match document {
         Some(document) => lay(&session, command, &document, output).await,
-        None => dispatch(&session, command, output).await,
+        None => dispatch(config, &session, command, output).await,
     };
     session.close().await;
     result.map(|()| ExitCode::SUCCESS)
@@ -60,7 +61,12 @@ async fn lay(
     exchange::import(&ontology, kind, &source, document, &how, output).await
 }
 
-async fn dispatch(session: &Session, command: TagsCommand, output: &Output) -> Result<(), CliError> {
+async fn dispatch(
+    config: &Config,
+    session: &Session,
+    command: TagsCommand,
+    output: &Output,
+) -> Result<(), CliError> {
     let htm = &session.htm();
     match command {
         TagsCommand::List(args) => {
@@ -88,10 +94,12 @@ async fn dispatch(session: &Session, command: TagsCommand, output: &Output) -> R
         }
         TagsCommand::Cooccur(args) => {
             let ontology = look_at(htm, &args.top.whose, output).await?;
-            look::cooccur(&ontology, args.tag.as_deref(), args.min, args.top.limit, output).await
+            let filter = within_namespace(config, args.which)?;
+            look::cooccur(&ontology, args.tag.as_deref(), &filter, args.min, args.top.limit, output).await
         }
         TagsCommand::Popular(args) => {
-            look::popular(&look_at(htm, &args.whose, output).await?, args.limit, output).await
+            let ontology = look_at(htm, &args.top.whose, output).await?;
+            look::popular(&ontology, &within_namespace(config, args.which)?, args.top.limit, output).await
         }
         TagsCommand::Log(args) => {
             look::log(&look_at(htm, &args.top.whose, output).await?, args.top.limit, output).await

@@ -11,9 +11,9 @@ use htm_core::{
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use super::edit::parse_object;
-use super::notes::{self, Filters};
-use super::recall::{describe_degraded, describe_time, limit, tag_filters, time_filter};
+use super::filter::filter;
+use super::notes;
+use super::recall::{describe_time, limit};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line};
@@ -23,28 +23,16 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     let topic = args.topic.join(" ");
     let query = TimelineQuery {
         topic: (!args.topic.is_empty()).then_some(topic),
-        namespaces: args.namespaces,
-        tags: tag_filters(config, &args.tags, &args.exact_tags)?,
-        any_tag: args.any_tag,
-        timeframe: time_filter(args.timeframe.as_deref())?,
-        robots: args.robots,
-        session: args.session,
-        metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
+        filter: filter(config, args.filter)?,
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str()).parse()?,
         limit: limit(config, args.limit.as_deref())?,
     };
     let session = Session::open(config).await?;
     let result = async {
         let htm = session.htm();
-        let timeline = htm.conversation_timeline(&query).await?;
-        let filters = Filters {
-            namespaces: &query.namespaces,
-            robots: &query.robots,
-            tags: &query.tags,
-            timeframe: &query.timeframe,
-            phrase: timeline.time_phrase.as_ref(),
-        };
-        let notes = notes::of(&htm, &filters).await?;
+        let mut timeline = htm.conversation_timeline(&query).await?;
+        notes::name_commands(&mut timeline.degraded);
+        let notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
         Ok::<_, CliError>((timeline, notes))
     }
     .await;
@@ -124,7 +112,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     }
     text.push_str(&notes::describe_model(&shown.models, shown.instead_of.as_deref()));
     text.push_str(&notes::describe_words(&shown.corrected, shown.relaxed));
-    text.push_str(&describe_degraded(&shown.degraded));
+    text.push_str(&notes::describe_degraded(&shown.degraded));
     text.push_str(&notes::describe(&shown.notes));
     text
 }

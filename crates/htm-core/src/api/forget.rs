@@ -4,11 +4,11 @@
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
 use crate::model::error::{Error, Result, codes};
+use crate::model::filter::validate_limit;
 use crate::model::forget::{ForgetPlan, Forgotten, ForgottenNode, Match, Restored};
 use crate::model::id::NodeId;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, not_found};
-use crate::model::recall::limit_out_of_range;
 use crate::store::forget as store;
 use crate::store::nodes;
 
@@ -118,9 +118,7 @@ impl Htm {
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.
     pub async fn forgotten(&self, namespace: Option<&str>, limit: usize) -> Result<Vec<ForgottenNode>> {
-        if !(1..=10_000).contains(&limit) {
-            return Err(limit_out_of_range(limit));
-        }
+        validate_limit(limit)?;
         match namespace {
             Some(namespace) => drop(self.admit(namespace)?),
             None => self.admit_all()?,

@@ -11,14 +11,10 @@ use search::Search;
 use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
-use crate::model::recall::{
-    Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, TagFilter, auto, facets,
-};
+use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, auto, facets};
 use crate::model::timeframe::Applied;
-use crate::model::timeline::TimelineQuery;
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::recall::Reader;
-use crate::store::tags;
 
 impl Htm {
     /// Finds memories.
@@ -27,44 +23,19 @@ impl Htm {
     ///
     /// # Errors
     /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
-    /// `limit_out_of_range`, `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what
+    /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what
     /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, `embedder_missing` (strategy `vector` without
     /// any embedder), `reranker_missing`, `expander_missing`, `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
-        let in_use = self.by_tags_in_use(query).await?;
-        let query = in_use.as_ref().unwrap_or(query);
+        let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
+        let filter = self.filter_in_use(&namespaces, &query.filter).await?;
+        let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
+        let query = &RecallQuery { filter, boost_tags, ..query.clone() };
         match query.is_refined() {
             true => self.recall_refined(query).await,
             false => self.search(query, &[]).await,
         }
-    }
-
-    /// The query by the tags that its plurals mean; none when it has none.
-    async fn by_tags_in_use(&self, query: &RecallQuery) -> Result<Option<RecallQuery>> {
-        let namespaces = self.namespaces_or_own(&query.namespaces)?;
-        let tags = self.filters_in_use(&namespaces, &query.tags).await?;
-        let boost_tags = self.filters_in_use(&namespaces, &query.boost_tags).await?;
-        let is_same = tags == query.tags && boost_tags == query.boost_tags;
-        Ok((!is_same).then(|| RecallQuery { tags, boost_tags, ..query.clone() }))
-    }
-
-    /// Filters as the namespaces call them: a plural that is a name in none of them is its singular that is one.
-    pub(crate) async fn filters_in_use(
-        &self,
-        namespaces: &[&str],
-        filters: &[TagFilter],
-    ) -> Result<Vec<TagFilter>> {
-        let mut in_use = filters.to_vec();
-        for filter in &mut in_use {
-            let (TagFilter::Exact(path) | TagFilter::Prefix(path)) = filter;
-            let asked: Vec<(&str, &str)> = namespaces.iter().map(|it| (*it, path.as_str())).collect();
-            let called = tags::as_in_use(self.pool(), self.tag_rules(), &asked).await?;
-            if let Some(one) = called.iter().find(|called| *called != path.as_str()) {
-                *path = one.parse()?;
-            }
-        }
-        Ok(in_use)
     }
 
     /// The search of a valid query by the first of its models, without what refines it. What `required` asks for holds
@@ -73,11 +44,11 @@ impl Htm {
         let weights =
             query.order_by.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;
-        let namespaces = self.namespaces_or_own(&query.namespaces)?;
+        let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
         for namespace in &namespaces {
             self.saw_robot(namespace, &self.settings().robot);
         }
-        let applied = self.apply_time(&query.timeframe, &query.text).await?;
+        let applied = self.apply_time(&query.filter.timeframe, &query.text).await?;
         if applied.is_only_time() {
             return self.recall_time(query, applied).await;
         }
@@ -107,8 +78,7 @@ impl Htm {
                 Err(error) if error.kind() == ErrorKind::Database => return Err(error),
                 Err(error) => {
                     tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
-                    let reason = format!("{error}; {}", error.hint());
-                    degraded.push(Degraded { leg: "vector", code: error.code(), reason });
+                    degraded.push(Degraded::new("vector", error));
                     None
                 }
             },
@@ -170,7 +140,7 @@ impl Htm {
     /// What a query that is a time and no more asks for: the latest of that time.
     async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
         let started = Instant::now();
-        let nodes = self.latest(&TimelineQuery::of(query), &applied.timeframe).await?;
+        let nodes = self.latest_within(&applied.timeframe, &query.filter, query.limit).await?;
         let hits = nodes.into_iter().map(|node| Hit {
             node,
             scores: Scores::default(),

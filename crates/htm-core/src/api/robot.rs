@@ -10,6 +10,7 @@ use crate::api::htm::Htm;
 use crate::api::mind::{Keeper, Mind};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
 use crate::model::error::Result;
+use crate::model::filter::Filter;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
 use crate::model::nodes::not_found;
@@ -142,7 +143,7 @@ impl Htm {
     ///
     /// # Errors
     /// `robot_unknown`, `robot_invalid`, `namespace_invalid`, or a database error.
-    pub async fn in_mind(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
+    pub async fn working_memory(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let robot = self.find_robot(namespace, name).await?;
         Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
@@ -233,12 +234,9 @@ impl Robot {
     /// # Errors
     /// As [`Htm::recall`].
     pub async fn recall(&self, query: &RecallQuery) -> Result<RobotRecalled> {
-        let mut query = query.clone();
-        if query.namespaces.is_empty() {
-            query.namespaces.push(self.mind.namespace.clone());
-        }
+        let filter = query.filter.or_in(&self.mind.namespace);
         self.htm.saw_robot(&self.mind.namespace, &self.mind.name());
-        let recalled = self.htm.recall(&query).await?;
+        let recalled = self.htm.recall(&RecallQuery { filter, ..query.clone() }).await?;
         let entries: Vec<Entry> = recalled
             .hits
             .iter()
@@ -265,6 +263,26 @@ impl Robot {
     /// removed, edited ones have their new text. If the database does not answer, the check is skipped and the answer
     /// says so.
     pub async fn context(&self, options: &ContextOptions) -> RobotContext {
+        self.context_where(options, |_| true).await
+    }
+
+    /// As [`context`](Self::context), of those nodes of the working memory that pass a filter. The default namespace is
+    /// the robot's.
+    ///
+    /// # Errors
+    /// As [`Htm::latest`].
+    pub async fn context_of(&self, filter: &Filter, options: &ContextOptions) -> Result<RobotContext> {
+        let nodes: Vec<NodeId> = self.mind.lock().memory.iter().map(|entry| entry.node).collect();
+        let conditions = self.htm.conditions(&filter.or_in(&self.mind.namespace)).await?;
+        let passing = conditions.passing(self.htm.pool(), &nodes).await?;
+        Ok(self.context_where(options, |entry| passing.contains(&entry.node)).await)
+    }
+
+    async fn context_where(
+        &self,
+        options: &ContextOptions,
+        passes: impl Fn(&&Entry) -> bool + Send,
+    ) -> RobotContext {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
         let answer = tokio::time::timeout(VERIFY_TIMEOUT, store::live_nodes(self.htm.pool(), &known));
@@ -284,7 +302,7 @@ impl Robot {
         }
         let mut state = self.mind.lock();
         let now = state.tick();
-        let mut context = assemble(state.memory.iter(), options, self.encoding(), now);
+        let mut context = assemble(state.memory.iter().filter(passes), options, self.encoding(), now);
         left_out.append(&mut context.left_out);
         context.left_out = left_out;
         RobotContext { context, unverified }

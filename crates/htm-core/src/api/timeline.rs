@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
+use crate::model::filter::{Filter, validate_limit};
 use crate::model::id::NodeId;
-use crate::model::memory::{validate_metadata, validate_text};
+use crate::model::memory::validate_text;
 use crate::model::nodes::Node;
-use crate::model::recall::{Hit, MAX_QUERY_BYTES, RecallQuery, TagFilter, validate_scope};
+use crate::model::recall::{Hit, MAX_QUERY_BYTES, RecallQuery};
 use crate::model::timeframe::{Applied, Timeframe};
 use crate::model::timeline::{MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineQuery};
 use crate::store::timeline;
@@ -22,22 +23,16 @@ impl Htm {
         let only_time = match &query.topic {
             Some(topic) => {
                 validate_text("query", topic, MAX_QUERY_BYTES)?;
-                let applied = self.apply_time(&query.timeframe, topic).await?;
+                let applied = self.apply_time(&query.filter.timeframe, topic).await?;
                 applied.is_only_time().then_some(applied)
             }
-            None => Some(self.apply_time(&query.timeframe, "").await?),
+            None => Some(self.apply_time(&query.filter.timeframe, "").await?),
         };
         let mut timeline = match (&query.topic, only_time) {
             (Some(topic), None) => {
                 let recalled = self
                     .recall(&RecallQuery {
-                        namespaces: query.namespaces.clone(),
-                        timeframe: query.timeframe.clone(),
-                        tags: query.tags.clone(),
-                        any_tag: query.any_tag,
-                        robots: query.robots.clone(),
-                        session: query.session.clone(),
-                        metadata: query.metadata.clone(),
+                        filter: query.filter.clone(),
                         strategy: query.strategy,
                         limit: query.limit,
                         ..RecallQuery::new(topic)
@@ -57,7 +52,7 @@ impl Htm {
             }
             (_, applied) => {
                 let Applied { timeframe, phrase } = applied.unwrap_or_default();
-                let nodes = self.latest(query, &timeframe).await?;
+                let nodes = self.latest_within(&timeframe, &query.filter, query.limit).await?;
                 let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
                 Timeline {
                     entries,
@@ -79,36 +74,34 @@ impl Htm {
         Ok(timeline)
     }
 
-    /// The memories with a tag, the latest first.
+    /// The latest memories that pass a filter, the latest first. With a tag, these are the memories of a topic.
     ///
     /// # Errors
-    /// `limit_out_of_range`, `namespace_invalid`, or a database error.
-    pub async fn find_by_topic(
-        &self,
-        tag: TagFilter,
-        namespace: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Node>> {
-        let namespaces = namespace.map(Into::into).into_iter().collect();
-        let query = TimelineQuery { namespaces, limit, ..TimelineQuery::everything().tag(tag) };
-        self.latest(&query, &Timeframe::default()).await
+    /// As [`conversation_timeline`](Self::conversation_timeline).
+    pub async fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Node>> {
+        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
+        self.latest_within(&timeframe, filter, limit).await
     }
 
-    /// The latest nodes that pass a query's filters within a time, the latest first.
-    pub(crate) async fn latest(&self, query: &TimelineQuery, timeframe: &Timeframe) -> Result<Vec<Node>> {
-        validate_scope(&query.namespaces, &query.robots, query.session.as_deref(), query.limit)?;
-        validate_metadata(&query.metadata)?;
+    /// As [`latest`](Self::latest), within a resolved timeframe.
+    pub(crate) async fn latest_within(
+        &self,
+        timeframe: &Timeframe,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Node>> {
+        filter.validate()?;
+        validate_limit(limit)?;
         let mut latest = Vec::new();
         // One by one: the index has the times of a namespace in order, not those of several.
-        let namespaces = self.namespaces_or_own(&query.namespaces)?;
-        let tags = self.filters_in_use(&namespaces, &query.tags).await?;
-        let query = &TimelineQuery { tags, ..query.clone() };
+        let namespaces = self.namespaces_or_own(&filter.namespaces)?;
+        let filter = self.filter_in_use(&namespaces, filter).await?;
         for namespace in &namespaces {
-            latest.extend(timeline::latest(self.pool(), namespace, query, timeframe).await?);
+            latest.extend(timeline::latest(self.pool(), namespace, &filter, timeframe, limit).await?);
         }
         if namespaces.len() > 1 {
             latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
-            latest.truncate(query.limit);
+            latest.truncate(limit);
         }
         Ok(latest)
     }

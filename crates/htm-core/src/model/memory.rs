@@ -266,10 +266,6 @@ fn too_long(field: &str, bytes: usize, limit: usize) -> Error {
     }
 }
 
-pub(crate) fn validate_session(session: Option<&str>) -> Result<()> {
-    session.map_or(Ok(()), |session| validate_text("session", session, MAX_KEY_BYTES))
-}
-
 /// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
 pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     use chrono::Datelike;

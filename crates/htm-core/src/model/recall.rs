@@ -11,7 +11,6 @@ mod snippet;
 pub(crate) use answer::facets;
 pub use answer::{Chosen, Correction, Degraded, Facet, Hit, Leg, MatchedBy, Recalled, Scores, VectorSearch};
 pub use explain::{Explanation, ScorePart};
-pub use query::{MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Strategy, TagFilter};
-pub(crate) use query::{limit_out_of_range, validate_scope};
+pub use query::{MAX_QUERY_BYTES, RecallQuery, Strategy};
 pub use settings::{Fusion, RecallSettings};
 pub use snippet::Snippet;

@@ -3,11 +3,11 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value};
 
 use crate::model::error::{Error, Result, codes};
+use crate::model::filter::{Filter, TagFilter};
 use crate::model::nodes::Node;
-use crate::model::recall::{Correction, Degraded, RecallQuery, Strategy, TagFilter};
+use crate::model::recall::{Correction, Degraded, Strategy};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours on either side.
@@ -18,20 +18,8 @@ pub const MAX_NEIGHBOURS: usize = 1_000;
 pub struct TimelineQuery {
     /// The topic; none: everything.
     pub topic: Option<String>,
-    /// The namespaces; empty: the handle's.
-    pub namespaces: Vec<String>,
-    /// The timeframe.
-    pub timeframe: TimeFilter,
-    /// Required tags.
-    pub tags: Vec<TagFilter>,
-    /// Any of the tags is enough; otherwise all are required.
-    pub any_tag: bool,
-    /// Only memories of any of these robots.
-    pub robots: Vec<String>,
-    /// Only memories of this conversation.
-    pub session: Option<String>,
-    /// Required metadata, as [`RecallQuery::metadata`].
-    pub metadata: Map<String, Value>,
+    /// Which memories it has.
+    pub filter: Filter,
     /// The strategy of the topic's search.
     pub strategy: Strategy,
     /// The number of memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
@@ -46,55 +34,36 @@ impl TimelineQuery {
 
     /// A timeline of everything, with defaults for the rest.
     pub fn everything() -> Self {
-        Self {
-            topic: None,
-            namespaces: Vec::new(),
-            timeframe: TimeFilter::default(),
-            tags: Vec::new(),
-            any_tag: false,
-            robots: Vec::new(),
-            session: None,
-            metadata: Map::new(),
-            strategy: Strategy::default(),
-            limit: 20,
-        }
+        Self { topic: None, filter: Filter::default(), strategy: Strategy::default(), limit: 20 }
     }
 
-    /// A recall's query without its text.
-    pub(crate) fn of(query: &RecallQuery) -> Self {
-        let RecallQuery { namespaces, timeframe, tags, any_tag, robots, session, metadata, limit, .. } =
-            query.clone();
-        let everything = Self::everything();
-        Self { namespaces, timeframe, tags, any_tag, robots, session, metadata, limit, ..everything }
+    /// Sets the filter.
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
     }
 
-    /// Adds a namespace.
+    /// Adds a namespace to the filter.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespaces.push(namespace.into());
+        self.filter = self.filter.namespace(namespace);
         self
     }
 
-    /// Adds a robot to the filter.
-    pub fn robot(mut self, robot: impl Into<String>) -> Self {
-        self.robots.push(robot.into());
-        self
-    }
-
-    /// Sets the timeframe.
+    /// Sets the filter's timeframe.
     pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
-        self.timeframe = timeframe.into();
+        self.filter = self.filter.timeframe(timeframe);
         self
     }
 
-    /// Requires a tag.
+    /// Adds a required tag to the filter.
     pub fn tag(mut self, tag: TagFilter) -> Self {
-        self.tags.push(tag);
+        self.filter = self.filter.tag(tag);
         self
     }
 
-    /// Sets the conversation.
+    /// Sets the filter's conversation.
     pub fn session(mut self, session: impl Into<String>) -> Self {
-        self.session = Some(session.into());
+        self.filter = self.filter.session(session);
         self
     }
 

@@ -1,18 +1,21 @@
-//! What of the nodes a query is about, as conditions of a statement.
+//! A filter as conditions of a statement.
+
+use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value};
-use sqlx::PgConnection;
 use sqlx::types::Json;
+use sqlx::{PgConnection, PgPool};
 
 use super::named::Named;
 use crate::model::error::Result;
-use crate::model::recall::{RecallQuery, TagFilter};
+use crate::model::filter::{Filter, TagFilter};
+use crate::model::id::NodeId;
 use crate::model::timeframe::Timeframe;
 
-/// Namespaces, a timeframe, and what else nodes must have.
+/// A filter with the ids of its names, and what a query's text requires.
 #[derive(Debug)]
-pub(crate) struct Filter {
+pub(crate) struct Conditions {
+    filter: Filter,
     namespaces: Vec<String>,
     since: Option<DateTime<Utc>>,
     until: Option<DateTime<Utc>>,
@@ -20,9 +23,7 @@ pub(crate) struct Filter {
     ranges: Option<(Times, Times)>,
     /// The ids that each tag means; a node needs one of each.
     tags: Vec<Vec<i64>>,
-    robots: Option<Vec<i64>>,
-    session: Option<String>,
-    metadata: Option<Map<String, Value>>,
+    robots: Vec<i64>,
     required: Required,
 }
 
@@ -48,28 +49,29 @@ impl Required {
     }
 }
 
-impl Filter {
-    /// The query's filter; what its names mean is looked up.
+impl Conditions {
+    /// The filter's conditions in these namespaces and this time. Its names are looked up.
     ///
     /// # Errors
     /// A database error.
     pub(crate) async fn of(
         connection: &mut PgConnection,
-        query: &RecallQuery,
+        filter: &Filter,
         namespaces: &[&str],
         timeframe: &Timeframe,
         required: Required,
     ) -> Result<Self> {
         let ranges = timeframe.ranges();
-        let robots = match query.robots.is_empty() {
-            true => None,
-            false => Some(robots(connection, namespaces, &query.robots).await?),
+        let robots = match filter.robots.is_empty() {
+            true => Vec::new(),
+            false => robots(connection, namespaces, &filter.robots).await?,
         };
-        let mut tags = tags(connection, namespaces, &query.tags).await?;
-        if query.any_tag && !tags.is_empty() {
+        let mut tags = tags(connection, namespaces, &filter.tags).await?;
+        if filter.any_tag && !tags.is_empty() {
             tags = vec![tags.concat()];
         }
         Ok(Self {
+            filter: filter.clone(),
             namespaces: namespaces.iter().map(|&namespace| namespace.to_owned()).collect(),
             since: timeframe.from(),
             until: timeframe.until(),
@@ -77,19 +79,13 @@ impl Filter {
                 .then(|| ranges.iter().map(|range| (range.from(), range.until())).unzip()),
             tags,
             robots,
-            session: query.session.clone(),
-            metadata: (!query.metadata.is_empty()).then(|| query.metadata.clone()),
             required,
         })
     }
 
     /// Whether it leaves out more than what a vector's own row tells: namespace and time.
     pub(crate) fn is_narrow(&self) -> bool {
-        self.robots.is_some()
-            || !self.tags.is_empty()
-            || self.session.is_some()
-            || self.metadata.is_some()
-            || self.required.has_phrase()
+        self.filter.is_narrow() || self.required.has_phrase()
     }
 
     /// Whether it is bounded in time.
@@ -101,21 +97,15 @@ impl Filter {
         &self.required
     }
 
+    /// The ids that each tag means.
+    pub(crate) fn tags(&self) -> &[Vec<i64>] {
+        &self.tags
+    }
+
     /// Conditions on a row with a namespace and a time, of the nodes or of a store of vectors.
     pub(crate) fn scope(&self, row: &str) -> String {
         let mut conditions = vec![format!("{row}.namespace = any (:namespaces)")];
-        if self.since.is_some() {
-            conditions.push(format!("{row}.created_at >= :since"));
-        }
-        if self.until.is_some() {
-            conditions.push(format!("{row}.created_at < :until"));
-        }
-        if self.ranges.is_some() {
-            conditions.push(format!(
-                "(select range_agg(tstzrange(r.since, r.until))
-                    from unnest(:sinces::timestamptz[], :untils::timestamptz[]) r(since, until)) @> {row}.created_at"
-            ));
-        }
+        conditions.extend(self.times(row));
         conditions.join(" and ")
     }
 
@@ -126,16 +116,43 @@ impl Filter {
 
     /// The conditions on the node `m` that are not about its namespace and its time.
     pub(crate) fn nodes_in_scope(&self) -> String {
-        let Required { phrases, patterns, barred, barred_patterns } = &self.required;
         let tags = (0..self.tags.len()).map(|at| {
             format!("m.id in (select nt.node_id from htm.node_tags nt where nt.tag_id = any (:tags_{at}))")
         });
-        let mut conditions = vec!["m.deleted_at is null".to_owned()];
-        conditions.extend(tags);
-        let others = [
-            (self.robots.is_some(), "m.robot_id = any (:robots)"),
-            (self.session.is_some(), "md5(m.session) = md5(:session) and m.session = :session"),
-            (self.metadata.is_some(), "m.metadata @> :metadata and m.metadata <> '{}'"),
+        self.columns().into_iter().chain(tags).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// The conditions on the node `m` but for its namespace and its tags.
+    pub(crate) fn untagged(&self) -> String {
+        [self.times("m"), self.columns()].concat().join(" and ")
+    }
+
+    fn times(&self, row: &str) -> Vec<String> {
+        let ranges = format!(
+            "(select range_agg(tstzrange(r.since, r.until))
+                from unnest(:sinces::timestamptz[], :untils::timestamptz[]) r(since, until)) @> {row}.created_at"
+        );
+        asked([
+            (self.since.is_some(), &format!("{row}.created_at >= :since")),
+            (self.until.is_some(), &format!("{row}.created_at < :until")),
+            (self.ranges.is_some(), &ranges),
+        ])
+    }
+
+    /// Conditions on columns of the node `m`. Indexes serve robots (`nodes_robot_idx`), sessions (`nodes_session_idx`),
+    /// metadata (`nodes_metadata_idx`), phrases (`nodes_tsv_idx`), and tags (`node_tags_tag_idx`). No index serves
+    /// source, type and importance: they are checked on the nodes that the other conditions leave.
+    fn columns(&self) -> Vec<String> {
+        let Required { phrases, patterns, barred, barred_patterns } = &self.required;
+        let filter = &self.filter;
+        asked([
+            (true, "m.deleted_at is null"),
+            (!filter.robots.is_empty(), "m.robot_id = any (:robots)"),
+            (filter.session.is_some(), "md5(m.session) = md5(:session) and m.session = :session"),
+            (!filter.sources.is_empty(), "m.source = any (:sources)"),
+            (!filter.kinds.is_empty(), "m.type = any (:kinds)"),
+            (filter.min_importance.is_some(), "m.importance >= :importance"),
+            (!filter.metadata.is_empty(), "m.metadata @> :metadata and m.metadata <> '{}'"),
             (phrases.is_some(), "m.tsv @@ :phrases::tsquery"),
             (
                 !patterns.is_empty(),
@@ -143,10 +160,7 @@ impl Filter {
             ),
             (!barred.is_empty(), "not m.tsv @@ any (:barred::tsquery[])"),
             (!barred_patterns.is_empty(), "not m.content ~* any (:barred_patterns::text[])"),
-        ];
-        conditions
-            .extend(others.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, text)| text.to_owned()));
-        conditions.join(" and ")
+        ])
     }
 
     /// Binds what the conditions mention.
@@ -160,8 +174,11 @@ impl Filter {
             .bind("sinces", sinces)?
             .bind("untils", untils)?
             .bind("robots", &self.robots)?
-            .bind("session", &self.session)?
-            .bind("metadata", self.metadata.as_ref().map(Json))?
+            .bind("session", &self.filter.session)?
+            .bind("sources", &self.filter.sources)?
+            .bind("kinds", &self.filter.kinds)?
+            .bind("importance", self.filter.min_importance)?
+            .bind("metadata", Json(&self.filter.metadata))?
             .bind("phrases", phrases)?
             .bind("patterns", patterns)?
             .bind("barred", barred)?
@@ -171,6 +188,23 @@ impl Filter {
         }
         Ok(statement)
     }
+
+    /// Those of these nodes that pass.
+    ///
+    /// # Errors
+    /// A database error.
+    pub(crate) async fn passing(&self, pool: &PgPool, nodes: &[NodeId]) -> Result<HashSet<NodeId>> {
+        let sql = format!("select m.id from htm.nodes m where m.id = any (:nodes) and {}", self.nodes());
+        let nodes: Vec<i64> = nodes.iter().map(|node| node.0).collect();
+        let statement = self.bind(Named::new(&sql).bind("nodes", nodes)?)?;
+        let rows: Vec<(NodeId,)> = statement.fetch_all(&mut *pool.acquire().await?).await?;
+        Ok(rows.into_iter().map(|(node,)| node).collect())
+    }
+}
+
+/// The conditions that are asked for.
+fn asked<const N: usize>(conditions: [(bool, &str); N]) -> Vec<String> {
+    conditions.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, text)| text.to_owned()).collect()
 }
 
 /// The ids of the tags that each filter means; those of an unknown one are none.
@@ -215,9 +249,9 @@ pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<
     ((!paths.is_empty()).then_some(paths), prefixes)
 }
 
-/// How many of the tags a node must have.
-pub(crate) fn needed(tags: &[TagFilter], any: bool) -> i32 {
-    if any { 1 } else { tags.len() as i32 }
+/// The ids of several conditions in one list, each with the place of its condition, from 0.
+pub(crate) fn placed(tags: &[Vec<i64>]) -> (Vec<i64>, Vec<i32>) {
+    tags.iter().zip(0..).flat_map(|(ids, place)| ids.iter().map(move |id| (*id, place))).unzip()
 }
 
 /// The tags that a list of names means in some namespaces, to be put into a statement.
@@ -226,20 +260,4 @@ pub(crate) fn tags_named(namespaces: &str, paths: &str, prefixes: &str) -> Strin
         .replace("{{namespaces}}", namespaces)
         .replace("{{paths}}", paths)
         .replace("{{prefixes}}", prefixes)
-}
-
-/// What metadata must contain; none when nothing is asked for.
-pub(crate) fn wanted_metadata(metadata: &Map<String, Value>) -> Option<Json<&Map<String, Value>>> {
-    (!metadata.is_empty()).then_some(Json(metadata))
-}
-
-/// The starts and the ends of a timeframe's ranges, when it has more than the one that its own start and end tell.
-pub(crate) fn several(timeframe: &Timeframe) -> (Option<Times>, Option<Times>) {
-    match timeframe.ranges() {
-        [] | [_] => (None, None),
-        ranges => (
-            Some(ranges.iter().map(|range| range.from()).collect()),
-            Some(ranges.iter().map(|range| range.until()).collect()),
-        ),
-    }
 }

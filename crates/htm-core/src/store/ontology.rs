@@ -2,28 +2,46 @@
 
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
 
-use super::filter::{paths_and_prefixes, tags_named};
-
+use super::filter::{Conditions, paths_and_prefixes, tags_named};
+use super::named::Named;
 use crate::model::error::Result;
+use crate::model::filter::TagFilter;
 use crate::model::id::NodeId;
 use crate::model::ontology::names::Names;
 use crate::model::ontology::{
     CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
-use crate::model::recall::TagFilter;
 
-/// The tags with their counts; `below`: only that one and those below it.
-pub(crate) async fn uses(pool: &PgPool, namespace: &str, below: Option<&str>) -> Result<Vec<TagUse>> {
+/// The tags with their counts of the nodes that pass; `below`: only that one and those below it.
+pub(crate) async fn uses(
+    pool: &PgPool,
+    namespace: &str,
+    below: Option<&str>,
+    conditions: Option<&Conditions>,
+) -> Result<Vec<TagUse>> {
     // The nodes of a root are counted in memory.
     let begin = "begin read only; set local statement_timeout = 0; set local work_mem = '32MB'";
     let mut tx = pool.begin_with(begin).await?;
-    let uses = sqlx::query_as(include_str!("sql/tag_uses.sql"))
-        .bind(namespace)
-        .bind(below)
-        .fetch_all(&mut *tx)
-        .await?;
+    let statement = counting(include_str!("sql/tag_uses.sql"), conditions)?;
+    let statement = statement.bind("namespace", namespace)?.bind("below", below)?;
+    let uses = statement.fetch_all(&mut tx).await?;
     tx.rollback().await?;
     Ok(uses)
+}
+
+/// A statement that counts the nodes that pass. Without conditions these are all but the forgotten ones, which are fewer.
+fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
+    let (nodes, not) = match conditions {
+        None => {
+            ("select id from htm.nodes where namespace = :namespace and deleted_at is not null".into(), "not")
+        }
+        Some(conditions) => (format!("select m.id from htm.nodes m where {}", conditions.nodes()), ""),
+    };
+    let statement = Named::new(&sql.replace("{{nodes}}", &nodes).replace("{{not}}", not));
+    match conditions {
+        None => Ok(statement),
+        Some(conditions) => conditions.bind(statement),
+    }
 }
 
 /// What every name means, all of one moment.
@@ -104,26 +122,34 @@ pub(crate) async fn similar(
         .await?)
 }
 
-/// Pairs that stand on the same nodes.
+/// Which pairs of tags are asked for.
+pub(crate) struct Pairs<'a> {
+    /// Only pairs with this tag.
+    pub(crate) tag: Option<&'a str>,
+    /// The least number of common nodes.
+    pub(crate) min_nodes: u32,
+    /// The least share of common nodes.
+    pub(crate) min_jaccard: Option<f32>,
+    pub(crate) limit: u32,
+}
+
+/// Pairs of tags with common nodes, of the nodes that pass.
 pub(crate) async fn cooccurring(
     pool: &PgPool,
     namespace: &str,
-    tag: Option<&str>,
-    min_nodes: u32,
-    min_jaccard: Option<f32>,
-    limit: u32,
+    pairs: Pairs<'_>,
+    conditions: Option<&Conditions>,
 ) -> Result<Vec<CoOccurrence>> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    let pairs = sqlx::query_as(include_str!("sql/cooccurring_tags.sql"))
-        .bind(namespace)
-        .bind(tag)
-        .bind(i64::from(min_nodes))
-        .bind(i64::from(limit))
-        .bind(min_jaccard)
-        .fetch_all(&mut *tx)
-        .await?;
+    let statement = counting(include_str!("sql/cooccurring_tags.sql"), conditions)?
+        .bind("namespace", namespace)?
+        .bind("tag", pairs.tag)?
+        .bind("min_nodes", i64::from(pairs.min_nodes))?
+        .bind("min_jaccard", pairs.min_jaccard)?
+        .bind("limit", i64::from(pairs.limit))?;
+    let found = statement.fetch_all(&mut tx).await?;
     tx.rollback().await?;
-    Ok(pairs)
+    Ok(found)
 }
 
 /// Pairs whose last levels are written alike, from this similarity.

@@ -2,44 +2,37 @@
 
 use sqlx::{AssertSqlSafe, PgPool};
 
-use super::filter::{needed, paths_and_prefixes, several, tags_named, wanted_metadata};
+use super::filter::{Conditions, Required, placed};
+use super::named::Named;
 use super::recall::{NodeRow, node_columns};
 use crate::model::error::Result;
+use crate::model::filter::Filter;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::timeframe::Timeframe;
-use crate::model::timeline::TimelineQuery;
 
-/// The latest nodes that a query without a topic asks for, the latest first.
+/// The latest nodes of a namespace that pass a filter within a timeframe, the latest first.
 pub(crate) async fn latest(
     pool: &PgPool,
     namespace: &str,
-    query: &TimelineQuery,
+    filter: &Filter,
     timeframe: &Timeframe,
+    limit: usize,
 ) -> Result<Vec<Node>> {
-    let (starts, ends) = several(timeframe);
     // A generic plan would not walk the index of what is asked for.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let (paths, prefixes) = paths_and_prefixes(&query.tags);
+    let conditions = Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?;
+    let (tags, places) = placed(conditions.tags());
     let sql = include_str!("sql/timeline.sql")
-        .replace("{{tags:$9,$10}}", &tags_named("array[$1::text]", "$9", "$10"))
-        .replace("{{wanted}}", include_str!("sql/in_timeline.sql").trim_end())
+        .replace("{{conditions}}", &conditions.untagged())
         .replace("{{node}}", node_columns());
-    let rows: Vec<NodeRow> = sqlx::query_as(AssertSqlSafe(sql))
-        .bind(namespace)
-        .bind(timeframe.from())
-        .bind(timeframe.until())
-        .bind(starts)
-        .bind(ends)
-        .bind((!query.robots.is_empty()).then_some(&query.robots[..]))
-        .bind(query.session.as_deref())
-        .bind(query.limit as i32)
-        .bind(paths)
-        .bind(prefixes)
-        .bind(needed(&query.tags, query.any_tag))
-        .bind(wanted_metadata(&query.metadata))
-        .fetch_all(&mut *tx)
-        .await?;
+    let statement = Named::new(&sql)
+        .bind("namespace", namespace)?
+        .bind("limit", limit as i64)?
+        .bind("tags", tags)?
+        .bind("places", places)?
+        .bind("needed", conditions.tags().len() as i64)?;
+    let rows: Vec<NodeRow> = conditions.bind(statement)?.fetch_all(&mut tx).await?;
     tx.commit().await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::group;
 use crate::args::JoinArgs;
 use crate::codes;
+use crate::commands::notes;
 use crate::error::CliError;
 use crate::output::{Output, one_line, plain};
 
@@ -163,7 +164,8 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
             json!({ "event": "in_step", "nodes": member.entries().await.len() })
         }
         Command::Recall(query) => {
-            let found = member.recall(&RecallQuery::new(query)).await?;
+            let mut found = member.recall(&RecallQuery::new(query)).await?;
+            notes::name_commands(&mut found.recalled.degraded);
             let hits = found.recalled.hits.iter();
             let hits: Vec<Value> =
                 hits.map(|hit| json!({ "node": hit.node.id, "content": hit.node.content })).collect();
@@ -173,7 +175,7 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
                 "corrected": found.recalled.corrected,
                 "relaxed": found.recalled.relaxed,
                 "degraded": found.recalled.degraded,
-                "in_mind": found.is_in_mind,
+                "in_working_memory": found.is_in_working_memory,
                 "evicted": found.evicted,
             })
         }

@@ -3,7 +3,7 @@
 use htm_core::Confirmation;
 use htm_core::jobs::{Jobs, Selection};
 
-use crate::args::{CancelArgs, FilterArgs, RetryArgs};
+use crate::args::{CancelArgs, JobFilterArgs, RetryArgs};
 use crate::error::CliError;
 use crate::output::{Output, count};
 
@@ -30,6 +30,6 @@ pub(super) async fn cancel(jobs: Jobs<'_>, args: CancelArgs, output: &Output) ->
     Ok(())
 }
 
-fn selection(ids: Vec<String>, filter: FilterArgs) -> Selection {
+fn selection(ids: Vec<String>, filter: JobFilterArgs) -> Selection {
     if ids.is_empty() { Selection::Filter(filter.into()) } else { Selection::Ids(ids) }
 }

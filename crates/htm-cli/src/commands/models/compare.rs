@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use htm_core::fault::Fault;
 use htm_core::worker::embeddings::retired;
 use htm_core::worker::nodes;
-use htm_core::{Htm, NodeId, RecallQuery, Strategy};
+use htm_core::{Filter, Htm, NodeId, RecallQuery, Strategy};
 use htm_runtime::Session;
 use serde::Serialize;
 
@@ -36,7 +36,8 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
     for query in queries {
         let namespaces = query.ns.or_else(|| args.namespace.clone()).into_iter().collect();
         // Questions that measure are not asked.
-        let query = RecallQuery { namespaces, count_accesses: false, ..RecallQuery::new(query.text) }
+        let filter = Filter { namespaces, ..Filter::default() };
+        let query = RecallQuery { filter, count_accesses: false, ..RecallQuery::new(query.text) }
             .strategy(Strategy::Vector)
             .limit(TOP);
         let (hits_a, hits_b) = (hits(&htm, &args.a, &query).await?, hits(&htm, &args.b, &query).await?);

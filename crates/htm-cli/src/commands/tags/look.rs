@@ -1,9 +1,9 @@
 //! What only looks at tags.
 
 use chrono::{DateTime, Utc};
-use htm_core::Ontology;
 use htm_core::ontology::{LoggedChange, TagDetails, TagUse};
 use htm_core::provider::Embedder;
+use htm_core::{Filter, Ontology};
 
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
@@ -21,8 +21,13 @@ pub(super) async fn list(
     Ok(())
 }
 
-pub(super) async fn popular(ontology: &Ontology<'_>, limit: u32, output: &Output) -> Result<(), CliError> {
-    let tags = ontology.popular(limit).await?;
+pub(super) async fn popular(
+    ontology: &Ontology<'_>,
+    filter: &Filter,
+    limit: u32,
+    output: &Output,
+) -> Result<(), CliError> {
+    let tags = ontology.popular(filter, limit).await?;
     output.value(&tags, || counted(&tags));
     Ok(())
 }
@@ -114,11 +119,12 @@ pub(super) async fn similar(
 pub(super) async fn cooccur(
     ontology: &Ontology<'_>,
     tag: Option<&str>,
+    filter: &Filter,
     min: u32,
     limit: u32,
     output: &Output,
 ) -> Result<(), CliError> {
-    let pairs = ontology.cooccurring(tag, min, limit).await?;
+    let pairs = ontology.cooccurring(tag, filter, min, limit).await?;
     output.value(&pairs, || {
         if pairs.is_empty() {
             return format!("no two tags stand on the same {}", count(min, "node"));

@@ -17,6 +17,7 @@ use crate::api::htm::Htm;
 use crate::api::remember::PendingReceipt;
 use crate::model::context::{Context, ContextOptions, assemble};
 use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::filter::Filter;
 use crate::model::groups::errors;
 use crate::model::groups::mirror::Mirror;
 use crate::model::id::NodeId;
@@ -38,7 +39,7 @@ pub struct GroupRecalled {
     pub recalled: Recalled,
     /// Whether the hits entered the working memory; those of a passive member do not, nor does one that exceeds the
     /// budget.
-    pub is_in_mind: bool,
+    pub is_in_working_memory: bool,
     /// Evicted nodes.
     pub evicted: Vec<NodeId>,
 }
@@ -149,10 +150,7 @@ impl GroupMember {
     /// The errors of [`Htm::recall`]; `group_member_replaced`, or `group_closed`.
     pub async fn recall(&self, query: &RecallQuery) -> Result<GroupRecalled> {
         let inner = &self.inner;
-        let mut query = query.clone();
-        if query.namespaces.is_empty() {
-            query.namespaces.push(inner.namespace.clone());
-        }
+        let query = RecallQuery { filter: query.filter.or_in(&inner.namespace), ..query.clone() };
         // It may be called otherwise by now.
         if let Some((_, name)) = robots::now_called(inner.htm.pool(), inner.robot_id).await? {
             inner.htm.saw_robot(&inner.namespace, &name);
@@ -170,7 +168,11 @@ impl GroupMember {
                 Err(error) => return Err(error),
             },
         };
-        Ok(GroupRecalled { recalled, is_in_mind: taken_in.is_some(), evicted: taken_in.unwrap_or_default() })
+        Ok(GroupRecalled {
+            recalled,
+            is_in_working_memory: taken_in.is_some(),
+            evicted: taken_in.unwrap_or_default(),
+        })
     }
 
     /// Removes a node from the working memory; false if it was not there.
@@ -206,6 +208,15 @@ impl GroupMember {
     /// # Errors
     /// As [`sync`](Self::sync).
     pub async fn context(&self, options: &ContextOptions) -> Result<Context> {
+        self.context_of(&Filter::default(), options).await
+    }
+
+    /// As [`context`](Self::context), of those nodes of the working memory that pass a filter. The default namespace is
+    /// the group's.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync) and [`Htm::latest`].
+    pub async fn context_of(&self, filter: &Filter, options: &ContextOptions) -> Result<Context> {
         let inner = &self.inner;
         let encoding = inner.htm.settings().token_encoding;
         let mut mirror = inner.mirror.lock().await;
@@ -214,7 +225,13 @@ impl GroupMember {
             true => Entry { tokens: encoding.count(&entry.content), ..entry.clone() },
             false => entry.clone(),
         };
-        let entries: Vec<Entry> = mirror.memory().iter().map(counted).collect();
+        let mut entries: Vec<Entry> = mirror.memory().iter().map(counted).collect();
+        if !filter.is_empty() {
+            let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
+            let conditions = inner.htm.conditions(&filter.or_in(&inner.namespace)).await?;
+            let passing = conditions.passing(inner.htm.pool(), &nodes).await?;
+            entries.retain(|entry| passing.contains(&entry.node));
+        }
         Ok(assemble(&entries, options, encoding, Utc::now()))
     }
 

@@ -2,15 +2,17 @@
 
 use super::Ontology;
 use crate::model::error::Result;
+use crate::model::filter::{Filter, TagFilter};
 use crate::model::id::NodeId;
 use crate::model::ontology::errors::change_unknown;
 use crate::model::ontology::{
     CoOccurrence, LoggedChange, SimilarTag, SplitOutcome, Synonym, TagCount, TagDetails, TagUse, TaggedNode,
     UnmatchedTag,
 };
-use crate::model::recall::TagFilter;
 use crate::model::tags::TagPath;
-use crate::store::{ontology as store, tags};
+use crate::store::filter::Conditions;
+use crate::store::ontology::{self as store, Pairs};
+use crate::store::tags;
 
 /// How many nodes [`Ontology::show`] names.
 const NODES_SHOWN: u32 = 5;
@@ -29,7 +31,7 @@ impl Ontology<'_> {
             Some(tag) => Some(self.resolve(tag).await?),
             None => None,
         };
-        store::uses(self.htm.pool(), self.namespace, below.as_ref().map(TagPath::as_str)).await
+        store::uses(self.htm.pool(), self.namespace, below.as_ref().map(TagPath::as_str), None).await
     }
 
     /// The tag that a name means.
@@ -62,7 +64,7 @@ impl Ontology<'_> {
         let (pool, namespace) = (self.htm.pool(), self.namespace);
         let path = self.resolve(tag).await?;
         let parent = path.parent();
-        let mut below = store::uses(pool, namespace, Some(path.as_str())).await?;
+        let mut below = store::uses(pool, namespace, Some(path.as_str()), None).await?;
         let siblings = store::children(pool, namespace, parent.as_ref().map(TagPath::as_str)).await?;
         let siblings = siblings.iter().filter_map(|it| it.parse().ok()).filter(|it| *it != path).collect();
         if below.is_empty() {
@@ -102,12 +104,14 @@ impl Ontology<'_> {
         store::synonyms(self.htm.pool(), self.namespace, None).await
     }
 
-    /// The tags with the most live nodes, the most used first. Unused tags are left out.
+    /// The tags with the most live nodes, the most used first. Unused tags are left out. Only nodes that pass the filter
+    /// are counted.
     ///
     /// # Errors
-    /// A database error.
-    pub async fn popular(&self, limit: u32) -> Result<Vec<TagUse>> {
-        let mut uses = store::uses(self.htm.pool(), self.namespace, None).await?;
+    /// As [`Htm::latest`](crate::Htm::latest); `namespace_forbidden` for a filter by another namespace.
+    pub async fn popular(&self, filter: &Filter, limit: u32) -> Result<Vec<TagUse>> {
+        let conditions = self.conditions(filter).await?;
+        let mut uses = store::uses(self.htm.pool(), self.namespace, None, conditions.as_ref()).await?;
         uses.retain(|it| it.nodes > 0);
         uses.sort_by(|a, b| b.nodes.cmp(&a.nodes).then_with(|| a.tag.cmp(&b.tag)));
         uses.truncate(limit as usize);
@@ -131,7 +135,7 @@ impl Ontology<'_> {
         if filters.is_empty() {
             return Ok(Vec::new());
         }
-        let filters = self.htm.filters_in_use(&[self.namespace], filters).await?;
+        let filters = self.htm.tags_in_use(&[self.namespace], filters).await?;
         let mut connection = self.htm.pool().acquire().await?;
         let mut unmatched = Vec::new();
         for place in store::unmatched(&mut connection, self.namespace, &filters).await? {
@@ -144,13 +148,14 @@ impl Ontology<'_> {
     }
 
     /// Pairs of tags with at least `min_nodes` common live nodes, the most first; `tag` limits them to pairs with it. A
-    /// tag and one below it are not a pair.
+    /// tag and one below it are not a pair. Only nodes that pass the filter are counted.
     ///
     /// # Errors
-    /// `tag_unknown`, `tag_invalid`, or a database error.
+    /// `tag_unknown`, `tag_invalid`, and as [`popular`](Self::popular).
     pub async fn cooccurring(
         &self,
         tag: Option<&str>,
+        filter: &Filter,
         min_nodes: u32,
         limit: u32,
     ) -> Result<Vec<CoOccurrence>> {
@@ -158,8 +163,17 @@ impl Ontology<'_> {
             Some(tag) => Some(self.resolve(tag).await?),
             None => None,
         };
-        let tag = tag.as_ref().map(TagPath::as_str);
-        store::cooccurring(self.htm.pool(), self.namespace, tag, min_nodes, None, limit).await
+        let pairs = Pairs { tag: tag.as_ref().map(TagPath::as_str), min_nodes, min_jaccard: None, limit };
+        let conditions = self.conditions(filter).await?;
+        store::cooccurring(self.htm.pool(), self.namespace, pairs, conditions.as_ref()).await
+    }
+
+    /// What a filter means in the namespace; none for one without conditions.
+    async fn conditions(&self, filter: &Filter) -> Result<Option<Conditions>> {
+        match filter.is_empty() {
+            true => Ok(None),
+            false => self.htm.within([self.namespace])?.conditions(filter).await.map(Some),
+        }
     }
 
     /// The progress of a split, by its number in the log.

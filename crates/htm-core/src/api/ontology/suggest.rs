@@ -6,7 +6,7 @@ use super::Ontology;
 use crate::model::error::Result;
 use crate::model::ontology::{Orphan, Suggestion, TagUse};
 use crate::provider::{Embedder, Purpose};
-use crate::store::ontology as store;
+use crate::store::ontology::{self as store, Pairs};
 
 /// From which share of common trigrams last levels are written alike.
 const ALIKE: f32 = 0.5;
@@ -36,7 +36,7 @@ impl Ontology<'_> {
     /// The embedder's error, or a database error.
     pub async fn suggest(&self, embedder: Option<&dyn Embedder>, limit: u32) -> Result<Vec<Suggestion>> {
         let (pool, namespace) = (self.htm.pool(), self.namespace);
-        let uses = store::uses(pool, namespace, None).await?;
+        let uses = store::uses(pool, namespace, None, None).await?;
         let by_path: HashMap<&str, &TagUse> = uses.iter().map(|it| (it.tag.as_str(), it)).collect();
         // In the order of names, so that each pair is one.
         let mut evidence: BTreeMap<Pair, [Option<f32>; 3]> = BTreeMap::new();
@@ -46,7 +46,9 @@ impl Ontology<'_> {
         for (a, b, similarity) in store::alike(pool, namespace, ALIKE, MAX_PAIRS).await? {
             note(a, b, 0, similarity);
         }
-        for it in store::cooccurring(pool, namespace, None, MIN_SHARED, Some(SAME_NODES), MAX_PAIRS).await? {
+        let pairs =
+            Pairs { tag: None, min_nodes: MIN_SHARED, min_jaccard: Some(SAME_NODES), limit: MAX_PAIRS };
+        for it in store::cooccurring(pool, namespace, pairs, None).await? {
             note(it.tag, it.other, 1, it.jaccard);
         }
         if let Some(embedder) = embedder {
@@ -82,7 +84,7 @@ impl Ontology<'_> {
     /// A database error.
     pub async fn orphans(&self, max_nodes: u32) -> Result<Vec<Orphan>> {
         let (pool, namespace) = (self.htm.pool(), self.namespace);
-        let uses = store::uses(pool, namespace, None).await?;
+        let uses = store::uses(pool, namespace, None, None).await?;
         let mut nearest: HashMap<String, (f32, String)> = HashMap::new();
         for (a, b, similarity) in store::alike(pool, namespace, ALIKE, MAX_PAIRS).await? {
             for (tag, other) in [(a.clone(), b.clone()), (b, a)] {

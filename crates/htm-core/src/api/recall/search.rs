@@ -16,7 +16,7 @@ use crate::model::relevance::{RelevanceWeights, Signals};
 use crate::model::timeframe::Timeframe;
 use crate::model::words::{SignKind, Words};
 use crate::store::embeddings::RegisteredModel;
-use crate::store::filter::{self, Filter};
+use crate::store::filter::{self, Conditions};
 use crate::store::recall::{HitRow, Reader, Size, Vectors};
 
 /// What is searched for, and where.
@@ -62,9 +62,9 @@ impl Search<'_> {
         let (text, corrected) = self.text(&mut reader, &size).await?;
         let mut found = Found { corrected, ..Found::default() };
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
-        let filter = Filter::of(
+        let conditions = Conditions::of(
             reader.connection(),
-            self.query,
+            &self.query.filter,
             self.namespaces,
             self.timeframe,
             text.required.clone(),
@@ -75,9 +75,9 @@ impl Search<'_> {
 
         let mut candidates = Candidates::default();
         if let Some(vectors) = &vectors {
-            let (search, leg) = self.vector_leg(&mut reader, vectors, &filter, &size, pool).await?;
+            let (search, leg) = self.vector_leg(&mut reader, vectors, &conditions, &size, pool).await?;
             found.vector_search = (!leg.is_empty()).then_some(search);
-            found.legs.push(match (search, filter.is_narrow()) {
+            found.legs.push(match (search, conditions.is_narrow()) {
                 (VectorSearch::Approximate, _) => Leg::Hnsw,
                 (VectorSearch::Exact, true) => Leg::Narrow,
                 (VectorSearch::Exact, false) => Leg::Exact,
@@ -85,20 +85,20 @@ impl Search<'_> {
             candidates.by_vector(leg, self.query.min_similarity.or(self.settings.min_similarity));
         }
         if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
-            let search = text.search(&size, &filter);
-            candidates.by_text(reader.text_leg(&filter, &text.choosing, search, pool).await?);
+            let search = text.search(&size, &conditions);
+            candidates.by_text(reader.text_leg(&conditions, &text.choosing, search, pool).await?);
             found.legs.push(Leg::Text);
         }
         let boosted = boosts.concat();
         if !boosted.is_empty() {
-            candidates.by_tag(reader.tagged(vectors.as_ref(), &filter, &boosted, pool).await?);
+            candidates.by_tag(reader.tagged(vectors.as_ref(), &conditions, &boosted, pool).await?);
         }
 
         let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
         let links = match self.has_neighbours() {
             true => {
-                let is_filtered = filter.is_narrow() || filter.is_of_a_time() || text.words.filters();
-                reader.links(&filter, &candidates.of_a_leg(), is_filtered).await?
+                let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
+                reader.links(&conditions, &candidates.of_a_leg(), is_filtered).await?
             }
             false => Vec::new(),
         };
@@ -123,7 +123,7 @@ impl Search<'_> {
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
         let rows = reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await?;
-        found.unembedded = self.unembedded(&mut reader, &filter).await?;
+        found.unembedded = self.unembedded(&mut reader, &conditions).await?;
         reader.close().await?;
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
@@ -131,12 +131,7 @@ impl Search<'_> {
 
     /// Whether a node has to be looked at before it is known to be in scope.
     pub(crate) fn is_narrow(&self) -> bool {
-        let RecallQuery { tags, robots, session, metadata, .. } = self.query;
-        !tags.is_empty()
-            || !robots.is_empty()
-            || session.is_some()
-            || !metadata.is_empty()
-            || self.words.has(SignKind::Phrase)
+        self.query.filter.is_narrow() || self.words.has(SignKind::Phrase)
     }
 
     fn has_neighbours(&self) -> bool {
@@ -149,34 +144,34 @@ impl Search<'_> {
         &self,
         reader: &mut Reader,
         vectors: &Vectors,
-        filter: &Filter,
+        conditions: &Conditions,
         size: &Size,
         pool: usize,
     ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
         let few = self.settings.exact_scope;
-        if filter.is_narrow()
-            && let Some(leg) = reader.vectors_of_few(vectors, filter, few, pool).await?
+        if conditions.is_narrow()
+            && let Some(leg) = reader.vectors_of_few(vectors, conditions, few, pool).await?
         {
             return Ok((VectorSearch::Exact, leg));
         }
         // What was counted lately is about what is there.
         let of_few = size.by_now / few.max(1) as f64;
-        let is_exact = match size.is_counted && !filter.is_of_a_time() {
+        let is_exact = match size.is_counted && !conditions.is_of_a_time() {
             true if of_few > CERTAIN => false,
             true if of_few < 1.0 / CERTAIN => true,
-            _ => reader.scope_size(vectors, filter, few).await? <= few,
+            _ => reader.scope_size(vectors, conditions, few).await? <= few,
         };
         let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
-        Ok((search, reader.vector_leg(vectors, filter, is_exact, pool).await?))
+        Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
     }
 
-    async fn unembedded(&self, reader: &mut Reader, filter: &Filter) -> Result<i64> {
+    async fn unembedded(&self, reader: &mut Reader, conditions: &Conditions) -> Result<i64> {
         if !self.strategy.wants_vectors() {
             return Ok(0);
         }
         let model = self.embedding.as_ref().map(|(model, _)| *model);
         let queue = model.map_or(Stage::Embed.queue(), |model| &model.queue);
-        reader.unembedded(filter, queue, model.map(|model| model.label.as_str())).await
+        reader.unembedded(conditions, queue, model.map(|model| model.label.as_str())).await
     }
 
     fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>) -> Result<Vec<Hit>> {

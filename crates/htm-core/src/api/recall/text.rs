@@ -10,7 +10,7 @@ use crate::model::recall::Correction;
 use crate::model::spelling;
 use crate::model::timeframe::{NamedMonth, named_months};
 use crate::model::words::{Sign, SignKind, Words};
-use crate::store::filter::{Filter, Required};
+use crate::store::filter::{Conditions, Required};
 use crate::store::recall::{Choosing, Lexed, Reader, Size, TextSearch};
 
 /// A query of more lexemes is a long text, which has words enough.
@@ -98,13 +98,13 @@ impl<'a> Text<'a> {
     /// By the index, which knows of no namespace and brings the nodes of all, or by reading each that is in scope when these
     /// are few beside. Words are taken to be as frequent elsewhere as they are here; what has one often has another, so that the
     /// sum is too much.
-    pub(super) fn search(&self, size: &Size, filter: &Filter) -> TextSearch {
-        if filter.required().has_phrase() {
+    pub(super) fn search(&self, size: &Size, conditions: &Conditions) -> TextSearch {
+        if conditions.required().has_phrase() {
             return TextSearch::Scope;
         }
         let here: f64 = self.asked.choosing().iter().map(|word| word.nodes).sum();
         let indexed = size.nodes.max(size.all_nodes) * here / size.nodes.max(1.0);
-        match !filter.is_of_a_time() && !filter.is_narrow() && size.nodes <= indexed / 3.0 {
+        match !conditions.is_of_a_time() && !conditions.is_narrow() && size.nodes <= indexed / 3.0 {
             true => TextSearch::Scope,
             false => TextSearch::Index,
         }

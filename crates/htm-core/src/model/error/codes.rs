@@ -138,7 +138,7 @@ error_codes! {
     // Tags and the ontology
     TAG_INVALID "tag_invalid" User "A text is not a tag."
         => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels";
-    TOO_MANY_TAGS "too_many_tags" User "A node was given more tags at once than it may be."
+    TOO_MANY_TAGS "too_many_tags" User "More tags were given at once than are allowed."
         => "give fewer tags (the tag-worker adds more by itself), or raise `tag.memory_limit`";
     NAMESPACE_FULL "namespace_full" User "The namespace has as many tags as it may."
         => "give existing tags, remove or merge unused ones (`Ontology::orphans`), or raise `tag.namespace_limit`";

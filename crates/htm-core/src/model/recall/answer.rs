@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
 use super::{Explanation, Snippet, Strategy};
+use crate::model::error::Error;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::tags::TagPath;
@@ -129,7 +131,7 @@ pub struct Facet {
 }
 
 /// A step that did not run.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Degraded {
     /// `vector`, `rerank`, `expansion`.
     pub leg: &'static str,
@@ -137,6 +139,25 @@ pub struct Degraded {
     pub code: &'static str,
     /// The reason, for people.
     pub reason: String,
+    /// What to do next: the error's hint. Programs may name their own command instead.
+    pub hint: String,
+    /// The error.
+    #[serde(skip)]
+    pub error: Arc<Error>,
+}
+
+/// The same step failed for the same reason.
+impl PartialEq for Degraded {
+    fn eq(&self, other: &Self) -> bool {
+        (self.leg, self.code, &self.reason) == (other.leg, other.code, &other.reason)
+    }
+}
+
+impl Degraded {
+    pub(crate) fn new(leg: &'static str, error: Error) -> Self {
+        let (code, reason, hint) = (error.code(), error.to_string(), error.hint().to_owned());
+        Self { leg, code, reason, hint, error: Arc::new(error) }
+    }
 }
 
 /// A hit.

@@ -3,16 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::{Map, Value};
-
 use crate::model::error::{Error, Result, codes};
-use crate::model::memory::{content_empty, validate_metadata, validate_text};
+use crate::model::filter::{Filter, TagFilter, validate_limit};
+use crate::model::memory::{content_empty, validate_text};
 use crate::model::relevance::RelevanceWeights;
-use crate::model::tags::TagPath;
 use crate::model::timeframe::TimeFilter;
-
-/// The most hits of a recall.
-pub const MAX_LIMIT: usize = 10_000;
 
 /// The most bytes of a query: more than the window of embedding models (8,192 tokens, about four bytes each).
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
@@ -69,15 +64,6 @@ impl FromStr for Strategy {
     }
 }
 
-/// A required tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TagFilter {
-    /// Exactly this tag.
-    Exact(TagPath),
-    /// This tag or one below it: `data` includes `data:x`, never `database`.
-    Prefix(TagPath),
-}
-
 /// A query. Only the text is required.
 #[derive(Clone, Debug)]
 pub struct RecallQuery {
@@ -85,16 +71,10 @@ pub struct RecallQuery {
     /// `-word` is excluded, except in sentences. `word*` is a prefix. `17.2`, `--flag` and `a::b` rank first as
     /// written.
     pub text: String,
-    /// The namespaces to search; empty: the handle's. An unknown one has no memories.
-    pub namespaces: Vec<String>,
+    /// Which memories are searched.
+    pub filter: Filter,
     /// The strategy. Default: hybrid.
     pub strategy: Strategy,
-    /// The timeframe.
-    pub timeframe: TimeFilter,
-    /// Required tags.
-    pub tags: Vec<TagFilter>,
-    /// Any of the tags is enough; otherwise all are required.
-    pub any_tag: bool,
     /// Preferred tags. With any of them, hits are ordered by [relevance](crate::RelevanceWeights). Nodes with these
     /// tags that are nearest to the query become candidates, unless the tags have more than 2,000 assignments.
     pub boost_tags: Vec<TagFilter>,
@@ -103,14 +83,8 @@ pub struct RecallQuery {
     pub order_by: Option<RelevanceWeights>,
     /// Whether hits count as accessed. Turn it off for evaluations.
     pub count_accesses: bool,
-    /// Only memories of any of these robots.
-    pub robots: Vec<String>,
-    /// Only memories of this conversation.
-    pub session: Option<String>,
     /// The labels of the models to search; empty: the active one. The lists of several are fused by rank.
     pub models: Vec<String>,
-    /// Required metadata: a hit's metadata contains these values under these names, at any depth.
-    pub metadata: Map<String, Value>,
     /// The number of hits, 1 to 10,000.
     pub limit: usize,
     /// The least cosine similarity of vector hits, 0 to 1; none: the handle's. Text hits stay.
@@ -143,18 +117,12 @@ impl RecallQuery {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            namespaces: Vec::new(),
+            filter: Filter::default(),
             strategy: Strategy::default(),
-            timeframe: TimeFilter::default(),
-            tags: Vec::new(),
-            any_tag: false,
             boost_tags: Vec::new(),
             order_by: None,
             count_accesses: true,
-            robots: Vec::new(),
-            session: None,
             models: Vec::new(),
-            metadata: Map::new(),
             limit: 20,
             min_similarity: None,
             snippets: false,
@@ -167,15 +135,27 @@ impl RecallQuery {
         }
     }
 
-    /// Adds a namespace to search.
-    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespaces.push(namespace.into());
+    /// Sets the filter.
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
         self
     }
 
-    /// Adds a robot to the filter.
-    pub fn robot(mut self, robot: impl Into<String>) -> Self {
-        self.robots.push(robot.into());
+    /// Adds a namespace to the filter.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.filter = self.filter.namespace(namespace);
+        self
+    }
+
+    /// Sets the filter's timeframe.
+    pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
+        self.filter = self.filter.timeframe(timeframe);
+        self
+    }
+
+    /// Adds a required tag to the filter.
+    pub fn tag(mut self, tag: TagFilter) -> Self {
+        self.filter = self.filter.tag(tag);
         self
     }
 
@@ -191,28 +171,9 @@ impl RecallQuery {
         self
     }
 
-    /// Sets the timeframe: a [`Timeframe`](crate::Timeframe), a [`TimeExpression`](crate::TimeExpression), or
-    /// [`TimeFilter::Auto`].
-    pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
-        self.timeframe = timeframe.into();
-        self
-    }
-
-    /// Requires a tag.
-    pub fn tag(mut self, tag: TagFilter) -> Self {
-        self.tags.push(tag);
-        self
-    }
-
     /// Prefers a tag.
     pub fn boost(mut self, tag: TagFilter) -> Self {
         self.boost_tags.push(tag);
-        self
-    }
-
-    /// Requires a metadata entry.
-    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.metadata.insert(name.into(), value.into());
         self
     }
 
@@ -239,34 +200,12 @@ impl RecallQuery {
             return Err(content_empty());
         }
         validate_text("query", &self.text, MAX_QUERY_BYTES)?;
-        validate_metadata(&self.metadata)?;
+        self.filter.validate()?;
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
             let message = format!("the least similarity {value} is outside 0 to 1");
             return Err(Error::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, message));
         }
         crate::model::refine::validate_diversity(self.diversity)?;
-        validate_scope(&self.namespaces, &self.robots, self.session.as_deref(), self.limit)
+        validate_limit(self.limit)
     }
-}
-
-pub(crate) fn limit_out_of_range(limit: usize) -> Error {
-    Error::new(codes::LIMIT_OUT_OF_RANGE, format!("limit {limit} is outside 1 to 10,000"))
-}
-
-/// What every question has, whatever it asks.
-pub(crate) fn validate_scope(
-    namespaces: &[String],
-    robots: &[String],
-    session: Option<&str>,
-    limit: usize,
-) -> Result<()> {
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(limit_out_of_range(limit));
-    }
-    for (field, names) in [("namespace", namespaces), ("robot", robots)] {
-        for name in names {
-            crate::model::memory::validate_name(field, name, 128)?;
-        }
-    }
-    crate::model::memory::validate_session(session)
 }

@@ -7,7 +7,7 @@ use super::reader::{Reader, Vectors, ids};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector};
-use crate::store::filter::Filter;
+use crate::store::filter::Conditions;
 use crate::store::named::Named;
 
 /// What the ranking has to know of a node's text.
@@ -24,21 +24,21 @@ impl Reader {
     /// The turns beside candidates.
     pub(crate) async fn links(
         &mut self,
-        filter: &Filter,
+        conditions: &Conditions,
         candidates: &[NodeId],
         is_filtered: bool,
     ) -> Result<Vec<Link>> {
         // Turns beside one another are of one namespace.
-        let condition = match is_filtered {
+        let passes = match is_filtered {
             false => String::new(),
             true => format!(
                 " where l.other = any (:nodes) or exists (select from htm.nodes m where m.id = l.other and {})",
-                filter.nodes()
+                conditions.nodes()
             ),
         };
-        let sql = include_str!("../sql/recall/links.sql").replace("{{where}}", &condition);
+        let sql = include_str!("../sql/recall/links.sql").replace("{{where}}", &passes);
         let statement = Named::new(&sql).bind("nodes", ids(candidates))?;
-        let rows: Vec<(NodeId, NodeId, i64)> = filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId, NodeId, i64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
 

@@ -3,7 +3,7 @@
 use super::reader::{Reader, Vectors, store};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::store::filter::Filter;
+use crate::store::filter::Conditions;
 use crate::store::named::Named;
 
 /// A word by which the text leg looks for candidates.
@@ -28,7 +28,7 @@ impl Reader {
     /// The candidates of the text leg, the best first. Without any word to choose by, those that the filter requires.
     pub(crate) async fn text_leg(
         &mut self,
-        filter: &Filter,
+        conditions: &Conditions,
         choosing: &[Choosing],
         search: TextSearch,
         pool: usize,
@@ -39,19 +39,19 @@ impl Reader {
         };
         let words: Vec<&str> = choosing.iter().map(|word| word.query.as_str()).collect();
         // What has to be there chooses by itself.
-        let any = (!filter.required().has_phrase())
+        let any = (!conditions.required().has_phrase())
             .then(|| words.iter().map(|word| format!("({word})")).collect::<Vec<_>>().join(" | "));
         // Without sorting, only the index by time is in the order of time: the planner cannot take one that knows of no
         // namespace.
-        let order = if filter.required().has_phrase() { "" } else { "order by m.created_at" };
-        let sql = sql.replace("{{conditions}}", &filter.nodes()).replace("{{order}}", order);
+        let order = if conditions.required().has_phrase() { "" } else { "order by m.created_at" };
+        let sql = sql.replace("{{conditions}}", &conditions.nodes()).replace("{{order}}", order);
         let statement = Named::new(&sql)
             .bind("words", &words)?
             .bind("weights", choosing.iter().map(|word| word.weight).collect::<Vec<_>>())?
             .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
             .bind("any", any)?
             .bind("pool", pool as i64)?;
-        let rows: Vec<(NodeId,)> = filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 
@@ -59,19 +59,19 @@ impl Reader {
     pub(crate) async fn vectors_of_few(
         &mut self,
         vectors: &Vectors,
-        filter: &Filter,
+        conditions: &Conditions,
         few: usize,
         pool: usize,
     ) -> Result<Option<Vec<(NodeId, f64)>>> {
         let sql = include_str!("../sql/recall/vectors_of_few.sql")
             .replace("{{store}}", &vectors.store)
-            .replace("{{conditions}}", &filter.nodes());
+            .replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql)
             .bind("vector", &vectors.vector)?
             .bind("few", few as i64)?
             .bind("pool", pool as i64)?;
         let rows: Vec<(bool, Option<NodeId>, Option<f64>)> =
-            filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+            conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         let are_few = rows.iter().all(|(are_few, ..)| *are_few);
         Ok(are_few.then(|| {
             rows.into_iter().filter_map(|(_, node, similarity)| Some((node?, similarity?))).collect()
@@ -82,13 +82,13 @@ impl Reader {
     pub(crate) async fn scope_size(
         &mut self,
         vectors: &Vectors,
-        filter: &Filter,
+        conditions: &Conditions,
         few: usize,
     ) -> Result<usize> {
         let sql = include_str!("../sql/recall/scope_size.sql")
             .replace("{{store}}", &vectors.store)
-            .replace("{{scope}}", &filter.scope("e"));
-        let statement = filter.bind(Named::new(&sql).bind("few", few as i64)?)?;
+            .replace("{{scope}}", &conditions.scope("e"));
+        let statement = conditions.bind(Named::new(&sql).bind("few", few as i64)?)?;
         let (count,): (i64,) = statement.fetch_one(&mut self.tx).await?;
         Ok(count as usize)
     }
@@ -97,41 +97,41 @@ impl Reader {
     pub(crate) async fn vector_leg(
         &mut self,
         vectors: &Vectors,
-        filter: &Filter,
+        conditions: &Conditions,
         is_exact: bool,
         pool: usize,
     ) -> Result<Vec<(NodeId, f64)>> {
         // "+ 0" keeps the planner from the index.
         let (order, scope, scope_after) = match is_exact {
-            true => ("(e.embedding <=> :vector) + 0", filter.scope("e"), "true".to_owned()),
-            false => ("e.embedding <=> :vector", "true".to_owned(), filter.scope("near")),
+            true => ("(e.embedding <=> :vector) + 0", conditions.scope("e"), "true".to_owned()),
+            false => ("e.embedding <=> :vector", "true".to_owned(), conditions.scope("near")),
         };
         let sql = include_str!("../sql/recall/vectors.sql")
             .replace("{{store}}", &vectors.store)
             .replace("{{order}}", order)
             .replace("{{scope_after}}", &scope_after)
             .replace("{{scope}}", &scope)
-            .replace("{{conditions}}", &filter.nodes_in_scope());
+            .replace("{{conditions}}", &conditions.nodes_in_scope());
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", pool as i64)?;
-        filter.bind(statement)?.fetch_all(&mut self.tx).await
+        conditions.bind(statement)?.fetch_all(&mut self.tx).await
     }
 
     /// What has any of these tags, the nearest first.
     pub(crate) async fn tagged(
         &mut self,
         vectors: Option<&Vectors>,
-        filter: &Filter,
+        conditions: &Conditions,
         tags: &[i64],
         pool: usize,
     ) -> Result<Vec<NodeId>> {
         let sql = include_str!("../sql/recall/tagged.sql")
             .replace("{{store}}", store(vectors))
-            .replace("{{conditions}}", &filter.nodes());
+            .replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql)
             .bind("boosts", tags)?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?
             .bind("pool", pool as i64)?;
-        let rows: Vec<(NodeId,)> = filter.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 }

@@ -9,7 +9,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
 use crate::store::embeddings::RegisteredModel;
-use crate::store::filter::Filter;
+use crate::store::filter::{Conditions, placed};
 use crate::store::named::Named;
 
 /// A query's embedding, and whose vectors it is compared with.
@@ -135,9 +135,7 @@ impl Reader {
             .replace("{{snippet}}", snippet)
             .replace("{{tag_share}}", tag_share)
             .replace("{{store}}", store(vectors));
-        let placed =
-            boosts.iter().enumerate().flat_map(|(at, ids)| ids.iter().map(move |id| (*id, at as i32)));
-        let (boosted, places): (Vec<i64>, Vec<i32>) = placed.unzip();
+        let (boosted, places) = placed(boosts);
         Named::new(&sql)
             .bind("nodes", ids(nodes))?
             .bind("shown", shown)?
@@ -151,13 +149,13 @@ impl Reader {
     /// How many nodes in scope the vectors cannot see yet.
     pub(crate) async fn unembedded(
         &mut self,
-        filter: &Filter,
+        conditions: &Conditions,
         queue: &str,
         label: Option<&str>,
     ) -> Result<i64> {
-        let sql = include_str!("../sql/recall/unembedded.sql").replace("{{scope}}", &filter.scope("n"));
+        let sql = include_str!("../sql/recall/unembedded.sql").replace("{{scope}}", &conditions.scope("n"));
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
-        let (count,): (i64,) = filter.bind(statement)?.fetch_one(&mut self.tx).await?;
+        let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
         Ok(count)
     }
 }

@@ -1,21 +1,22 @@
--- The tags of a namespace with how many live nodes have each, and how many have it or one below it, each node once: from
+-- The tags of a namespace with how many nodes have each, and how many have it or one below it, each node once: from
 -- the index alone, tag by tag.
 --
--- $1 text namespace   $2 text only this tag and those below it, or null
+-- :namespace text   :below text only this tag and those below it, or null
+-- nodes: the nodes that are counted; with not: the nodes that are not
 --
--- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_deleted_at_idx
+-- Index: tags_namespace_path_key, node_tags_tag_idx; nodes_deleted_at_idx, or those of the conditions
 with tag as materialized (
     select id, path, description, split_into, created_at
       from htm.tags
-     where namespace = $1 and ($2::text is null or path = $2 or (path > $2 || ':' and path < $2 || ';'))
-), forgotten as materialized (
-    select id from htm.nodes where namespace = $1 and deleted_at is not null
+     where namespace = :namespace and (:below::text is null or path = :below or (path > :below || ':' and path < :below || ';'))
+), listed as materialized (
+    {{nodes}}
 ), own as materialized (
     select t.id, o.nodes, o.last_used
       from tag t
      cross join lateral (select count(*) as nodes, max(a.created_at) as last_used
                            from htm.node_tags a
-                          where a.tag_id = t.id and not a.node_id in (select id from forgotten)) o
+                          where a.tag_id = t.id and {{not}} a.node_id in (select id from listed)) o
 ), above as materialized (
     -- By numbers from here on: they are compared a million times.
     select t.id, above.id as above
@@ -29,7 +30,7 @@ with tag as materialized (
                            from (select b.id union all select w.id from above w where w.above = b.id) w
                           cross join lateral (select a.node_id
                                                 from htm.node_tags a
-                                               where a.tag_id = w.id and not a.node_id in (select id from forgotten)
+                                               where a.tag_id = w.id and {{not}} a.node_id in (select id from listed)
                                               offset 0) a) c
 )
 select t.path as tag, t.description, coalesce(t.split_into, '{}') as split_into, t.created_at,

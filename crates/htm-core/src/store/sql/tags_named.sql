@@ -1,5 +1,5 @@
--- A part of recall.sql and timeline.sql: the tags of {{namespaces}} (text[]) that are meant by {{paths}} (text[]) and
--- {{prefixes}} (boolean[]), with the place of the name in the list. A former name means its tag; one that could be none is of nobody. A prefix stops at the colon: `data`
+-- The tags of {{namespaces}} (text[]) that are meant by {{paths}} (text[]) and {{prefixes}} (boolean[]), with the place of
+-- the name in the list. A former name means its tag; one that could be none is of nobody. A prefix stops at the colon: `data`
 -- means data and data:x, never database.
 --
 -- Index: tags_namespace_path_key, tag_synonyms_pk

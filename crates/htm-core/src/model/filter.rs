@@ -1,0 +1,217 @@
+//! Which memories a question is about.
+
+use serde_json::{Map, Value};
+
+use crate::model::error::{Error, Result, codes};
+use crate::model::memory::{
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, validate_importance, validate_metadata,
+    validate_name, validate_text,
+};
+use crate::model::tags::TagPath;
+use crate::model::timeframe::TimeFilter;
+
+/// The most hits of a recall.
+pub const MAX_LIMIT: usize = 10_000;
+
+/// A required tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagFilter {
+    /// Exactly this tag.
+    Exact(TagPath),
+    /// This tag or one below it: `data` includes `data:x`, never `database`.
+    Prefix(TagPath),
+}
+
+/// Which memories a question is about. A memory passes if it meets every condition; the default has none.
+///
+/// ```
+/// use htm_core::Filter;
+/// let decisions = Filter::default().namespace("atlas").kind("decision").min_importance(7.0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// The namespaces; empty: the one of the handle or robot that asks. An unknown one has no memories.
+    pub namespaces: Vec<String>,
+    /// The timeframe.
+    pub timeframe: TimeFilter,
+    /// Required tags.
+    pub tags: Vec<TagFilter>,
+    /// Any of the tags is enough; otherwise all are required.
+    pub any_tag: bool,
+    /// Only memories of any of these robots.
+    pub robots: Vec<String>,
+    /// Only memories of this conversation.
+    pub session: Option<String>,
+    /// Only memories from any of these sources.
+    pub sources: Vec<String>,
+    /// Only memories of any of these kinds: `fact`, `decision`, …
+    pub kinds: Vec<String>,
+    /// The least importance, 1.0 to 10.0.
+    pub min_importance: Option<f32>,
+    /// Required metadata: a memory's metadata contains these values under these names, at any depth.
+    pub metadata: Map<String, Value>,
+}
+
+impl Filter {
+    /// Adds a namespace.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespaces.push(namespace.into());
+        self
+    }
+
+    /// Sets the timeframe: a [`Timeframe`](crate::Timeframe), a [`TimeExpression`](crate::TimeExpression), or
+    /// [`TimeFilter::Auto`].
+    pub fn timeframe(mut self, timeframe: impl Into<TimeFilter>) -> Self {
+        self.timeframe = timeframe.into();
+        self
+    }
+
+    /// Requires a tag.
+    pub fn tag(mut self, tag: TagFilter) -> Self {
+        self.tags.push(tag);
+        self
+    }
+
+    /// Adds a robot.
+    pub fn robot(mut self, robot: impl Into<String>) -> Self {
+        self.robots.push(robot.into());
+        self
+    }
+
+    /// Sets the conversation.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Adds a source.
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.sources.push(source.into());
+        self
+    }
+
+    /// Adds a kind.
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kinds.push(kind.into());
+        self
+    }
+
+    /// Sets the least importance, 1 to 10.
+    pub fn min_importance(mut self, least: f32) -> Self {
+        self.min_importance = Some(least);
+        self
+    }
+
+    /// Requires a metadata entry.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
+    /// Whether every memory of the namespace passes.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The filter, in this namespace if it names none.
+    pub(crate) fn or_in(&self, namespace: &str) -> Self {
+        match self.namespaces.is_empty() {
+            true => self.clone().namespace(namespace),
+            false => self.clone(),
+        }
+    }
+
+    /// Whether it has a condition beside namespace and time.
+    pub(crate) fn is_narrow(&self) -> bool {
+        !self.tags.is_empty()
+            || !self.robots.is_empty()
+            || self.session.is_some()
+            || !self.sources.is_empty()
+            || !self.kinds.is_empty()
+            || self.min_importance.is_some()
+            || !self.metadata.is_empty()
+    }
+
+    /// Checks what the database would reject, with a better error.
+    ///
+    /// # Errors
+    /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `nul_byte`,
+    /// `importance_out_of_range`, `metadata_too_deep`.
+    pub(crate) fn validate(&self) -> Result<()> {
+        for (field, names) in [("namespace", &self.namespaces), ("robot", &self.robots)] {
+            for name in names {
+                validate_name(field, name, MAX_NAME_BYTES)?;
+            }
+        }
+        let session = self.session.as_slice();
+        for (field, texts, limit) in [
+            ("session", session, MAX_KEY_BYTES),
+            ("source", &self.sources, MAX_SOURCE_BYTES),
+            ("type", &self.kinds, MAX_NAME_BYTES),
+        ] {
+            for text in texts {
+                validate_text(field, text, limit)?;
+            }
+        }
+        if self.tags.len() > MAX_TAGS {
+            let message =
+                format!("{} tags are more than the {MAX_TAGS} that a filter may have", self.tags.len());
+            return Err(Error::new(codes::TOO_MANY_TAGS, message).with_hint("name a tag above them instead"));
+        }
+        self.min_importance.map_or(Ok(()), validate_importance)?;
+        validate_metadata(&self.metadata)
+    }
+}
+
+/// Rejects a limit outside 1 to [`MAX_LIMIT`].
+pub(crate) fn validate_limit(limit: usize) -> Result<()> {
+    match (1..=MAX_LIMIT).contains(&limit) {
+        true => Ok(()),
+        false => Err(limit_out_of_range(limit)),
+    }
+}
+
+pub(crate) fn limit_out_of_range(limit: usize) -> Error {
+    Error::new(codes::LIMIT_OUT_OF_RANGE, format!("limit {limit} is outside 1 to 10,000"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_condition_is_checked() {
+        let none = Filter::default;
+        let tag = || TagFilter::Exact("a".parse().unwrap());
+        let many = (0..=MAX_TAGS).fold(none(), |filter, _| filter.tag(tag()));
+        for (code, filter) in [
+            ("namespace_invalid", none().namespace(" ")),
+            ("robot_invalid", none().robot("a\nb")),
+            ("field_too_long", none().session("s".repeat(513))),
+            ("field_too_long", none().source("s".repeat(4_097))),
+            ("field_too_long", none().kind("s".repeat(129))),
+            ("nul_byte", none().kind("a\0")),
+            ("nul_byte", none().metadata("a", "\0")),
+            ("too_many_tags", many),
+            ("importance_out_of_range", none().min_importance(0.9)),
+            ("importance_out_of_range", none().min_importance(10.1)),
+            ("importance_out_of_range", none().min_importance(f32::NAN)),
+        ] {
+            assert_eq!(filter.validate().unwrap_err().code(), code, "{filter:?}");
+            assert!(!filter.is_empty());
+        }
+        none().source("s".repeat(4_096)).kind("k".repeat(128)).min_importance(10.0).validate().unwrap();
+        for limit in [0, 10_001] {
+            assert_eq!(validate_limit(limit).unwrap_err().code(), "limit_out_of_range");
+        }
+    }
+
+    #[test]
+    fn namespaces_and_times_are_not_narrow() {
+        let wide = Filter::default().namespace("atlas").timeframe(TimeFilter::Auto);
+        assert!(!wide.is_narrow() && !wide.is_empty() && Filter::default().is_empty());
+        for narrow in [wide.clone().kind("fact"), wide.clone().source("chat"), wide.min_importance(1.0)] {
+            assert!(narrow.is_narrow(), "{narrow:?}");
+        }
+    }
+}
