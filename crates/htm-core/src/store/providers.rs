@@ -213,7 +213,9 @@ pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i
     let own = budget::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
     let before = own.map(|budget| budget.tokens_per_day);
     match tokens_per_day {
-        None => drop(budget::Entity::delete_by_id(namespace).exec(&on(&mut tx)).await?),
+        None => {
+            budget::Entity::delete_by_id(namespace).exec(&on(&mut tx)).await?;
+        }
         Some(tokens) => {
             let budget = budget::ActiveModel {
                 namespace: Set(namespace.to_owned()),
