@@ -1,9 +1,10 @@
 //! What the tags of a namespace are, and what was changed of them.
 
-use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
+use sqlx::{PgConnection, PgPool};
 
 use super::filter::{Conditions, paths_and_prefixes, tags_named};
-use super::named::Named;
+use super::named::{Named, sql};
+use super::orm::Db;
 use crate::model::error::Result;
 use crate::model::filter::TagFilter;
 use crate::model::id::NodeId;
@@ -59,31 +60,32 @@ pub(crate) async fn resolve(
     written: &str,
     stored: Option<&str>,
 ) -> Result<Option<String>> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select t.path
-           from unnest(array[$2, $3, htm.tag_meant($1, $3)]) with ordinality n(path, ord)
-           join htm.tags t on t.namespace = $1 and t.path = n.path
-          order by n.ord limit 1",
+           from unnest(array[:written, :stored, htm.tag_meant(:namespace, :stored)]) with ordinality n(path, ord)
+           join htm.tags t on t.namespace = :namespace and t.path = n.path
+          order by n.ord limit 1"
     )
-    .bind(namespace)
-    .bind(written)
-    .bind(stored)
-    .fetch_optional(connection)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("written", written)?
+    .bind("stored", stored)?
+    .fetch_optional_scalar(connection)
+    .await
 }
 
 /// The names that stand directly below a tag, or the roots.
 pub(crate) async fn children(pool: &PgPool, namespace: &str, parent: Option<&str>) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
+    sql!(
         "select path from htm.tags
-          where namespace = $1 and ($2::text is null or (path > $2 || ':' and path < $2 || ';'))
-            and cardinality(string_to_array(path, ':')) = 1 + cardinality(string_to_array(coalesce($2, ''), ':'))
-          order by path",
+          where namespace = :namespace and (:parent::text is null or (path > :parent || ':' and path < :parent || ';'))
+            and cardinality(string_to_array(path, ':'))
+                = 1 + cardinality(string_to_array(coalesce(:parent, ''), ':'))
+          order by path"
     )
-    .bind(namespace)
-    .bind(parent)
-    .fetch_all(pool)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("parent", parent)?
+    .fetch_scalars(pool)
+    .await
 }
 
 /// The places of filters that no tag matches.
@@ -94,15 +96,15 @@ pub(crate) async fn unmatched(
 ) -> Result<Vec<usize>> {
     let (paths, prefixes) = paths_and_prefixes(filters);
     let sql = format!(
-        "select f.ord from unnest($2::text[]) with ordinality f(path, ord)
+        "select f.ord from unnest(:paths::text[]) with ordinality f(path, ord)
           where f.ord not in (select named.ord from ({}) named) order by f.ord",
-        tags_named("array[$1::text]", "$2", "$3")
+        tags_named("array[:namespace::text]", ":paths", ":prefixes")
     );
-    let places: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(sql))
-        .bind(namespace)
-        .bind(paths)
-        .bind(prefixes)
-        .fetch_all(connection)
+    let places: Vec<i64> = Named::new(&sql)
+        .bind("namespace", namespace)?
+        .bind("paths", paths)?
+        .bind("prefixes", prefixes)?
+        .fetch_scalars(connection)
         .await?;
     Ok(places.into_iter().map(|place| place as usize - 1).collect())
 }
@@ -114,12 +116,12 @@ pub(crate) async fn similar(
     text: &str,
     limit: u32,
 ) -> Result<Vec<SimilarTag>> {
-    Ok(sqlx::query_as(include_str!("sql/similar_tags.sql"))
-        .bind(namespace)
-        .bind(text)
-        .bind(i64::from(limit))
+    sql!(include_str!("sql/similar_tags.sql"))
+        .bind("namespace", namespace)?
+        .bind("text", text)?
+        .bind("limit", i64::from(limit))?
         .fetch_all(connection)
-        .await?)
+        .await
 }
 
 /// Which pairs of tags are asked for.
@@ -160,14 +162,14 @@ pub(crate) async fn alike(
     limit: u32,
 ) -> Result<Vec<(String, String, f32)>> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    sqlx::query("select set_config('pg_trgm.similarity_threshold', $1, true)")
-        .bind(least.to_string())
-        .execute(&mut *tx)
+    sql!("select set_config('pg_trgm.similarity_threshold', :least, true)")
+        .bind("least", least.to_string())?
+        .execute(&mut tx)
         .await?;
-    let pairs = sqlx::query_as(include_str!("sql/alike_tags.sql"))
-        .bind(namespace)
-        .bind(i64::from(limit))
-        .fetch_all(&mut *tx)
+    let pairs = sql!(include_str!("sql/alike_tags.sql"))
+        .bind("namespace", namespace)?
+        .bind("limit", i64::from(limit))?
+        .fetch_all(&mut tx)
         .await?;
     tx.rollback().await?;
     Ok(pairs)
@@ -181,58 +183,58 @@ pub(crate) async fn nodes_below(
     before: Option<NodeId>,
     limit: u32,
 ) -> Result<Vec<TaggedNode>> {
-    Ok(sqlx::query_as(include_str!("sql/nodes_below.sql"))
-        .bind(namespace)
-        .bind(tag)
-        .bind(before.map_or(i64::MAX, |node| node.0))
-        .bind(i64::from(limit))
+    sql!(include_str!("sql/nodes_below.sql"))
+        .bind("namespace", namespace)?
+        .bind("tag", tag)?
+        .bind("before", before.map_or(i64::MAX, |node| node.0))?
+        .bind("limit", i64::from(limit))?
         .fetch_all(pool)
-        .await?)
+        .await
 }
 
 /// By whom a tag was assigned to live nodes.
 pub(crate) async fn origins(pool: &PgPool, namespace: &str, tag: &str) -> Result<Vec<OriginCount>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select a.origin, a.model, a.prompt_version, count(*) as nodes, avg(a.confidence)::real as mean_confidence
            from htm.tags t
            join htm.node_tags a on a.tag_id = t.id
            join htm.nodes n on n.id = a.node_id and n.deleted_at is null
-          where t.namespace = $1 and t.path = $2
-          group by 1, 2, 3 order by nodes desc, 1, 2, 3",
+          where t.namespace = :namespace and t.path = :tag
+          group by 1, 2, 3 order by nodes desc, 1, 2, 3"
     )
-    .bind(namespace)
-    .bind(tag)
+    .bind("namespace", namespace)?
+    .bind("tag", tag)?
     .fetch_all(pool)
-    .await?)
+    .await
 }
 
 /// The other names of tags; `tag`: of that one.
-pub(crate) async fn synonyms<'a>(
-    executor: impl Executor<'a, Database = Postgres>,
+pub(crate) async fn synonyms(
+    db: impl Into<Db<'_>>,
     namespace: &str,
     tag: Option<&str>,
 ) -> Result<Vec<Synonym>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select s.path as name, t.path as tag from htm.tag_synonyms s join htm.tags t on t.id = s.tag_id
-          where s.namespace = $1 and ($2::text is null or t.path = $2) order by t.path, s.path",
+          where s.namespace = :namespace and (:tag::text is null or t.path = :tag) order by t.path, s.path"
     )
-    .bind(namespace)
-    .bind(tag)
-    .fetch_all(executor)
-    .await?)
+    .bind("namespace", namespace)?
+    .bind("tag", tag)?
+    .fetch_all(db)
+    .await
 }
 
 /// The last changes, the newest first.
 pub(crate) async fn log(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<LoggedChange>> {
-    Ok(sqlx::query_as(
+    sql!(
         "select c.id as change, c.kind, c.details, c.made_by, c.made_at, c.nodes, c.reverted_by,
                 (select count(*) from htm.tag_change_names n where n.change_id = c.id) as names
-           from htm.tag_changes c where c.namespace = $1 order by c.id desc limit $2",
+           from htm.tag_changes c where c.namespace = :namespace order by c.id desc limit :limit"
     )
-    .bind(namespace)
-    .bind(i64::from(limit))
+    .bind("namespace", namespace)?
+    .bind("limit", i64::from(limit))?
     .fetch_all(pool)
-    .await?)
+    .await
 }
 
 /// What became of a split: tags with how many nodes, as split_outcome.sql has them. None when there is no such split.
@@ -241,12 +243,10 @@ pub(crate) async fn split_outcome(
     namespace: &str,
     change: i64,
 ) -> Result<Vec<(Option<String>, i64)>> {
-    Ok(sqlx::query_as::<_, (i64, Option<String>, i64)>(include_str!("sql/split_outcome.sql"))
-        .bind(namespace)
-        .bind(change)
+    let rows: Vec<(i64, Option<String>, i64)> = sql!(include_str!("sql/split_outcome.sql"))
+        .bind("namespace", namespace)?
+        .bind("change", change)?
         .fetch_all(pool)
-        .await?
-        .into_iter()
-        .map(|(_, tag, nodes)| (tag, nodes))
-        .collect())
+        .await?;
+    Ok(rows.into_iter().map(|(_, tag, nodes)| (tag, nodes)).collect())
 }

@@ -1,6 +1,6 @@
 //! Nodes in the order of time: all of a timeframe, and those around one.
 
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::PgPool;
 
 use super::filter::{Conditions, Required, placed};
 use super::named::Named;
@@ -45,10 +45,10 @@ pub(crate) async fn neighbours(
     after: usize,
 ) -> Result<(Vec<Node>, Vec<Node>)> {
     let rows: Vec<Placed> =
-        sqlx::query_as(AssertSqlSafe(include_str!("sql/neighbours.sql").replace("{{node}}", node_columns())))
-            .bind(node)
-            .bind(before as i32)
-            .bind(after as i32)
+        Named::new(&include_str!("sql/neighbours.sql").replace("{{node}}", node_columns()))
+            .bind("node", node)?
+            .bind("before", before as i32)?
+            .bind("after", after as i32)?
             .fetch_all(pool)
             .await?;
     let (earlier, later): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.place < 0);

@@ -8,7 +8,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector};
 use crate::store::filter::Conditions;
-use crate::store::named::Named;
+use crate::store::named::{Named, sql};
 
 /// What the ranking has to know of a node's text.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Reader {
         nodes: &[NodeId],
         counter: &TermCounter<'_>,
     ) -> Result<Vec<Features>> {
-        let statement = Named::new(include_str!("../sql/recall/texts.sql")).bind("nodes", ids(nodes))?;
+        let statement = sql!(include_str!("../sql/recall/texts.sql")).bind("nodes", ids(nodes))?;
         statement
             .fetch_each(&mut self.tx, |row| {
                 let text = row.try_get::<&[u8], _>("text")?;
@@ -82,7 +82,7 @@ impl Reader {
         patterns: &[&str],
         prefixes: &[bool],
     ) -> Result<Vec<(NodeId, usize, f64)>> {
-        let rows: Vec<(NodeId, i64, f64)> = Named::new(include_str!("../sql/recall/sought.sql"))
+        let rows: Vec<(NodeId, i64, f64)> = sql!(include_str!("../sql/recall/sought.sql"))
             .bind("nodes", ids(nodes))?
             .bind("queries", queries)?
             .bind("patterns", patterns)?

@@ -10,7 +10,7 @@ use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, placed};
-use crate::store::named::Named;
+use crate::store::named::{Named, sql};
 
 /// A query's embedding, and whose vectors it is compared with.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Reader {
     }
 
     pub(crate) async fn size(&mut self, namespaces: &[&str], language: &str) -> Result<Size> {
-        Named::new(include_str!("../sql/recall/corpus.sql"))
+        sql!(include_str!("../sql/recall/corpus.sql"))
             .bind("namespaces", namespaces)?
             .bind("language", language)?
             .fetch_one(&mut self.tx)

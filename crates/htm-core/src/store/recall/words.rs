@@ -9,7 +9,7 @@ use crate::model::error::Result;
 use crate::model::rank::Lexeme;
 use crate::model::spelling::{Known, Typed};
 use crate::model::words::Sign;
-use crate::store::named::Named;
+use crate::store::named::sql;
 
 /// A sign of the query, as full text takes it.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -32,7 +32,7 @@ impl Reader {
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
-        let rows: Vec<LexemeRow> = Named::new(include_str!("../sql/recall/words.sql"))
+        let rows: Vec<LexemeRow> = sql!(include_str!("../sql/recall/words.sql"))
             .bind("namespaces", namespaces)?
             .bind("languages", languages)?
             .bind("text", text)?
@@ -53,7 +53,7 @@ impl Reader {
             .flat_map(|(word, swaps)| std::iter::once(word).chain(swaps))
             .map(String::as_str)
             .collect();
-        let rows: Vec<(String, Vec<String>)> = Named::new(include_str!("../sql/recall/stems.sql"))
+        let rows: Vec<(String, Vec<String>)> = sql!(include_str!("../sql/recall/stems.sql"))
             .bind("words", all)?
             .bind("languages", languages)?
             .fetch_all(&mut self.tx)
@@ -88,7 +88,7 @@ impl Reader {
             shortest.push(letters - 2);
             longest.push(letters + 2);
         }
-        let rows: Vec<(String, f64)> = Named::new(include_str!("../sql/recall/vocabulary.sql"))
+        let rows: Vec<(String, f64)> = sql!(include_str!("../sql/recall/vocabulary.sql"))
             .bind("namespaces", namespaces)?
             .bind("named", named)?
             .bind("firsts", firsts)?
@@ -106,7 +106,7 @@ impl Reader {
         languages: &[String],
         signs: &[Sign],
     ) -> Result<Vec<Lexed>> {
-        Named::new(include_str!("../sql/recall/signs.sql"))
+        sql!(include_str!("../sql/recall/signs.sql"))
             .bind("namespaces", namespaces)?
             .bind("languages", languages)?
             .bind("signs", Json(signs))?

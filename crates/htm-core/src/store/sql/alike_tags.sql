@@ -1,11 +1,11 @@
 -- Pairs of tags whose last levels are written alike: trigrams that both have, from pg_trgm.similarity_threshold. A tag
 -- and one below it are no pair. Last levels are compared once, however many tags have them.
 --
--- $1 text namespace   $2 bigint how many
+-- :namespace text namespace   :limit bigint how many
 --
 -- Index: tags_namespace_path_key, tags_leaf_trigram_idx
 with tag as materialized (
-    select path, substring(path from '[^:]*$') as leaf from htm.tags where namespace = $1
+    select path, substring(path from '[^:]*$') as leaf from htm.tags where namespace = :namespace
 ), leaf as materialized (
     select distinct leaf from tag
 ), alike as (
@@ -19,4 +19,4 @@ select x.path as tag, y.path as other, l.similarity
   join tag y on y.leaf = l.b and (l.a <> l.b or x.path < y.path)
  where not starts_with(y.path, x.path || ':') and not starts_with(x.path, y.path || ':')
  order by l.similarity desc, similarity(x.path, y.path) desc, x.path, y.path
- limit $2
+ limit :limit

@@ -1,23 +1,23 @@
 -- Live nodes that have a tag or one below it, the newest first, each once: a page. `data` is above `data:x`, not above
 -- `database`: `;` is the character after `:`. Of each tag, only as many are read as the page may have.
 --
--- $1 text namespace   $2 text tag   $3 bigint before this node   $4 bigint how many
+-- :namespace text namespace   :tag text tag   :before bigint before this node   :limit bigint how many
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_deleted_at_idx, nodes_pk
 with forgotten as materialized (
-    select id from htm.nodes where namespace = $1 and deleted_at is not null
+    select id from htm.nodes where namespace = :namespace and deleted_at is not null
 ), page as (
     select distinct a.node_id
       from htm.tags t
      cross join lateral (select a.node_id
                            from htm.node_tags a
-                          where a.tag_id = t.id and a.node_id < $3
+                          where a.tag_id = t.id and a.node_id < :before
                             and not a.node_id in (select id from forgotten)
                           order by a.node_id desc
-                          limit $4) a
-     where t.namespace = $1 and (t.path = $2 or (t.path > $2 || ':' and t.path < $2 || ';'))
+                          limit :limit) a
+     where t.namespace = :namespace and (t.path = :tag or (t.path > :tag || ':' and t.path < :tag || ';'))
      order by a.node_id desc
-     limit $4
+     limit :limit
 )
 select n.id as node, n.content
   from page

@@ -1,7 +1,7 @@
 -- What became of the live nodes of a split: by tag in its place how many have that one or one below it; no tag: how many
 -- are yet to be tagged; the tag itself: how many were tagged, have it still, and none of those in its place.
 --
--- $1 text namespace   $2 bigint change
+-- :namespace text namespace   :change bigint change
 --
 -- Index: tag_changes_pk, tag_change_nodes_pk, nodes_pk, jobs_htm_open_idx, tags_namespace_path_key, node_tags_pk
 with target as materialized (
@@ -9,18 +9,18 @@ with target as materialized (
       from htm.tag_changes c
      cross join lateral jsonb_array_elements_text(c.details -> 'into') with ordinality i(path, ord)
       left join htm.tags t
-        on t.namespace = $1 and (t.path = i.path or (t.path >= i.path || ':' and t.path < i.path || ';'))
-     where c.id = $2 and c.namespace = $1 and c.kind = 'split'
+        on t.namespace = :namespace and (t.path = i.path or (t.path >= i.path || ':' and t.path < i.path || ';'))
+     where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 ), node as materialized (
     select n.id,
            exists (select from apalis.jobs j
                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status in ('Pending', 'Running')
-                      and j.status <> 'Done' and j.metadata -> 'namespace' = $1 collate "default" -- the index's
+                      and j.status <> 'Done' and j.metadata -> 'namespace' = :namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text) as waits
       from htm.tag_changes c
       join htm.tag_change_nodes d on d.change_id = c.id and not d.added
       join htm.nodes n on n.id = d.node_id and n.deleted_at is null
-     where c.id = $2 and c.namespace = $1 and c.kind = 'split'
+     where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 ), has as materialized (
     select distinct g.ord, g.target, n.id
       from node n
@@ -34,8 +34,8 @@ select g.ord, g.target, count(distinct h.id) from target g left join has h on h.
 union all
 select 1000000, c.details ->> 'tag',
        (select count(*) from node n
-          join htm.tags t on t.namespace = $1 and t.path = c.details ->> 'tag'
+          join htm.tags t on t.namespace = :namespace and t.path = c.details ->> 'tag'
           join htm.node_tags a on a.node_id = n.id and a.tag_id = t.id
          where not n.waits and not exists (select from has h where h.id = n.id))
-  from htm.tag_changes c where c.id = $2 and c.namespace = $1 and c.kind = 'split'
+  from htm.tag_changes c where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 order by 1
