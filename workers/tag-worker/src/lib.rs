@@ -28,6 +28,9 @@ pub use relevant::Relevance;
 /// How many of a namespace's tags an extractor is shown that chooses for itself.
 const ONTOLOGY_SHOWN: u32 = 200;
 
+/// The tokens of the tags that a language model is shown: some hundred tags, a fraction of the smallest window.
+const ONTOLOGY_TOKENS: usize = 1_500;
+
 /// How long it may take to choose what an extractor is shown: a database that is gone without a word never answers.
 const CHOICE: Duration = Duration::from_secs(60);
 
@@ -104,7 +107,7 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
         },
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };
-    let relevance = Relevance::new(embedder.ok(), config.tag.ontology_tokens, config.tokens.encoding.into());
+    let relevance = Relevance::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding.into());
     Ok(handler.showing(relevance.governed(governed)))
 }
 
