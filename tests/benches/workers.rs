@@ -188,7 +188,6 @@ impl Stand {
         let sandbox = provider
             .configure(Sandbox::on(&url))
             .set("HTM_JOBS__LEASE_MS", &LEASE.as_millis().to_string())
-            .set("HTM_JOBS__SWEEP_MS", "500")
             // Of a worker's connections two or three are in use, and the server has 200.
             .set("HTM_DATABASE__MAX_CONNECTIONS", "5");
         let batch = arguments.batch.to_string();

@@ -13,10 +13,7 @@ const NOBODY: &str = "postgres://nobody@127.0.0.1:1/nothing";
 
 /// A dead worker's jobs are back within a second or so.
 fn impatient(db: &TestDatabase) -> Sandbox {
-    Sandbox::new(db)
-        .set("HTM_JOBS__LEASE_MS", "1000")
-        .set("HTM_JOBS__SWEEP_MS", "100")
-        .set("HTM_JOBS__POLL_MS", "50")
+    Sandbox::new(db).set("HTM_JOBS__LEASE_MS", "1000").set("HTM_JOBS__POLL_MS", "50")
 }
 
 async fn remember(db: &TestDatabase, label: &str, count: usize) {

@@ -40,9 +40,9 @@ use htm_core::Result;
 pub use explain::{Explained, explain};
 pub use layers::Places;
 pub use model::{
-    Config, Database, Deduplicate, Embedding, Encoding, Expansion, ExpansionProvider, Fusion, Jobs, Level,
-    Local, Log, LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider,
-    Spelling, Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
+    Config, Database, Deduplicate, Embedding, Encoding, Expansion, ExpansionProvider, Jobs, Level, Local,
+    Log, LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider, Spelling,
+    Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
 };
 pub use secret::{Secret, SecretUrl};
 pub use trust::{Decision, ProjectFile};

@@ -68,8 +68,8 @@ pub(crate) fn settings(config: &Config) -> RefineSettings {
     RefineSettings {
         rerank_top: config.rerank.top,
         rerank_timeout: Duration::from_millis(config.rerank.timeout_ms),
-        expansions: config.expansion.count,
         expand_timeout: Duration::from_millis(config.expansion.timeout_ms),
+        ..RefineSettings::default()
     }
 }
 

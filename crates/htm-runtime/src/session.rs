@@ -316,19 +316,12 @@ fn settings(config: &Config) -> Settings {
         tag_model,
         max_attempts: config.jobs.max_attempts,
         recall: RecallSettings {
-            pool: config.recall.pool as usize,
-            weight_vector: config.recall.weight_vector,
-            fusion: match config.recall.fusion {
-                crate::config::Fusion::Convex => htm_core::Fusion::Convex,
-                crate::config::Fusion::Rrf => htm_core::Fusion::Rrf,
-            },
             ef_search: config.recall.ef_search,
-            exact_scope: config.recall.exact_scope as usize,
             correct: config.recall.spelling == crate::config::Spelling::Correct,
             min_similarity: Some(config.recall.min_similarity).filter(|least| *least > 0.0),
             refine: refiners::settings(config),
             ..RecallSettings::default()
         },
-        cache_entries: config.embedding.cache_entries,
+        ..Settings::default()
     }
 }

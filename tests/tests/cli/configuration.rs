@@ -15,8 +15,8 @@ fn entry<'a>(shown: &'a Value, key: &str) -> (&'a str, &'a str) {
 #[tokio::test]
 async fn each_value_is_shown_with_its_source() {
     let sandbox = Sandbox::on(URL).set("HTM_OPENAI__API_KEY", "sk-secret").set("HTM_JOBS__LEASE_MS", "5000");
-    let project = sandbox.write("htm.toml", "[recall]\nlimit = 7\npool = 50\n[jobs]\nlease_ms = 9000\n");
-    let shown = sandbox.htm(&["config", "show", "--json", "--set", "recall.pool=60"]).await.json();
+    let project = sandbox.write("htm.toml", "[recall]\nlimit = 7\nef_search = 50\n[jobs]\nlease_ms = 9000\n");
+    let shown = sandbox.htm(&["config", "show", "--json", "--set", "recall.ef_search=60"]).await.json();
     assert_eq!(entry(&shown, "memory.namespace"), ("\"default\"", "default"));
     // Whatever the command's own needs are: this was not said by anybody.
     assert_eq!(entry(&shown, "log.level"), ("\"info\"", "default"));
@@ -26,7 +26,7 @@ async fn each_value_is_shown_with_its_source() {
         ("7", std::fs::canonicalize(project).unwrap())
     );
     assert_eq!(entry(&shown, "jobs.lease_ms"), ("5000", "HTM_JOBS__LEASE_MS"));
-    assert_eq!(entry(&shown, "recall.pool"), ("60", "command line"));
+    assert_eq!(entry(&shown, "recall.ef_search"), ("60", "command line"));
     assert_eq!(entry(&shown, "openai.api_key"), ("\"***\"", "HTM_OPENAI__API_KEY"));
     assert_eq!(entry(&shown, "database.url").0, "\"postgres://ada:***@127.0.0.1:1/memories\"");
     let answer = sandbox.htm(&["config", "show"]).await;

@@ -125,7 +125,9 @@ async fn a_key_is_explained_whatever_is_wrong_with_the_configuration() {
         "recall.limit\nThe default number of hits; 1 to 10000.\ndefault: 20\nhere: 7, from HTM_RECALL__LIMIT\n"
     );
     let section = sandbox.htm(&["config", "explain", "recall", "--json"]).await.json();
-    assert!(section.as_array().unwrap().iter().any(|it| it["key"] == "recall.pool" && it["value"] == "100"));
+    assert!(
+        section.as_array().unwrap().iter().any(|it| it["key"] == "recall.ef_search" && it["value"] == "200")
+    );
     let answer = sandbox.htm(&["config", "explain", "recall.limt"]).await;
     assert!(answer.fails(2, "config_unknown_key").contains("did you mean `recall.limit`?"), "{answer:?}");
     let file = sandbox.htm(&["config", "default"]).await;

@@ -85,7 +85,6 @@ impl Provider {
 pub(crate) fn impatient(url: &str) -> Sandbox {
     Sandbox::on(url)
         .set("HTM_JOBS__LEASE_MS", "1000")
-        .set("HTM_JOBS__SWEEP_MS", "100")
         .set("HTM_JOBS__POLL_MS", "50")
         .set("HTM_JOBS__BACKOFF_BASE_MS", "50")
         .set("HTM_JOBS__BACKOFF_CAP_MS", "500")

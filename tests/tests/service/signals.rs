@@ -27,10 +27,7 @@ async fn sighup_changes_nothing_and_says_so() {
 #[tokio::test]
 async fn a_worker_that_cannot_give_back_what_it_holds_does_not_end_well() {
     let db = TestDatabase::new().await;
-    let sandbox = Sandbox::new(&db)
-        .set("HTM_JOBS__GRACE_MS", "100")
-        .set("HTM_JOBS__LEASE_MS", "1000")
-        .set("HTM_JOBS__SWEEP_MS", "100");
+    let sandbox = Sandbox::new(&db).set("HTM_JOBS__GRACE_MS", "100").set("HTM_JOBS__LEASE_MS", "1000");
     let mut worker = Served::ready(&sandbox, "embed-worker").await;
     let _blocker = hold(&db, 3).await;
     refuse(&db).await;

@@ -28,6 +28,9 @@ pub use relevant::Relevance;
 /// The most tags of a namespace that are passed to an extractor without a [`Relevance`].
 const ONTOLOGY_SHOWN: u32 = 200;
 
+/// The token budget of the tags that a language model sees: some hundred tags, a fraction of the smallest window.
+const ONTOLOGY_TOKENS: usize = 1_500;
+
 /// The time limit for choosing the tags to show. A database that has vanished never answers.
 const CHOICE: Duration = Duration::from_secs(60);
 
@@ -104,7 +107,7 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
         },
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };
-    let relevance = Relevance::new(embedder.ok(), config.tag.ontology_tokens, config.tokens.encoding.into());
+    let relevance = Relevance::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding.into());
     Ok(handler.showing(relevance.governed(governed)))
 }
 

@@ -74,7 +74,6 @@ async fn with_own_database(config: &Config, server: &DatabaseServer) -> Result<C
     config.database.url = SecretUrl::new(with_database(&server.url(), DATABASE));
     // A worker that is killed during the demo should not hold it up for half a minute.
     config.jobs.lease_ms = config.jobs.lease_ms.min(5_000);
-    config.jobs.sweep_ms = config.jobs.sweep_ms.min(1_000);
     htm_runtime::migrate(&config).await?;
     Ok(config)
 }

@@ -73,7 +73,9 @@ mod tests {
         let limit = explain("recall.limit").unwrap();
         assert_eq!((limit.len(), limit[0].default.as_str()), (1, "20"));
         assert_eq!(limit[0].explanation, "The default number of hits; 1 to 10000.");
-        assert!(explain("recall").unwrap().len() > 5);
+        let keys: Vec<_> = explain("recall").unwrap().into_iter().map(|it| it.key).collect();
+        let of_recall = keys::KEYS.iter().map(|key| key.name).filter(|name| name.starts_with("recall."));
+        assert_eq!(keys, of_recall.collect::<Vec<_>>());
         let error = explain("recall.limt").unwrap_err();
         assert_eq!(error.code(), "config_unknown_key");
         assert_eq!(

@@ -8,8 +8,8 @@ use figment::value::{Num, Value};
 use htm_core::{Error, Result};
 
 use super::model::{
-    Deduplicate, Encoding, ExpansionProvider, Fusion, Level, LogFormat, Provider, RerankFormat,
-    RerankProvider, Spelling, Strategy, WeekStart,
+    Deduplicate, Encoding, ExpansionProvider, Level, LogFormat, Provider, RerankFormat, RerankProvider,
+    Spelling, Strategy, WeekStart,
 };
 use super::secret::masked;
 use super::{Source, error};
@@ -76,18 +76,14 @@ pub(super) const KEYS: &[Key] = &[
     key("embedding.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("embedding.document_prefix", Rule::Text),
     key("embedding.query_prefix", Rule::Text),
-    key("embedding.cache_entries", Rule::Whole(0..=10_000_000)),
     key("tag.provider", Rule::OneOf(Provider::WORDS)),
     key("tag.model", Rule::Text),
     key("tag.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("tag.threshold", Rule::Number(0.0..=1.0)),
     key("tag.max_tags", Rule::Whole(1..=50)),
     key("tag.ontology", Rule::WordsOrFiles(ONTOLOGIES)),
-    key("tag.ontology_tokens", Rule::Whole(0..=1_000_000)),
     key("tag.prompt", Rule::Path),
-    key("tag.max_depth", Rule::Whole(1..=5)),
     key("tag.singular", Rule::Singulars),
-    key("tag.memory_limit", Rule::Whole(1..=1_000)),
     key("tag.namespace_limit", Rule::Whole(1..=10_000_000)),
     key("ollama.base_url", Rule::HttpUrl),
     key("openai.base_url", Rule::HttpUrl),
@@ -96,11 +92,7 @@ pub(super) const KEYS: &[Key] = &[
     key("local.model_dir", Rule::Path),
     key("recall.strategy", Rule::OneOf(Strategy::WORDS)),
     key("recall.limit", Rule::Whole(1..=10_000)),
-    key("recall.pool", Rule::Whole(1..=10_000)),
-    key("recall.weight_vector", Rule::Number(0.0..=1.0)),
-    key("recall.fusion", Rule::OneOf(Fusion::WORDS)),
     key("recall.ef_search", Rule::Whole(1..=1000)),
-    key("recall.exact_scope", Rule::Whole(0..=1_000_000_000)),
     key("recall.spelling", Rule::OneOf(Spelling::WORDS)),
     key("recall.min_similarity", Rule::Number(0.0..=1.0)),
     key("rerank.provider", Rule::OneOf(RerankProvider::WORDS)),
@@ -114,7 +106,6 @@ pub(super) const KEYS: &[Key] = &[
     key("rerank.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("expansion.provider", Rule::OneOf(ExpansionProvider::WORDS)),
     key("expansion.model", Rule::Text),
-    key("expansion.count", Rule::Whole(1..=8)),
     key("expansion.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("expansion.prompt", Rule::Path),
     key("groups.lease_ms", Rule::Whole(100..=DAY_MS)),
@@ -124,7 +115,6 @@ pub(super) const KEYS: &[Key] = &[
     key("jobs.poll_ms", Rule::Whole(10..=DAY_MS)),
     key("jobs.backoff_base_ms", Rule::Whole(1..=DAY_MS)),
     key("jobs.backoff_cap_ms", Rule::Whole(1..=DAY_MS)),
-    key("jobs.sweep_ms", Rule::Whole(100..=DAY_MS)),
     key("jobs.grace_ms", Rule::Whole(0..=DAY_MS)),
     key("jobs.patience_ms", Rule::Whole(0..=365 * DAY_MS)),
     key("jobs.breaker_failures", Rule::Whole(1..=1_000)),

@@ -126,7 +126,6 @@ pub struct Embedding {
     pub document_prefix: String,
     /// `auto`: the model's own.
     pub query_prefix: String,
-    pub cache_entries: u64,
 }
 
 impl Embedding {
@@ -154,13 +153,10 @@ pub struct Tag {
     pub threshold: f32,
     pub max_tags: usize,
     pub ontology: Vec<String>,
-    pub ontology_tokens: usize,
     /// A file; may be empty.
     pub prompt: String,
-    pub max_depth: usize,
     /// `plural=singular`.
     pub singular: Vec<String>,
-    pub memory_limit: usize,
     pub namespace_limit: usize,
 }
 
@@ -169,9 +165,9 @@ impl Tag {
     pub fn rules(&self) -> TagRules {
         let pairs = self.singular.iter().filter_map(|pair| pair.split_once('='));
         TagRules {
-            max_depth: self.max_depth,
             singular: pairs.map(|(plural, one)| (plural.to_owned(), one.to_owned())).collect(),
-            limits: TagLimits { memory: self.memory_limit, namespace: self.namespace_limit },
+            limits: TagLimits { namespace: self.namespace_limit, ..TagLimits::default() },
+            ..TagRules::default()
         }
     }
 
@@ -235,11 +231,7 @@ impl Local {
 pub struct Recall {
     pub strategy: Strategy,
     pub limit: u32,
-    pub pool: u32,
-    pub weight_vector: f64,
-    pub fusion: Fusion,
     pub ef_search: u32,
-    pub exact_scope: u64,
     pub spelling: Spelling,
     pub min_similarity: f64,
 }
@@ -271,7 +263,6 @@ pub struct Expansion {
     pub provider: ExpansionProvider,
     /// May be empty: see [`Expansion::model_name`].
     pub model: String,
-    pub count: usize,
     pub timeout_ms: u64,
     /// A file; may be empty.
     pub prompt: String,
@@ -308,7 +299,6 @@ pub struct Jobs {
     pub poll_ms: u64,
     pub backoff_base_ms: u64,
     pub backoff_cap_ms: u64,
-    pub sweep_ms: u64,
     pub grace_ms: u64,
     pub patience_ms: u64,
     pub breaker_failures: u32,
@@ -328,9 +318,9 @@ impl Jobs {
         Duration::from_millis(self.poll_ms)
     }
 
-    /// `sweep_ms`.
+    /// The interval of the search for dead workers' jobs: short beside the lease, which delays their return most.
     pub fn sweep(&self) -> Duration {
-        Duration::from_millis(self.sweep_ms)
+        self.lease() / 6
     }
 }
 
@@ -507,16 +497,6 @@ choice! {
         Hybrid = "hybrid",
         /// By what the query looks like.
         Auto = "auto",
-    }
-}
-
-choice! {
-    /// How hybrid fuses both legs.
-    Fusion {
-        /// A weighted sum of the normalised scores.
-        Convex = "convex",
-        /// Reciprocal rank fusion.
-        Rrf = "rrf",
     }
 }
 

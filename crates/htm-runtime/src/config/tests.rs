@@ -67,25 +67,30 @@ fn every_key_of_the_file_is_explained() {
 #[test]
 fn later_layers_win_and_each_value_knows_its_source() {
     let (places, dir) = places(
-        "[recall]\nlimit = 1\npool = 1\nef_search = 1\nexact_scope = 1\nweight_vector = 0.4",
-        "[recall]\nlimit = 2\npool = 2\nef_search = 2\nexact_scope = 2",
-        "[recall]\nlimit = 3\npool = 3\nef_search = 3",
-        &[("HTM_RECALL__LIMIT", "4"), ("HTM_RECALL__POOL", "4"), ("HTM_HOME", "/x"), ("PATH", "/a__b")],
+        "[jobs]\nmax_attempts = 1\npoll_ms = 11\npatience_ms = 1\ngrace_ms = 1\nkeep_done_ms = 1",
+        "[jobs]\nmax_attempts = 2\npoll_ms = 12\npatience_ms = 2\ngrace_ms = 2",
+        "[jobs]\nmax_attempts = 3\npoll_ms = 13\npatience_ms = 3",
+        &[
+            ("HTM_JOBS__MAX_ATTEMPTS", "4"),
+            ("HTM_JOBS__POLL_MS", "14"),
+            ("HTM_HOME", "/x"),
+            ("PATH", "/a__b"),
+        ],
     );
-    let overrides = BTreeMap::from([("recall.limit".to_owned(), "5".to_owned())]);
+    let overrides = BTreeMap::from([("jobs.max_attempts".to_owned(), "5".to_owned())]);
     let loaded = Config::load_from(&places, &overrides).unwrap();
-    let recall = &loaded.config.recall;
-    assert_eq!((recall.limit, recall.pool, recall.ef_search, recall.exact_scope), (5, 4, 3, 2));
-    assert_eq!((recall.weight_vector, recall.min_similarity), (0.4, 0.0));
+    let jobs = &loaded.config.jobs;
+    assert_eq!((jobs.max_attempts, jobs.poll_ms, jobs.patience_ms, jobs.grace_ms), (5, 14, 3, 2));
+    assert_eq!((jobs.keep_done_ms, jobs.lease_ms), (1, 30_000));
 
     let file = |name: &str| Source::File(dir.path().join(name));
     for (key, source) in [
-        ("recall.limit", Source::Flag),
-        ("recall.pool", Source::Env("HTM_RECALL__POOL".into())),
-        ("recall.ef_search", file("project/htm.local.toml")),
-        ("recall.exact_scope", file("project/htm.toml")),
-        ("recall.weight_vector", file("user.toml")),
-        ("recall.min_similarity", Source::Default),
+        ("jobs.max_attempts", Source::Flag),
+        ("jobs.poll_ms", Source::Env("HTM_JOBS__POLL_MS".into())),
+        ("jobs.patience_ms", file("project/htm.local.toml")),
+        ("jobs.grace_ms", file("project/htm.toml")),
+        ("jobs.keep_done_ms", file("user.toml")),
+        ("jobs.lease_ms", Source::Default),
     ] {
         assert_eq!(loaded.sources[key], source, "{key}");
     }
@@ -191,16 +196,16 @@ fn secrets_are_neither_in_errors_nor_in_the_listing_nor_in_debug() {
 fn the_listing_has_every_key_with_value_and_source() {
     let entries = defaults().entries();
     assert_eq!(entries.len(), keys::KEYS.len());
-    let entry = entries.iter().find(|entry| entry.key == "recall.weight_vector").unwrap();
-    assert_eq!((entry.value.as_str(), entry.source.as_str()), ("0.5", "default"));
+    let entry = entries.iter().find(|entry| entry.key == "tag.threshold").unwrap();
+    assert_eq!((entry.value.as_str(), entry.source.as_str()), ("0.28", "default"));
 }
 
 #[test]
 fn the_environment_gives_a_key_the_type_that_it_has() {
     let config = with_env("HTM_MEMORY__NAMESPACE", "42").unwrap().config;
     assert_eq!(config.memory.namespace, "42");
-    let config = with_env("HTM_RECALL__WEIGHT_VECTOR", "1").unwrap().config;
-    assert_eq!(config.recall.weight_vector, 1.0);
+    let config = with_env("HTM_TAG__THRESHOLD", "1").unwrap().config;
+    assert_eq!(config.tag.threshold, 1.0);
     let config = with_env("HTM_TAG__ONTOLOGY", "research, personal").unwrap().config;
     assert_eq!(config.tag.ontology, ["research", "personal"]);
     assert!(with_env("HTM_DATABASE__URL", "").unwrap().config.database.url.is_empty());

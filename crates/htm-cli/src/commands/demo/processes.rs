@@ -90,7 +90,6 @@ fn spawn(
         .envs(overrides.iter().flat_map(|(key, value)| variables(key, value)))
         .env("HTM_DATABASE__URL", config.database.url.expose())
         .env("HTM_JOBS__LEASE_MS", config.jobs.lease_ms.to_string())
-        .env("HTM_JOBS__SWEEP_MS", config.jobs.sweep_ms.to_string())
         .env("HTM_LOG__LEVEL", "warn")
         .stdin(Stdio::null())
         .kill_on_drop(true)

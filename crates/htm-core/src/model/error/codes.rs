@@ -139,7 +139,7 @@ error_codes! {
     TAG_INVALID "tag_invalid" User "A text is not a tag."
         => "write it like `database:postgresql:indexes`: a-z, 0-9 and -, at most 5 levels";
     TOO_MANY_TAGS "too_many_tags" User "More tags were given at once than are allowed."
-        => "give fewer tags (the tag-worker adds more by itself), or raise `tag.memory_limit`";
+        => "give fewer tags: the tag-worker adds more by itself";
     NAMESPACE_FULL "namespace_full" User "The namespace has as many tags as it may."
         => "give existing tags, remove or merge unused ones (`Ontology::orphans`), or raise `tag.namespace_limit`";
     TAG_UNKNOWN "tag_unknown" User "The namespace has no such tag."

@@ -14,7 +14,8 @@ pub enum Fusion {
     Rrf,
 }
 
-/// The settings of recall, from the configuration.
+/// The settings of recall. The configuration has `ef_search`, spelling and the least similarity; programs may set the
+/// rest.
 #[derive(Clone, Debug)]
 pub struct RecallSettings {
     /// Candidates of each list; at least the limit of the query.
