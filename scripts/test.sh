@@ -11,8 +11,9 @@ kind=all
 if [ "${1:-}" = --soak ]; then
     shift
     kind=soak
-    with_nextest=(-p htm-tests --test faults --profile soak --run-ignored all)
-    without=(-p htm-tests --test faults --no-fail-fast)
+    # As a part of the workspace: by itself it would be built with other features, and its dependencies again.
+    with_nextest=(--workspace --test faults --profile soak --run-ignored all)
+    without=(--workspace --test faults --no-fail-fast)
 fi
 
 cargo build --workspace --bins --examples # some tests start the programs themselves
