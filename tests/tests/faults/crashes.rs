@@ -63,7 +63,7 @@ fn fastrand_ms(round: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn promise_02_no_work_is_lost_while_workers_are_killed_for_a_minute() {
+async fn promise_02_no_work_is_lost_while_workers_are_killed_again_and_again() {
     let db = TestDatabase::new().await;
     let undisturbed = TestDatabase::new().await;
     let sandbox = impatient(&db.url());

@@ -234,6 +234,6 @@ pub(crate) async fn assert_audited(sandbox: &Sandbox) {
 
 /// How long the endless tests go on; `./justw soak` sets more.
 pub(crate) fn fault_time() -> Duration {
-    let seconds = std::env::var("HTM_FAULT_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let seconds = std::env::var("HTM_FAULT_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     Duration::from_secs(seconds)
 }
