@@ -207,7 +207,7 @@ async fn enqueue(
     Ok(false)
 }
 
-/// What is left at the end, and whether that is nothing; false after a stop.
+/// The rest at the end, and whether nothing is left; false after a stop.
 async fn follow(
     session: &Session,
     backfill: &Backfill,

@@ -187,7 +187,7 @@ struct Answer {
     recalled: Option<RobotRecalled>,
     /// The robot was not registered before.
     is_new: bool,
-    /// What does not fit any more, because the working memory holds fewer tokens than it did.
+    /// Memories that no longer fit, because the token budget is smaller than it was.
     left_behind: Vec<NodeId>,
     working_memory: WorkingMemoryStats,
     /// The namespace, when no memory was ever written to it.
@@ -195,7 +195,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// What a person is told beside the context.
+    /// Notes for people beside the context.
     fn report(&self) -> String {
         let context = &self.context.context;
         let mind = &self.working_memory;
@@ -307,7 +307,7 @@ async fn with_robot<T>(
     .await
 }
 
-/// What was found, or the error; for a robot that is not there it says whether its namespace is: a mistyped one has no robots.
+/// The result or the error. The error about an unknown robot also says when its namespace is unknown.
 async fn or_told<T>(
     htm: &Htm,
     whose: &WhoseArgs,

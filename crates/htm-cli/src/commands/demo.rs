@@ -25,7 +25,7 @@ use crate::output::{Output, count, table};
 use self::collection::Question;
 use self::processes::Workers;
 
-/// What the command line sets, for the workers as well.
+/// The settings of the command line, for the workers as well.
 type Overrides = BTreeMap<String, String>;
 
 /// The demo's own database beside the one with real memories.

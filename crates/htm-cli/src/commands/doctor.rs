@@ -24,7 +24,7 @@ const PGVECTOR_SAFE: (u32, u32, u32) = (0, 8, 4);
 struct Finding {
     state: State,
     what: String,
-    /// What to do, when something is to be done.
+    /// The next step, if there is one.
     help: Option<String>,
 }
 

@@ -23,9 +23,10 @@ impl Htm {
     ///
     /// # Errors
     /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
-    /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`, `namespace_invalid`, `robot_invalid`, what
-    /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, `embedder_missing` (strategy `vector` without
-    /// any embedder), `reranker_missing`, `expander_missing`, `diversity_out_of_range`, or a database error.
+    /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`,
+    /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
+    /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
+    /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
         let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
