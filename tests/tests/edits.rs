@@ -1,7 +1,7 @@
 //! Editing: a new text, or what stands beside it; who may, and what two editors do to each other.
 
 use htm_core::worker::{queues, statistics};
-use htm_core::{Caller, Change, Confirmation, Edit, Htm, Memory, NodeId, RecallQuery, Stage, Strategy};
+use htm_core::{Caller, Confirmation, Edit, FieldChange, Htm, Memory, NodeId, RecallQuery, Stage, Strategy};
 use htm_tests::{TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ async fn details_change_in_place() {
     let (htm, node) = enriched(&db).await;
     htm.update(node, &Edit::new().metadata("a", 1).metadata("b", 2)).await.unwrap();
     let before = htm.get(node).await.unwrap();
-    let edit = Edit { kind: Change::Set("decision".into()), ..Edit::new() }
+    let edit = Edit { kind: FieldChange::Set("decision".into()), ..Edit::new() }
         .importance(9.0)
         .key("another")
         .source("meeting")
@@ -144,7 +144,8 @@ async fn details_change_in_place() {
     assert!(tags.contains(&"new:tag".into()) && !tags.contains(&"by:hand".into()), "{tags:?}");
     assert_eq!(htm.retrieve(None, "k").await.unwrap(), None);
     // And away again.
-    let edit = Edit { key: Change::Clear, source: Change::Clear, kind: Change::Clear, ..Edit::new() };
+    let edit =
+        Edit { key: FieldChange::Clear, source: FieldChange::Clear, kind: FieldChange::Clear, ..Edit::new() };
     assert_eq!(htm.update(node, &edit).await.unwrap().changed, ["key", "source", "type"]);
     assert_eq!(htm.get(node).await.unwrap().key, None);
 }
@@ -177,7 +178,7 @@ async fn an_edit_that_changes_nothing_writes_nothing() {
     };
     statistics::refresh_due(&db.pool).await.unwrap();
     let before = row().await;
-    let same = Edit { source: Change::Clear, ..Edit::new() }
+    let same = Edit { source: FieldChange::Clear, ..Edit::new() }
         .content("postgres postgres postgres index")
         .importance(1.0)
         .key("k")

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use htm_core::worker::providers::{self, LimitChange, LimitChanges};
-use htm_core::{Memory, NodeId, TokenEncoding};
+use htm_core::worker::providers::{self, LimitChanges};
+use htm_core::{FieldChange, Memory, NodeId, TokenEncoding};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::openai::{self, OpenAiSettings};
 use htm_tests::{Sandbox, TestDatabase, worker_options};
@@ -324,7 +324,7 @@ async fn a_second_round_waits_for_the_governor_as_every_request() {
     let db = TestDatabase::new().await;
     remember(&db, &["a note"]).await;
     // One a second after the first.
-    let limit = LimitChanges { requests_per_minute: LimitChange::To(Some(60)), ..LimitChanges::default() };
+    let limit = LimitChanges { requests_per_minute: FieldChange::Set(60), ..LimitChanges::default() };
     providers::set_limits(&db.pool, "openai/mock-chat", limit).await.unwrap();
     let model = Model::saying(|asked| match asked.is_repair() {
         false => "No idea.".to_owned(),

@@ -18,7 +18,7 @@ mod words;
 use std::time::Duration;
 
 use htm_core::{
-    Filter, Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Strategy, TagFilter,
+    Filter, Htm, MatchedBy, Memory, RecallQuery, RelevanceWeights, Stage, Step, Strategy, TagFilter,
     TimeExpression, TimeFilter, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain, wait_until};
@@ -184,7 +184,10 @@ async fn text_answers_when_the_query_cannot_be_embedded() {
     for strategy in [Strategy::Vector, Strategy::Hybrid] {
         let recalled = htm.recall(&RecallQuery::new("migration").strategy(strategy)).await.unwrap();
         assert_eq!(keys(&recalled), ["pg"]);
-        assert_eq!((recalled.degraded[0].leg, recalled.degraded[0].code), ("vector", "provider_unreachable"));
+        assert_eq!(
+            (recalled.degraded[0].step, recalled.degraded[0].code),
+            (Step::Vector, "provider_unreachable")
+        );
     }
     let none = Htm::with_pool(db.pool.clone(), settings, None);
     let vector = RecallQuery::new("migration").strategy(Strategy::Vector);
@@ -275,7 +278,7 @@ async fn a_model_that_is_not_complete_is_not_asked() {
         let recalled = htm.recall(&RecallQuery::new("database migration").strategy(strategy)).await.unwrap();
         assert_eq!((recalled.models.len(), recalled.hits[0].matched_by), (0, MatchedBy::Text));
         let degraded = &recalled.degraded[0];
-        assert_eq!((degraded.leg, degraded.code), ("vector", "embedder_other"));
+        assert_eq!((degraded.step, degraded.code), (Step::Vector, "embedder_other"));
         assert!(degraded.reason.contains("fake/bag-of-words") && degraded.hint.contains("Models::activate"));
     }
 }

@@ -314,7 +314,7 @@ async fn a_node_says_what_counted_its_tokens() {
         let htm = Htm::with_pool(db.pool.clone(), settings, None);
         let node = htm.remember(Memory::new("2 + 2 = 4")).await.unwrap().node;
         let node = htm.get(node).await.unwrap();
-        assert_eq!((node.token_encoding.as_str(), node.token_count), (encoding.as_str(), tokens));
+        assert_eq!((node.token_encoding.as_str(), node.token_count), (encoding.as_ref(), tokens));
     }
     // What another encoding counted is counted again before it comes to mind.
     let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();

@@ -20,7 +20,7 @@ pub use model::{context, error, fault, jobs as job, tags as tag, working_memory}
 
 pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
 pub use api::connect::connect_options;
-pub use api::edit::{Change, Edit, Edited};
+pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
 pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
@@ -30,6 +30,7 @@ pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRe
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, ErrorKind, Result};
+pub use model::field_change::FieldChange;
 pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
 pub use model::groups::{GroupEvent, GroupInfo, GroupRole, JoinOptions};
@@ -42,8 +43,9 @@ pub use model::nodes::{Node, Revision};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::recall::{
-    Chosen, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES, MatchedBy,
-    RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Strategy, VectorSearch,
+    Chosen, ChosenFor, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES,
+    MatchedBy, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Step, Strategy,
+    VectorSearch,
 };
 pub use model::refine::RefineSettings;
 pub use model::relevance::{RelevanceWeights, Signals};

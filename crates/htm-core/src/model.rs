@@ -4,6 +4,7 @@ pub(crate) mod caller;
 pub mod context;
 pub mod error;
 pub mod fault;
+pub(crate) mod field_change;
 pub(crate) mod filter;
 pub(crate) mod forget;
 pub(crate) mod groups;

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 pub use failure::{ProviderError, ProviderErrorKind};
 
 pub use crate::model::models::ModelName;
+pub use crate::model::tags::TagOrigin;
 use crate::model::tags::{KnownTags, TagPath};
 
 /// Turns texts into vectors.
@@ -148,29 +149,4 @@ pub struct TagSuggestion {
     pub path: TagPath,
     /// 0 to 1: the similarity for `local`, the model's own statement for a language model. None if it gave no number.
     pub confidence: Option<f32>,
-}
-
-/// The source of a tag's assignment to a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TagOrigin {
-    /// The caller of `remember`.
-    Manual,
-    /// A language model.
-    Llm,
-    /// The nearest terms of the ontology, by embedding.
-    Local,
-    /// A fixed rule.
-    Rule,
-}
-
-impl TagOrigin {
-    /// The word in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TagOrigin::Manual => "manual",
-            TagOrigin::Llm => "llm",
-            TagOrigin::Local => "local",
-            TagOrigin::Rule => "rule",
-        }
-    }
 }

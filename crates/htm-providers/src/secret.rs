@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// A provider's key. `Debug` shows `Secret(***)`, and there is no `Display`.
+/// A provider's key. `Debug`, `Display` and `Serialize` give `***`, or nothing for an empty one.
 ///
 /// ```
 /// let key = htm_providers::Secret::new("sk-123");
-/// assert_eq!(format!("{key:?}"), "Secret(***)");
+/// assert_eq!(format!("{key:?} {key}"), "Secret(***) ***");
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
@@ -28,8 +28,26 @@ impl Secret {
     }
 }
 
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_empty() { "" } else { "***" })
+    }
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_empty() { "Secret(none)" } else { "Secret(***)" })
+        write!(f, "Secret({self})")
+    }
+}
+
+impl serde::Serialize for Secret {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Secret {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
     }
 }

@@ -6,14 +6,14 @@
 //!
 //! ```
 //! use std::collections::BTreeMap;
-//! use htm_runtime::config::{Config, Places};
+//! use htm_runtime::config::{Config, Locations};
 //!
-//! let places = Places { env: vec![("HTM_RECALL__LIMIT".into(), "7".into())], ..Places::default() };
-//! let loaded = Config::load_from(&places, &BTreeMap::new())?;
+//! let locations = Locations { env: vec![("HTM_RECALL__LIMIT".into(), "7".into())], ..Locations::default() };
+//! let loaded = Config::load_from(&locations, &BTreeMap::new())?;
 //! assert_eq!(loaded.config.recall.limit, 7);
 //!
 //! let overrides = BTreeMap::from([("recall.limt".to_owned(), "7".to_owned())]);
-//! let error = Config::load_from(&Places::default(), &overrides).unwrap_err();
+//! let error = Config::load_from(&Locations::default(), &overrides).unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
 //!     "there is no key `recall.limt` (in --set recall.limt); did you mean `recall.limit`?"
@@ -26,7 +26,7 @@ mod explain;
 mod keys;
 mod layers;
 mod model;
-mod secret;
+mod secret_url;
 mod trust;
 
 use std::collections::BTreeMap;
@@ -38,13 +38,13 @@ use figment::value::Value;
 use htm_core::Result;
 
 pub use explain::{Explained, explain};
-pub use layers::Places;
+pub use layers::Locations;
 pub use model::{
-    Config, Database, Deduplicate, Embedding, Encoding, Expansion, ExpansionProvider, Jobs, Level, Local,
-    Log, LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider, Spelling,
-    Strategy, Tag, Time, Tokens, WeekStart, Worker, WorkerProcess,
+    Config, Database, Embedding, Expansion, ExpansionProvider, Jobs, Level, Local, Log, LogFormat, Memory,
+    Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider, Spelling, Tag, Time, Tokens,
+    Worker, WorkerProcess,
 };
-pub use secret::{Secret, SecretUrl};
+pub use secret_url::SecretUrl;
 pub use trust::{Decision, ProjectFile};
 
 /// Every key with its default, as a file to start from.
@@ -120,26 +120,26 @@ impl Config {
     /// # Errors
     /// One of the `config_…` [`codes`](crate::codes), which names the key and the source at fault.
     pub fn load(overrides: &BTreeMap<String, String>) -> Result<Loaded> {
-        Self::load_from(&Places::from_process(), overrides)
+        Self::load_from(&Locations::from_process(), overrides)
     }
 
     /// Trusts the project's files as they are now, or trusts them no longer; the files, weakest first.
     ///
     /// # Errors
     /// `config_io`: a file that cannot be read, or trust that cannot be written down.
-    pub fn trust(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>> {
-        trust::decide(places, decision)
+    pub fn trust(locations: &Locations, decision: Decision) -> Result<Vec<ProjectFile>> {
+        trust::decide(locations, decision)
     }
 
-    /// From `places`.
+    /// From `locations`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_from(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Loaded> {
+    pub fn load_from(locations: &Locations, overrides: &BTreeMap<String, String>) -> Result<Loaded> {
         let mut figment = Figment::new();
         let mut sources = BTreeMap::new();
         let mut trusts = BTreeMap::new();
-        for layer in layers::collect(places, overrides)? {
+        for layer in layers::collect(locations, overrides)? {
             for (name, value) in &layer.values {
                 let key = keys::find(name).ok_or_else(|| keys::unknown(name, &layer.source))?;
                 key.check(value, &layer.source)?;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
 use htm_core::worker::embeddings::RegisteredModel;
 use htm_core::{Error, Result};
-use htm_providers::Secret;
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings, ModelFacts};
 use htm_providers::ollama::{self, OllamaSettings};
@@ -44,7 +43,7 @@ pub fn embedder_named(
     name: &ModelName,
     dimensions: Option<usize>,
 ) -> Option<Result<Arc<dyn Embedder>>> {
-    let provider = Provider::from_word(&name.provider)?;
+    let provider: Provider = name.provider.parse().ok()?;
     let directory = config.local.directory_named(paths, &name.name);
     Some(make_embedder(config, provider, &name.name, directory, dimensions))
 }
@@ -60,7 +59,7 @@ pub async fn embedder_of(
 ) -> Result<Option<Arc<dyn Embedder>>> {
     let is_configured = model_names(config).0 == model.name;
     let shares_its_name = model.label != model.name.to_string();
-    let asked = match Provider::from_word(&model.name.provider) {
+    let asked = match model.name.provider.parse().ok() {
         Some(Provider::Fake) => Some(model.dimensions),
         Some(Provider::Ollama | Provider::Openai) if shares_its_name => Some(model.dimensions),
         Some(Provider::Ollama | Provider::Openai) if is_configured => configured_dimensions(config),
@@ -87,7 +86,7 @@ pub async fn embedder_of(
 /// # Errors
 /// As [`embedder`].
 pub fn local_facts(config: &Config, paths: &Paths, name: &ModelName) -> Option<Result<ModelFacts>> {
-    if name.provider != Provider::Local.as_str() {
+    if name.provider != Provider::Local.as_ref() {
         return None;
     }
     let is_configured = model_names(config).0 == *name;
@@ -135,7 +134,7 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>> {
         }),
         Provider::Openai => openai::tagger(OpenAiSettings {
             base_url: config.openai.base_url.expose().to_owned(),
-            api_key: Secret::new(config.openai.api_key.expose()),
+            api_key: config.openai.api_key.clone(),
             model: tag.model_name().into(),
             timeout,
             prompt: prompt(&tag.prompt, "tags")?,
@@ -172,8 +171,8 @@ pub(crate) fn prompt(path: &str, what: &str) -> Result<Option<String>> {
 pub fn model_names(config: &Config) -> (ModelName, ModelName) {
     let (embedding, tag) = (&config.embedding, &config.tag);
     (
-        ModelName::new(embedding.provider.as_str(), embedding.model_name()),
-        ModelName::new(tag.provider.as_str(), tag.model_name()),
+        ModelName::new(embedding.provider.as_ref(), embedding.model_name()),
+        ModelName::new(tag.provider.as_ref(), tag.model_name()),
     )
 }
 
@@ -220,7 +219,7 @@ fn make_embedder(
         }),
         Provider::Openai => openai::embedder(OpenAiSettings {
             base_url: config.openai.base_url.expose().to_owned(),
-            api_key: Secret::new(config.openai.api_key.expose()),
+            api_key: config.openai.api_key.clone(),
             model: model.into(),
             dimensions,
             window,

@@ -9,10 +9,10 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpan
 use htm_core::{Htm, RefineSettings, Result};
 use htm_providers::codes::bad_value;
 use htm_providers::fake::{FakeExpander, FakeReranker};
+use htm_providers::local;
 use htm_providers::ollama::{self, OllamaSettings};
 use htm_providers::openai::{self, OpenAiSettings};
 use htm_providers::rerank::{self, RerankSettings};
-use htm_providers::{Secret, local};
 
 use crate::config::{Config, ExpansionProvider, RerankFormat, RerankProvider};
 use crate::providers::prompt;
@@ -33,7 +33,7 @@ impl Refiners {
             Arc::new(Lazy::new(name, move || make_reranker(&config)))
         });
         let expander = (expansion != ExpansionProvider::None).then(|| {
-            let name = ModelName::new(expansion.as_str(), config.expansion.model_name());
+            let name = ModelName::new(expansion.as_ref(), config.expansion.model_name());
             let config = config.clone();
             Arc::new(Lazy::new(name, move || make_expander(&config)))
         });
@@ -140,7 +140,7 @@ fn rerank_settings(config: &Config) -> RerankSettings {
     let rerank = &config.rerank;
     RerankSettings {
         url: rerank.url.expose().to_owned(),
-        api_key: Secret::new(rerank.api_key.expose()),
+        api_key: rerank.api_key.clone(),
         model: rerank.model.clone(),
         format: match rerank.format {
             RerankFormat::Cohere => rerank::RerankFormat::Cohere,
@@ -192,7 +192,7 @@ fn make_expander(config: &Config) -> Result<Arc<dyn QueryExpander>> {
         }),
         ExpansionProvider::Openai => openai::expander(OpenAiSettings {
             base_url: config.openai.base_url.expose().to_owned(),
-            api_key: Secret::new(config.openai.api_key.expose()),
+            api_key: config.openai.api_key.clone(),
             model,
             timeout,
             prompt: prompt(&expansion.prompt, "expansion")?,
@@ -207,12 +207,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::config::Places;
+    use crate::config::Locations;
 
     fn refiners(pairs: &[(&str, &str)]) -> Refiners {
         let set: BTreeMap<String, String> =
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Refiners::new(&Config::load_from(&Places::default(), &set).unwrap().config)
+        Refiners::new(&Config::load_from(&Locations::default(), &set).unwrap().config)
     }
 
     #[test]

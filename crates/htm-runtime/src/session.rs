@@ -10,7 +10,7 @@ use htm_core::{Embedders, Htm, RecallSettings, Result, Settings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
-use crate::config::{Config, Deduplicate};
+use crate::config::Config;
 use crate::embedders::ConfiguredEmbedders;
 use crate::error::{self, of_migration};
 use crate::paths::Paths;
@@ -304,13 +304,9 @@ fn settings(config: &Config) -> Settings {
         robot: config.memory.robot_name().into(),
         language: config.memory.language.clone(),
         time: config.time.settings(),
-        token_encoding: config.tokens.encoding.into(),
+        token_encoding: config.tokens.encoding,
         working_memory_tokens: config.working_memory.max_tokens as usize,
-        deduplicate: match config.memory.deduplicate {
-            Deduplicate::Off => htm_core::Deduplicate::Off,
-            Deduplicate::Robot => htm_core::Deduplicate::Robot,
-            Deduplicate::Namespace => htm_core::Deduplicate::Namespace,
-        },
+        deduplicate: config.memory.deduplicate,
         tag_rules: config.tag.rules(),
         embedding_model,
         tag_model,

@@ -72,7 +72,7 @@ fn directives(level: Level, role: Role) -> String {
         "embed_worker",
         "tag_worker",
     ];
-    let name = level.as_str();
+    let name = level.as_ref();
     match level {
         // A slow statement of a command, such as an audit, is no news to its user.
         Level::Warn if role == Role::Command => "warn,sqlx::query=error".to_owned(),

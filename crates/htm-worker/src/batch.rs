@@ -9,7 +9,7 @@ use htm_core::worker::jobs::{Claimed, Lease};
 use htm_core::worker::priorities::LIVE;
 use prometheus_client::metrics::gauge::Gauge;
 
-use crate::places::{Others, Place};
+use crate::slots::{Others, Slot};
 use crate::turns::Turn;
 
 /// Jobs held under one lease.
@@ -18,27 +18,27 @@ pub(crate) struct LeasedBatch {
     pub(crate) jobs: Vec<Claimed>,
     held: Arc<Held>,
     settled: AtomicBool,
-    place: Mutex<Place>,
+    slot: Mutex<Slot>,
 }
 
 impl LeasedBatch {
-    /// Puts claimed jobs into one of the worker's places for batches.
-    pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, mut place: Place) -> Self {
+    /// Puts claimed jobs into one of the worker's slots for batches.
+    pub(crate) fn new(lease: Lease, jobs: Vec<Claimed>, held: Arc<Held>, mut slot: Slot) -> Self {
         if jobs.iter().any(|job| job.priority < LIVE) {
-            place.is_backfill();
+            slot.is_backfill();
         }
         if jobs.iter().any(|job| job.priority >= LIVE) {
-            place.has_live();
+            slot.has_live();
         }
         held.ids().extend(jobs.iter().map(|job| (job.id.clone(), lease.claimed_at)));
         held.gauge.inc_by(jobs.len() as i64);
-        Self { lease, jobs, held, settled: AtomicBool::new(false), place: Mutex::new(place) }
+        Self { lease, jobs, held, settled: AtomicBool::new(false), slot: Mutex::new(slot) }
     }
 
     /// Waits for the batch's turn at the provider; none after a stop. Drop it when the provider has answered. The next
     /// batch then uses the provider while this one's results are written.
     pub(crate) async fn turn(&self) -> Option<Turn> {
-        let turn = self.place().turn();
+        let turn = self.slot().turn();
         turn.await
     }
 
@@ -54,11 +54,11 @@ impl LeasedBatch {
 
     /// Keeps all other batches from beginning until this one ends.
     pub(crate) fn is_alone(&self, others: Others) {
-        self.place().is_alone(others);
+        self.slot().is_alone(others);
     }
 
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Marks the batch as settled: the end of every job is in the database. The claimer releases the jobs of a batch

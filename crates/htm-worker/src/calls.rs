@@ -28,7 +28,7 @@ use crate::verdict::Backoff;
 const SHORT_WAIT: Duration = Duration::from_secs(5);
 
 /// Makes a worker's calls.
-pub(crate) struct Caller<H> {
+pub(crate) struct Dispatcher<H> {
     pub(crate) pool: PgPool,
     pub(crate) handler: Arc<H>,
     pub(crate) worker: String,
@@ -63,7 +63,7 @@ pub(crate) enum Setback {
     Held { wait: Duration, why: String },
 }
 
-impl<H: Handler> Caller<H> {
+impl<H: Handler> Dispatcher<H> {
     /// Processes items in as many calls as needed.
     pub(crate) async fn work(&self, mut items: Vec<Item>) -> Worked<H::Output> {
         let mut worked = Worked { results: Vec::with_capacity(items.len()), setbacks: Vec::new() };
@@ -91,7 +91,8 @@ impl<H: Handler> Caller<H> {
                     continue;
                 }
             };
-            let round = Round { caller: self, items: &items, open: Mutex::new(Some(Open::new(grant))) };
+            let round =
+                Round { dispatcher: self, items: &items, open: Mutex::new(Some(InFlight::new(grant))) };
             let result = self.handler.work(&items, &round).await;
             if let Some(open) = round.open.into_inner() {
                 if result.is_ok() {
@@ -150,7 +151,7 @@ impl<H: Handler> Caller<H> {
                 Leave::Wait { wait, why, turn: place } => {
                     let is_left_alone = why == Some(HoldReason::Breaker)
                         || (why == Some(HoldReason::RetryAfter) && wait > SHORT_WAIT);
-                    let why = why.map_or("in line", HoldReason::as_str);
+                    let why = why.map_or("in line", <&str>::from);
                     if is_left_alone {
                         return Err(Setback::Held { wait, why: why.into() });
                     }
@@ -169,7 +170,7 @@ impl<H: Handler> Caller<H> {
     }
 
     /// Records the end of a request.
-    async fn end(&self, open: Open, items: &[Item], error: Option<&ProviderError>) {
+    async fn end(&self, open: InFlight, items: &[Item], error: Option<&ProviderError>) {
         let outcome = error.map_or("ok", ProviderError::code);
         let (took, tokens) = (open.started.elapsed(), tokens_of(items).into());
         self.monitor.metrics.provider_call(&self.handler.model(), outcome, took, items.len(), tokens);
@@ -191,12 +192,12 @@ impl<H: Handler> Caller<H> {
 }
 
 /// A request in flight.
-struct Open {
+struct InFlight {
     grant: Grant,
     started: Instant,
 }
 
-impl Open {
+impl InFlight {
     fn new(grant: Grant) -> Self {
         Self { grant, started: Instant::now() }
     }
@@ -204,10 +205,10 @@ impl Open {
 
 /// The requests of one call, one after the other. Each needs the governor's grant.
 struct Round<'a, H> {
-    caller: &'a Caller<H>,
+    dispatcher: &'a Dispatcher<H>,
     items: &'a [Item],
     /// The request in flight. None if the last one has ended and no other was granted.
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<InFlight>>,
 }
 
 #[async_trait]
@@ -215,10 +216,10 @@ impl<H: Handler> Calls for Round<'_, H> {
     async fn another(&self) -> bool {
         let mut open = self.open.lock().await;
         if let Some(ended) = open.take() {
-            self.caller.end(ended, self.items, None).await;
+            self.dispatcher.end(ended, self.items, None).await;
         }
-        match self.caller.leave(self.items).await {
-            Ok(grant) => *open = Some(Open::new(grant)),
+        match self.dispatcher.leave(self.items).await {
+            Ok(grant) => *open = Some(InFlight::new(grant)),
             Err(held) => tracing::debug!(?held, "no second request"),
         }
         open.is_some()

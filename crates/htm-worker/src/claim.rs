@@ -16,8 +16,8 @@ use crate::deadline::Deadline;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::pings::{Fleet, Pings};
-use crate::places::{Place, Places};
 use crate::registration::Registration;
+use crate::slots::{Slot, Slots};
 use crate::verdict::Backoff;
 
 /// The claimer's backoff after database errors.
@@ -34,7 +34,7 @@ pub(crate) struct Claimer {
     pub(crate) poll: Duration,
     pub(crate) fleet: Fleet,
     pub(crate) drain: bool,
-    pub(crate) places: Places,
+    pub(crate) slots: Slots,
     pub(crate) held: Arc<Held>,
     pub(crate) monitor: Arc<Monitor>,
     pub(crate) stop: CancellationToken,
@@ -54,19 +54,19 @@ impl Claimer {
             let room = stop.run_until_cancelled(async {
                 tokio::select! {
                     biased;
-                    place = self.places.room() => place,
-                    place = self.places.room_ahead(&pings, self.poll) => place,
+                    slot = self.slots.room() => slot,
+                    slot = self.slots.room_ahead(&pings, self.poll) => slot,
                 }
             });
-            let Some(Some(place)) = monitor.vitals.while_waiting(room).await else { return };
-            match self.claim(&place).await {
+            let Some(Some(slot)) = monitor.vitals.while_waiting(room).await else { return };
+            match self.claim(&slot).await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     monitor.metrics.claimed(claimed.len());
-                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), place);
+                    let batch = LeasedBatch::new(lease, claimed, self.held.clone(), slot);
                     if batch.is_suspect() {
-                        let others = stop.run_until_cancelled(self.places.others());
+                        let others = stop.run_until_cancelled(self.slots.others());
                         let Some(Some(others)) = monitor.vitals.while_waiting(others).await else { return };
                         batch.is_alone(others);
                     }
@@ -74,11 +74,11 @@ impl Claimer {
                         return;
                     }
                 }
-                // Another worker was first. The usual places are still taken.
-                Ok(None) if place.is_ahead() => failures = 0,
+                // Another worker was first. The usual slots are still taken.
+                Ok(None) if slot.is_ahead() => failures = 0,
                 Ok(None) => {
                     failures = 0;
-                    drop(place);
+                    drop(slot);
                     if self.drain && self.is_drained().await {
                         return;
                     }
@@ -86,7 +86,7 @@ impl Claimer {
                         tokio::select! {
                             () = pings.next_within(self.poll) => {}
                             // The last jobs may be held by this worker.
-                            () = self.places.until_free(), if self.drain && !self.places.are_free() => {}
+                            () = self.slots.until_free(), if self.drain && !self.slots.are_free() => {}
                         }
                     });
                     monitor.vitals.while_waiting(ping).await;
@@ -103,7 +103,7 @@ impl Claimer {
         }
     }
 
-    async fn claim(&mut self, place: &Place) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
+    async fn claim(&mut self, slot: &Slot) -> htm_core::Result<Option<(Lease, Vec<Claimed>)>> {
         let worker = &self.registration.worker;
         if self.held.take_left_behind() {
             // After an outage the lease is renewed first: other workers will soon check it.
@@ -115,7 +115,7 @@ impl Claimer {
                 tracing::info!(released, "released jobs that were claimed but not held");
             }
         }
-        let wanted = if place.is_ahead() { Wanted::Live } else { Wanted::Any };
+        let wanted = if slot.is_ahead() { Wanted::Live } else { Wanted::Any };
         self.monitor.vitals.claimer_turned();
         self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await
     }
@@ -129,7 +129,7 @@ impl Claimer {
     /// Whether the queue is empty: no worker holds jobs, and none are due or waiting. Parked and paused jobs do not
     /// count.
     async fn is_drained(&self) -> bool {
-        self.places.are_free()
+        self.slots.are_free()
             && self.in_time(queues::is_drained(&self.pool, &self.queue)).await.unwrap_or(false)
     }
 }

@@ -13,6 +13,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use sqlx::PgPool;
+use strum::VariantArray;
 
 /// How long a reading of the queue is reused, so that frequent scrapes do not load the database.
 const READING_LASTS: Duration = Duration::from_secs(10);
@@ -40,7 +41,8 @@ pub(crate) struct Metrics {
 }
 
 /// How an attempt of a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::AsRefStr, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Outcome {
     /// The result is written.
     Done,
@@ -83,8 +85,8 @@ impl Metrics {
         };
         metrics.register();
         // Counters start at 0 instead of missing. Otherwise `rate` would not show the first event.
-        for outcome in Outcome::ALL {
-            metrics.ended(outcome, 0);
+        for outcome in Outcome::VARIANTS {
+            metrics.ended(*outcome, 0);
         }
         metrics
     }
@@ -129,7 +131,7 @@ impl Metrics {
 
     /// Counts attempts by their outcome.
     pub(crate) fn ended(&self, outcome: Outcome, jobs: usize) {
-        self.outcomes.get_or_create(&Ended { outcome: outcome.as_str() }).inc_by(jobs as u64);
+        self.outcomes.get_or_create(&Ended { outcome: outcome.into() }).inc_by(jobs as u64);
     }
 
     /// Counts the attempts of a batch that ended without a result.
@@ -220,30 +222,6 @@ impl Metrics {
         registry.register("provider_tokens", "Tokens sent to the provider", self.provider_tokens.clone());
         registry.register("batch_size", "Texts in a call to the provider", self.batch_size.clone());
         registry.register("worker_info", "Always 1; the labels describe the worker", self.info.clone());
-    }
-}
-
-impl Outcome {
-    const ALL: [Self; 7] = [
-        Self::Done,
-        Self::Superseded,
-        Self::Retried,
-        Self::Deferred,
-        Self::Parked,
-        Self::Dead,
-        Self::Released,
-    ];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Superseded => "superseded",
-            Self::Retried => "retried",
-            Self::Deferred => "deferred",
-            Self::Parked => "parked",
-            Self::Dead => "dead",
-            Self::Released => "released",
-        }
     }
 }
 

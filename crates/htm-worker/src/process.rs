@@ -18,7 +18,7 @@ use htm_runtime::chain;
 use sqlx::PgPool;
 
 use crate::batch::LeasedBatch;
-use crate::calls::{Caller, Setback};
+use crate::calls::{Dispatcher, Setback};
 use crate::deadline::Deadline;
 use crate::handler::{Handler, Item};
 use crate::metrics::Outcome;
@@ -32,7 +32,7 @@ const MOST_REFUSED: usize = 1_000;
 /// Processes a worker's batches.
 pub(crate) struct Processor<H: Handler> {
     pub(crate) pool: PgPool,
-    pub(crate) caller: Caller<H>,
+    pub(crate) dispatcher: Dispatcher<H>,
     pub(crate) backoff: Backoff,
     /// How long a job may be deferred before it is parked.
     pub(crate) patience: Duration,
@@ -88,7 +88,7 @@ impl<H: Handler> Processor<H> {
                 self.counts.done.fetch_add(done, Ordering::Relaxed);
                 self.counts.failed.fetch_add(failed, Ordering::Relaxed);
                 let ms = started.elapsed().as_millis() as u64;
-                tracing::info!(queue = self.caller.handler.queue(), done, failed, ms, "batch");
+                tracing::info!(queue = self.dispatcher.handler.queue(), done, failed, ms, "batch");
                 batch.settle();
             }
             Err(error) if error.fault() == Fault::Transient => {
@@ -151,7 +151,7 @@ impl<H: Handler> Processor<H> {
         let Some(turn) = batch.turn().await else { return Ok(None) };
         let (mut made, items) = self.made_before(items);
         let (items, spent_on) = self.spend(items, &budgeted, lease).await?;
-        let worked = self.caller.work(items).await;
+        let worked = self.dispatcher.work(items).await;
         drop(turn);
         made.extend(worked.results);
         self.refund(&worked.setbacks, &spent_on).await;
@@ -244,7 +244,7 @@ impl<H: Handler> Processor<H> {
     }
 
     async fn write(&self, lease: &Lease, results: &[(Item, H::Output)]) -> htm_core::Result<usize> {
-        let handler = &self.caller.handler;
+        let handler = &self.dispatcher.handler;
         let ack = || handler.ack(&self.pool, lease, results);
         persist_results(&self.pool, &handler.queue(), self.answer, ack).await
     }

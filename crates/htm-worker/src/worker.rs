@@ -19,7 +19,7 @@ use ulid::Ulid;
 use crate::backend::BatchBackend;
 use crate::batch::{Held, LeasedBatch};
 use crate::call_size::CallSize;
-use crate::calls::Caller;
+use crate::calls::Dispatcher;
 use crate::claim::Claimer;
 use crate::connections;
 use crate::deadline::Deadline;
@@ -29,10 +29,10 @@ use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::persist::persist;
 use crate::pings::Fleet;
-use crate::places::Places;
 use crate::process::{Counts, Processor, Refused};
 use crate::registration::Registration;
 use crate::sightings::Sightings;
+use crate::slots::Slots;
 use crate::supervise;
 use crate::verdict::Backoff;
 
@@ -186,7 +186,7 @@ async fn run_on<H: Handler>(
         poll: options.poll,
         fleet,
         drain: options.drain,
-        places: Places::new(options.concurrency, stop.clone()),
+        slots: Slots::new(options.concurrency, stop.clone()),
         held,
         monitor: monitor.clone(),
         stop: stop.clone(),
@@ -195,7 +195,7 @@ async fn run_on<H: Handler>(
 
     let processor = Arc::new(Processor {
         pool: pool.clone(),
-        caller: Caller {
+        dispatcher: Dispatcher {
             pool: pool.clone(),
             handler: Arc::new(handler),
             worker: worker.clone(),

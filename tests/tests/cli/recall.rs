@@ -48,7 +48,7 @@ async fn json_has_what_was_asked_for() {
         .htm(&["recall", "--json", "--snippets", "--explain", "--strategy", "auto", "17.2"])
         .await
         .json();
-    let reason = json!({ "strategy": "fulltext", "reason": "exact terms" });
+    let reason = json!({ "strategy": "fulltext", "reason": "exact_terms" });
     assert_eq!(
         (&recalled["strategy"], &recalled["chosen"], &recalled["corrected"]),
         (&json!("auto"), &reason, &json!([]))

@@ -41,7 +41,7 @@ async fn a_step_that_did_not_run_is_told_with_the_command_that_mends_it() {
     assert!(said.stdout.contains("`htm doctor`"), "{said:?}");
     let json = sandbox.htm(&[&["--json"], &command[..]].concat()).await.json();
     let degraded = &json["degraded"][0];
-    assert_eq!((&degraded["leg"], &degraded["code"]), (&"rerank".into(), &"provider_unreachable".into()));
+    assert_eq!((&degraded["step"], &degraded["code"]), (&"rerank".into(), &"provider_unreachable".into()));
     assert!(degraded["hint"].as_str().unwrap().contains("`htm doctor`"), "{degraded}");
 }
 

@@ -97,8 +97,11 @@ async fn promise_02_no_work_is_lost_while_workers_are_killed_again_and_again() {
     let memories: Vec<Memory> = (0..texts).map(|n| Memory::new(text(n))).collect();
     writer(&undisturbed.pool).remember_many(&memories).await.unwrap();
     let calm = impatient(&undisturbed.url());
-    calm.run("embed-worker", &["--drain"], b"").await.succeeds();
-    calm.run("tag-worker", &["--drain"], b"").await.succeeds();
+    for (program, stage) in [("embed-worker", Stage::Embed), ("tag-worker", Stage::Tag)] {
+        let mut worker = calm.start(program, &["--drain"]);
+        until_done(&undisturbed.pool, stage).await;
+        assert_eq!(worker.end().await.code(), Some(0));
+    }
     assert_eq!(outcome(&db.pool).await, outcome(&undisturbed.pool).await);
 }
 

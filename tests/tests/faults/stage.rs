@@ -212,7 +212,7 @@ pub(crate) async fn assert_complete(sandbox: &Sandbox, pool: &PgPool, stages: &[
               where stage = $1 and exists (select from htm.nodes n where n.id = c.node_id and n.deleted_at is null
                                                                      and n.revision = c.revision)",
         )
-        .bind(stage.as_str())
+        .bind(stage.as_ref())
         .fetch_one(pool)
         .await
         .unwrap();

@@ -10,7 +10,7 @@ use super::{GROUP, held, join, options};
 
 async fn roles(htm: &Htm) -> Vec<(String, &'static str)> {
     let members = htm.group(GROUP).info().await.unwrap().members;
-    members.into_iter().map(|it| (it.robot, it.role.as_str())).collect()
+    members.into_iter().map(|it| (it.robot, <&str>::from(it.role))).collect()
 }
 
 async fn until_role(member: &GroupMember, role: GroupRole) {
@@ -85,7 +85,7 @@ async fn roles_change_by_word_and_somebody_is_always_active() {
         async move { group.join(robot, options(None, 1_000)).await.unwrap() }
     };
     let (ada, bob, cyd) = (auto("ada").await, auto("bob").await, auto("cyd").await);
-    assert_eq!([ada.role(), bob.role(), cyd.role()].map(GroupRole::as_str), ["active", "passive", "passive"]);
+    assert_eq!([ada.role(), bob.role(), cyd.role()].map(<&str>::from), ["active", "passive", "passive"]);
     ada.promote("cyd").await.unwrap();
     until_role(&cyd, GroupRole::Active).await;
     ada.demote("ada").await.unwrap();

@@ -7,8 +7,8 @@ use htm_core::worker::claims::{Claims, Wanted};
 use htm_core::worker::governor::{self, Answer, Breaker, Call, Leave, Spent, Turn};
 use htm_core::worker::jobs::{self, Failed, Verdict};
 use htm_core::worker::priorities::LIVE;
-use htm_core::worker::providers::{self, LimitChange, LimitChanges};
-use htm_core::{Memory, Stage};
+use htm_core::worker::providers::{self, LimitChanges};
+use htm_core::{FieldChange, Memory, Stage};
 use htm_tests::{TestDatabase, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ async fn limit(db: &TestDatabase, changes: LimitChanges) {
 }
 
 async fn one_at_a_time(db: &TestDatabase) {
-    limit(db, LimitChanges { concurrent_calls: LimitChange::To(Some(1)), ..LimitChanges::default() }).await;
+    limit(db, LimitChanges { concurrent_calls: FieldChange::Set(1), ..LimitChanges::default() }).await;
 }
 
 async fn ask(db: &TestDatabase, tokens: u32, priority: i32, turn: Turn) -> Answer {
@@ -56,7 +56,7 @@ async fn pass(db: &TestDatabase, seconds: i32) {
 async fn a_large_call_gets_its_turn_beside_small_ones() {
     let db = TestDatabase::new().await;
     // A burst of 10,000, then 833 a second.
-    limit(&db, LimitChanges { tokens_per_minute: LimitChange::To(Some(60_000)), ..Default::default() }).await;
+    limit(&db, LimitChanges { tokens_per_minute: FieldChange::Set(60_000), ..Default::default() }).await;
     let first = ask(&db, 10_000, LIVE, Turn::New).await;
     assert_eq!(first.burst, Some(10_000), "it says how large a call should be");
     end(&db, first).await;
@@ -84,8 +84,7 @@ async fn calls_have_no_more_tokens_than_the_burst() {
     db.htm().remember_many(&texts).await.unwrap();
     let tokens = db.count("select max(token_count)::bigint from htm.nodes").await as i32;
     // A burst of twenty texts.
-    let limits =
-        LimitChanges { tokens_per_minute: LimitChange::To(Some(6 * 20 * tokens)), ..Default::default() };
+    let limits = LimitChanges { tokens_per_minute: FieldChange::Set(6 * 20 * tokens), ..Default::default() };
     limit(&db, limits).await;
     let handler = Scripted::new(&db, Behaviour::Succeed).await;
     let (calls, stop) = (handler.calls.clone(), CancellationToken::new());
@@ -105,7 +104,7 @@ async fn calls_have_no_more_tokens_than_the_burst() {
 #[tokio::test]
 async fn who_can_be_served_beside_those_ahead_is_served() {
     let db = TestDatabase::new().await;
-    limit(&db, LimitChanges { tokens_per_minute: LimitChange::To(Some(60_000)), ..Default::default() }).await;
+    limit(&db, LimitChanges { tokens_per_minute: FieldChange::Set(60_000), ..Default::default() }).await;
     end(&db, ask(&db, 10_000, LIVE, Turn::New).await).await;
     let (_, _) = denied(ask(&db, 1_000, LIVE, Turn::New).await);
     pass(&db, 4).await;

@@ -1,6 +1,6 @@
 //! What an answer says of itself: the chosen strategy, thresholds, snippets, explanations.
 
-use htm_core::{Filter, Fusion, Htm, Leg, Memory, RecallQuery, Settings, Stage, Strategy};
+use htm_core::{ChosenFor, Filter, Fusion, Htm, Leg, Memory, RecallQuery, Settings, Stage, Strategy};
 use htm_tests::{TestDatabase, drain};
 
 /// A conversation, and texts of their own.
@@ -198,11 +198,11 @@ async fn auto_says_what_it_chose() {
     let db = TestDatabase::new().await;
     let htm = filled(&db).await;
     for (text, strategy, reason) in [
-        ("PostgreSQL 17.2", Strategy::Fulltext, "exact terms"),
-        ("\"night watch\"", Strategy::Fulltext, "a phrase in quotes"),
-        ("zepp*", Strategy::Fulltext, "the beginning of a word"),
-        ("who saw the zeppelin?", Strategy::Hybrid, "a question"),
-        ("zeppelin late", Strategy::Hybrid, "words"),
+        ("PostgreSQL 17.2", Strategy::Fulltext, ChosenFor::ExactTerms),
+        ("\"night watch\"", Strategy::Fulltext, ChosenFor::Phrase),
+        ("zepp*", Strategy::Fulltext, ChosenFor::Prefix),
+        ("who saw the zeppelin?", Strategy::Hybrid, ChosenFor::Question),
+        ("zeppelin late", Strategy::Hybrid, ChosenFor::Words),
     ] {
         let auto = htm.recall(&RecallQuery::new(text).strategy(Strategy::Auto)).await.unwrap();
         let chosen = auto.chosen.as_ref().unwrap();

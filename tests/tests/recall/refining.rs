@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Reranker};
-use htm_core::{Htm, Memory, RecallQuery, RecallSettings, Recalled, RefineSettings, Settings, Stage};
+use htm_core::{Htm, Memory, RecallQuery, RecallSettings, Recalled, RefineSettings, Settings, Stage, Step};
 use htm_providers::fake::{FakeExpander, FakeReranker};
 use htm_tests::{TestDatabase, drain, wait_until};
 
@@ -142,7 +142,7 @@ async fn a_re_ranker_that_fails_is_late_or_breaks_its_contract_leaves_the_order(
     ] {
         let recalled = htm.recall(&reranked("tabs")).await.unwrap();
         assert_eq!(keys(&recalled).join(" "), plain, "{code}");
-        assert_eq!((recalled.degraded[0].leg, recalled.degraded[0].code), ("rerank", code));
+        assert_eq!((recalled.degraded[0].step, recalled.degraded[0].code), (Step::Rerank, code));
         assert!(recalled.hits.iter().all(|hit| hit.scores.reranked.is_none()), "{code}");
     }
 }
@@ -248,7 +248,7 @@ async fn other_phrasings_find_what_the_query_does_not() {
     assert_eq!(keys(&recalled)[0], keys(&plain)[0], "the query's own list weighs most");
     let scores: Vec<f64> = recalled.hits.iter().map(|hit| hit.scores.score).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b) && scores[0] <= 1.0, "{scores:?}");
-    assert!(recalled.degraded.iter().all(|degraded| degraded.leg != "expansion"));
+    assert!(recalled.degraded.iter().all(|degraded| degraded.step != Step::Expansion));
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn an_expander_that_fails_leaves_the_query_to_answer() {
     let recalled = failing.recall(&expanded("tabs")).await.unwrap();
     assert_eq!((keys(&recalled).join(" "), recalled.expansions.len()), (plain, 0));
     let degraded = &recalled.degraded[0];
-    assert_eq!((degraded.leg, degraded.code), ("expansion", "provider_unauthorized"));
+    assert_eq!((degraded.step, degraded.code), (Step::Expansion, "provider_unauthorized"));
 }
 
 #[tokio::test]

@@ -135,20 +135,19 @@ async fn a_tagger_is_told_what_became_of_names() {
     remember(&htm, 1, "later", &["food"]).await;
     let laid = ontology.define(ChangeKind::Template, &[term("template", "Words")]).await.unwrap();
     ontology.revert(laid.change.unwrap()).await.unwrap();
-    let known = htm_core::worker::tags::known(&db.pool, "default", 100).await.unwrap();
+    let former = htm_core::worker::tags::former(&db.pool, "default").await.unwrap();
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-    assert_eq!(known.former.synonyms, [("db".to_owned(), "home".to_owned())].into());
-    let split: Vec<&str> = known.former.split.keys().map(String::as_str).collect();
+    assert_eq!(former.synonyms, [("db".to_owned(), "home".to_owned())].into());
+    let split: Vec<&str> = former.split.keys().map(String::as_str).collect();
     assert_eq!(split, ["work"]);
-    assert_eq!(known.former.removed, names(&["food:meal", "pet", "pet:cat", "sport"]));
-    let elsewhere = htm_core::worker::tags::known(&db.pool, "other", 100).await.unwrap();
-    assert_eq!(elsewhere, htm_core::tag::KnownTags::default());
+    assert_eq!(former.removed, names(&["food:meal", "pet", "pet:cat", "sport"]));
+    let elsewhere = htm_core::worker::tags::former(&db.pool, "other").await.unwrap();
+    assert_eq!(elsewhere, htm_core::tag::FormerNames::default());
     // And again, when the removal is done once more.
     let undone = ontology.log(50).await.unwrap();
     let change = undone.iter().find(|it| it.details["tag"] == "sport").unwrap().change;
     let reverted = ontology.revert(change).await.unwrap().change.unwrap();
-    let removed =
-        async || htm_core::worker::tags::known(&db.pool, "default", 100).await.unwrap().former.removed;
+    let removed = async || htm_core::worker::tags::former(&db.pool, "default").await.unwrap().removed;
     assert!(!removed().await.contains("sport"));
     ontology.revert(reverted).await.unwrap();
     assert!(removed().await.contains("sport"));
@@ -183,7 +182,7 @@ async fn tags_are_added_described_given_other_names_and_removed() {
     assert_eq!(ontology.remove("pg", Removal::Unused).await.unwrap().freed, ["pg"]);
     assert_eq!(names(&db).await, ["database"]);
     let log = ontology.log(10).await.unwrap();
-    let kinds: Vec<&str> = log.iter().map(|it| it.kind.as_str()).collect();
+    let kinds: Vec<&str> = log.iter().map(|it| it.kind.as_ref()).collect();
     assert_eq!(kinds, ["remove", "remove", "remove_synonym", "add_synonym", "add", "import"]);
     assert_eq!((log[1].nodes, log[1].made_by.as_deref()), (1, Some("htm")));
 }

@@ -43,7 +43,7 @@ async fn counts_are_of_live_nodes_own_and_below() {
     assert_eq!((shown.parents[0].as_str(), shown.siblings[0].as_str()), ("database", "database:sqlite"));
     assert_eq!((shown.children[0].tag.leaf(), shown.children[0].total), ("index", 3));
     assert_eq!(
-        (shown.origins[0].origin.as_str(), shown.origins[0].nodes, shown.newest.len()),
+        (shown.origins[0].origin.as_ref(), shown.origins[0].nodes, shown.newest.len()),
         ("manual", 4, 5)
     );
     // A page at a time; a prefix stops at `:`.

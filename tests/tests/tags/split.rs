@@ -46,9 +46,10 @@ async fn what_fits_none_of_the_new_tags_keeps_the_old_one_and_is_counted() {
     assert_eq!(ontology.split_outcome(change).await.unwrap(), told);
     assert_eq!(ontology.split_outcome(change + 1).await.unwrap_err().code(), "change_unknown");
     // A tagger that chooses by itself is told of it: it is what the rest gets.
-    let known = htm_core::worker::tags::known(&db.pool, "default", 100).await.unwrap();
-    assert!(known.tags.iter().any(|tag| tag.path.as_str() == "work"));
-    assert!(known.former.split["work"].has(&"task:small".parse().unwrap()));
+    let shown = htm_core::worker::tags::in_use_or_split(&db.pool, "default", 100).await.unwrap();
+    assert!(shown.iter().any(|tag| tag.path.as_str() == "work"));
+    let former = htm_core::worker::tags::former(&db.pool, "default").await.unwrap();
+    assert!(former.split["work"].has(&"task:small".parse().unwrap()));
     // Tagged once more it stays so; of another text it is gone.
     let third = *nodes.iter().find(|node| node.0 % 3 == 0).unwrap();
     htm.update(third, &htm_core::Edit::new().importance(7.0)).await.unwrap();

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use htm_core::HoldReason;
 use htm_core::error::chain;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Leave, Turn};
@@ -47,7 +46,7 @@ impl Governed {
         let grant = match answer.map(|answer| answer.leave) {
             Ok(Leave::Granted(grant)) => grant,
             Ok(Leave::Wait { why, .. }) => {
-                return Err(held(&format!("held back ({})", why.map_or("in line", HoldReason::as_str))));
+                return Err(held(&format!("held back ({})", why.map_or("in line", <&str>::from))));
             }
             Err(error) => return Err(held(&format!("the governor cannot be asked: {}", error.code()))),
         };

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use htm_core::tag::{KnownTag, TagPath};
-use htm_core::worker::tags;
 use moka::Expiry;
 use moka::future::Cache;
-use sqlx::PgPool;
 
 /// The most tags that are read of a namespace: the most used ones.
-const MOST: u32 = 100_000;
+pub(crate) const MOST: u32 = 100_000;
 /// How long a reading is kept, per tag in it. Reading takes about 10 µs per tag. A young ontology is read for each
 /// call, since each new tag counts. One of 100,000 tags is read twice a minute. Concurrent calls that propose the same
 /// new tag still create it once.
@@ -35,42 +33,52 @@ pub(crate) struct InUse {
     pub(crate) about: HashMap<TagPath, String>,
     /// The places in [`tags`](Self::tags) of the tags with a word, in the name or the description.
     by_word: HashMap<String, Vec<u32>>,
-    /// How long it took to read them.
+}
+
+/// Readings of namespaces' tags.
+pub(crate) struct Readings<T>(Cache<String, Arc<Reading<T>>>);
+
+/// What was read of a namespace.
+#[derive(Debug)]
+pub(crate) struct Reading<T> {
+    pub(crate) value: T,
+    tags: usize,
     read_in: Duration,
 }
 
-/// The cache of the tags in use of each namespace.
-pub(crate) struct Ontologies {
-    pool: PgPool,
-    known: Cache<String, Arc<InUse>>,
-}
-
-impl Ontologies {
-    pub(crate) fn new(pool: PgPool) -> Self {
-        let known = Cache::builder()
-            .weigher(|_, ontology: &Arc<InUse>| ontology.tags.len().max(1).try_into().unwrap_or(u32::MAX))
+impl<T: Send + Sync + 'static> Readings<T> {
+    pub(crate) fn new() -> Self {
+        let cache = Cache::builder()
+            .weigher(|_, reading: &Arc<Reading<T>>| reading.tags.max(1).try_into().unwrap_or(u32::MAX))
             .max_capacity(KEPT_TAGS)
             .expire_after(BySize)
             .build();
-        Self { pool, known }
+        Self(cache)
     }
 
-    /// The tags in use of a namespace. Concurrent calls share one reading.
-    pub(crate) async fn of(&self, namespace: &str) -> Result<Arc<InUse>, Arc<htm_core::Error>> {
-        let read = async {
+    /// The reading of a namespace: the one in the cache, or what `make` makes of what `read` reads. Concurrent calls
+    /// share one reading.
+    pub(crate) async fn of(
+        &self,
+        namespace: &str,
+        read: impl Future<Output = htm_core::Result<Vec<KnownTag>>>,
+        make: impl FnOnce(Vec<KnownTag>) -> T,
+    ) -> Result<Arc<Reading<T>>, Arc<htm_core::Error>> {
+        let reading = async {
             let started = Instant::now();
-            let tags = tags::in_use(&self.pool, namespace, MOST).await?;
-            Ok(Arc::new(InUse { read_in: started.elapsed(), ..InUse::new(tags) }))
+            let tags = read.await?;
+            let (count, read_in) = (tags.len(), started.elapsed());
+            Ok(Arc::new(Reading { value: make(tags), tags: count, read_in }))
         };
-        self.known.try_get_with_by_ref(namespace, read).await
+        self.0.try_get_with_by_ref(namespace, reading).await
     }
 }
 
 struct BySize;
 
-impl Expiry<String, Arc<InUse>> for BySize {
-    fn expire_after_create(&self, _: &String, ontology: &Arc<InUse>, _: Instant) -> Option<Duration> {
-        Some(kept(ontology.tags.len(), ontology.read_in))
+impl<T> Expiry<String, Arc<Reading<T>>> for BySize {
+    fn expire_after_create(&self, _: &String, reading: &Arc<Reading<T>>, _: Instant) -> Option<Duration> {
+        Some(kept(reading.tags, reading.read_in))
     }
 }
 
@@ -88,7 +96,7 @@ impl InUse {
             }
         }
         let about = |tag: &KnownTag| Some((tag.path.clone(), tag.description.clone()?));
-        Self { about: tags.iter().filter_map(about).collect(), tags, by_word, read_in: Duration::ZERO }
+        Self { about: tags.iter().filter_map(about).collect(), tags, by_word }
     }
 
     /// Places in [`tags`](Self::tags), the likeliest first: tags that share words with the texts, by how rare the words

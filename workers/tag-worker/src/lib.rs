@@ -11,18 +11,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use htm_core::error::chain;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
-use htm_core::tag::{KnownTags, TagRules};
+use htm_core::tag::{KnownTag, KnownTags, TagRules};
 use htm_core::worker::governor::Breaker;
 use htm_core::worker::jobs::{self, Lease, Tagged, Tagger};
 use htm_core::worker::tags;
-use htm_core::{Result, Stage};
+use htm_core::{Error, Result, Stage};
 use htm_runtime::Session;
 use htm_worker::{Handler, Item};
 use sqlx::PgPool;
 
 pub use arguments::Arguments;
 pub use governed::Governed;
-use in_use::Ontologies;
+use in_use::{InUse, MOST, Readings};
 pub use relevant::Relevance;
 
 /// The most tags of a namespace that are passed to an extractor without a [`Relevance`].
@@ -38,20 +38,28 @@ const CHOICE: Duration = Duration::from_secs(60);
 pub struct TagHandler {
     pool: PgPool,
     extractor: Arc<dyn TagExtractor>,
-    shown: Option<(Ontologies, Relevance)>,
+    shown: Shown,
     rules: TagRules,
+}
+
+/// The tags that the extractor is shown.
+enum Shown {
+    /// The most used ones, and what became of former names: it chooses by itself.
+    MostUsed(Readings<Vec<KnownTag>>),
+    /// The relevant ones.
+    Relevant(Readings<InUse>, Relevance),
 }
 
 impl TagHandler {
     /// Makes the handler of an extractor. The ontology is read from `pool`.
     pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
-        Self { pool, extractor, shown: None, rules: TagRules::default() }
+        Self { pool, extractor, shown: Shown::MostUsed(Readings::new()), rules: TagRules::default() }
     }
 
     /// Shows the extractor only the relevant part of the ontology.
     #[must_use]
     pub fn showing(mut self, relevance: Relevance) -> Self {
-        self.shown = Some((Ontologies::new(self.pool.clone()), relevance));
+        self.shown = Shown::Relevant(Readings::new(), relevance);
         self
     }
 
@@ -64,20 +72,27 @@ impl TagHandler {
 
     /// The tags to show the extractor. If they cannot be read, it is shown none: tags are then only less consistent.
     async fn ontology(&self, namespace: &str, texts: &[String]) -> KnownTags {
-        let unread = |error: &htm_core::Error| {
-            tracing::warn!(code = error.code(), error = %chain(&error), "tagging without the tags in use");
+        self.known(namespace, texts).await.unwrap_or_else(|error| {
+            tracing::warn!(code = error.code(), error = %chain(&*error), "tagging without the tags in use");
             KnownTags::default()
-        };
+        })
+    }
+
+    async fn known(&self, namespace: &str, texts: &[String]) -> Result<KnownTags, Arc<Error>> {
         match &self.shown {
-            Some((ontologies, relevance)) => match ontologies.of(namespace).await {
-                Ok(ontology) => {
-                    KnownTags { tags: relevance.choose(&ontology, texts).await, ..KnownTags::default() }
-                }
-                Err(error) => unread(&error),
-            },
-            None => tags::known(&self.pool, namespace, ONTOLOGY_SHOWN)
-                .await
-                .unwrap_or_else(|error| unread(&error)),
+            Shown::Relevant(readings, relevance) => {
+                let read = tags::in_use(&self.pool, namespace, MOST);
+                let reading = readings.of(namespace, read, InUse::new).await?;
+                let tags = relevance.choose(&reading.value, texts).await;
+                Ok(KnownTags { tags, ..KnownTags::default() })
+            }
+            Shown::MostUsed(readings) => {
+                let read = tags::in_use_or_split(&self.pool, namespace, ONTOLOGY_SHOWN);
+                let reading = readings.of(namespace, read, |tags| tags).await?;
+                // Not from a cache: a name that was removed a moment ago is not given again.
+                let former = tags::former(&self.pool, namespace).await.map_err(Arc::new)?;
+                Ok(KnownTags { tags: reading.value.clone(), former })
+            }
         }
     }
 }
@@ -107,7 +122,7 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
         },
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };
-    let relevance = Relevance::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding.into());
+    let relevance = Relevance::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding);
     Ok(handler.showing(relevance.governed(governed)))
 }
 

@@ -1,7 +1,8 @@
 //! Arguments of `htm providers`.
 
 use clap::{ArgGroup, Args, Subcommand};
-use htm_core::providers::{LimitChange, LimitChanges};
+use htm_core::FieldChange;
+use htm_core::providers::LimitChanges;
 
 #[derive(Args)]
 #[command(
@@ -64,9 +65,10 @@ pub(crate) struct SetArgs {
 impl SetArgs {
     pub(crate) fn changes(&self) -> LimitChanges {
         let change = |limit: Option<Limit>| {
-            limit.map_or(LimitChange::Keep, |Limit(limit)| {
+            limit.map_or(FieldChange::Keep, |Limit(limit)| match limit {
                 // The parser has seen to it that it fits.
-                LimitChange::To(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
+                Some(limit) => FieldChange::Set(i32::try_from(limit).unwrap_or(i32::MAX)),
+                None => FieldChange::Clear,
             })
         };
         LimitChanges {

@@ -4,7 +4,7 @@ mod explain;
 
 use std::process::ExitCode;
 
-use htm_runtime::config::{Config, Decision, Loaded, Places, ProjectFile};
+use htm_runtime::config::{Config, Decision, Loaded, Locations, ProjectFile};
 
 pub(crate) use self::explain::{default, explain};
 use crate::codes;
@@ -25,7 +25,7 @@ pub(crate) fn show(loaded: &Loaded, output: &Output) -> Result<ExitCode, CliErro
 
 pub(crate) fn trust(revoke: bool, output: &Output) -> Result<ExitCode, CliError> {
     let decision = if revoke { Decision::Revoke } else { Decision::Trust };
-    let files = Config::trust(&Places::from_process(), decision)?;
+    let files = Config::trust(&Locations::from_process(), decision)?;
     if files.is_empty() {
         return Err(CliError::new(
             codes::CONFIG_NO_PROJECT,

@@ -35,7 +35,7 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     let query = match args.query.is_empty() {
         true => None,
         false => Some(RecallQuery {
-            strategy: config.recall.strategy.as_str().parse()?,
+            strategy: config.recall.strategy.as_ref().parse()?,
             filter: filter.clone(),
             ..RecallQuery::new(args.query.join(" ")).limit(limit)
         }),

@@ -255,7 +255,7 @@ async fn collection_life(session: &Session) -> Result<String, CliError> {
         .into_iter()
         .map(|row| {
             vec![
-                row.stage,
+                row.stage.to_string(),
                 format!("{:.0}", row.p50_ms),
                 format!("{:.0}", row.p95_ms),
                 format!("{:.0}", row.max_ms),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Change, Edit, Edited, Htm, NodeId, TagRules};
+use htm_core::{Edit, Edited, FieldChange, Htm, NodeId, TagRules};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
@@ -62,9 +62,9 @@ fn edit(args: EditArgs, rules: &TagRules) -> Result<Edit, CliError> {
     let text = args.words.into_iter().next().map(text_or_input).transpose()?;
     // An empty value says that there is none.
     let change = |value: Option<String>| match value {
-        None => Change::Keep,
-        Some(value) if value.is_empty() => Change::Clear,
-        Some(value) => Change::Set(value),
+        None => FieldChange::Keep,
+        Some(value) if value.is_empty() => FieldChange::Clear,
+        Some(value) => FieldChange::Set(value),
     };
     Ok(Edit {
         content: text,

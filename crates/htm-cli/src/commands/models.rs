@@ -12,6 +12,7 @@ use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
 use htm_runtime::{Session, providers, shutdown};
 use serde::Serialize;
+use strum::VariantNames;
 
 use crate::args::{ActivateArgs, AddArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
 use crate::codes;
@@ -133,10 +134,10 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
 fn parse_name(text: &str) -> Result<ModelName, CliError> {
     let usage = |code, what: String| {
         CliError::new(code, what)
-            .with_hint(format!("write it as PROVIDER/NAME; providers are {}", Provider::WORDS.join(", ")))
+            .with_hint(format!("write it as PROVIDER/NAME; providers are {}", Provider::VARIANTS.join(", ")))
     };
     match text.split_once('/') {
-        Some((provider, _)) if Provider::from_word(provider).is_none() => {
+        Some((provider, _)) if provider.parse::<Provider>().is_err() => {
             Err(usage(codes::PROVIDER_UNKNOWN, format!("`{provider}` is not a provider")))
         }
         Some((provider, name)) if !name.trim().is_empty() => Ok(ModelName::new(provider, name.trim())),

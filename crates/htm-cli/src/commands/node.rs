@@ -85,7 +85,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }
-    rows.extend(stages.iter().map(|stage| (stage.stage.as_str(), progress_of(stage))));
+    rows.extend(stages.iter().map(|stage| (stage.stage.as_ref(), progress_of(stage))));
     rows.retain(|(_, value)| !value.is_empty());
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();

@@ -1,6 +1,6 @@
 //! What a question names that is not there: a slip of the pen finds nothing, and nobody sees why.
 
-use htm_core::{Correction, Degraded, Filter, Htm, TagFilter, TimeFilter, TimePhrase};
+use htm_core::{Correction, Degraded, Filter, Htm, Step, TagFilter, TimeFilter, TimePhrase};
 use htm_runtime::commands;
 
 use crate::error::CliError;
@@ -96,10 +96,10 @@ pub(crate) fn name_commands(degraded: &mut [Degraded]) {
 /// A line for each step that did not run.
 pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
     let line = |degraded: &Degraded| {
-        let what = match degraded.leg {
-            "rerank" => "not re-ranked".to_owned(),
-            "expansion" => "not all phrasings".to_owned(),
-            leg => format!("no {leg} leg"),
+        let what = match degraded.step {
+            Step::Rerank => "not re-ranked",
+            Step::Expansion => "not all phrasings",
+            Step::Vector => "no vector leg",
         };
         let why = one_line(&format!("{}; {}", degraded.reason, degraded.hint), 300);
         format!("\ndegraded: {what}: {why}")

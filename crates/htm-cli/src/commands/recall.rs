@@ -80,7 +80,7 @@ async fn recall_as(
 }
 
 fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
-    let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str());
+    let strategy = args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref());
     let query = RecallQuery {
         filter: filter(config, args.filter.clone())?,
         strategy: strategy.parse()?,

@@ -24,7 +24,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
     let query = TimelineQuery {
         topic: (!args.topic.is_empty()).then_some(topic),
         filter: filter(config, args.filter)?,
-        strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_str()).parse()?,
+        strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref()).parse()?,
         limit: limit(config, args.limit.as_deref())?,
     };
     let session = Session::open(config).await?;

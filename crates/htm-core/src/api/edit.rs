@@ -6,6 +6,7 @@ use sqlx::PgConnection;
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::error::{Error, ErrorKind, Result, codes};
+use crate::model::field_change::FieldChange;
 use crate::model::id::NodeId;
 use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
@@ -15,41 +16,6 @@ use crate::model::nodes::not_found;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
 use crate::store::{jobs, nodes, statistics, tags};
-
-/// The change of an optional value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Change<T> {
-    /// Keep it.
-    #[default]
-    Keep,
-    /// Set it to this.
-    Set(T),
-    /// Remove it.
-    Clear,
-}
-
-impl<T> Change<T> {
-    fn set(&self) -> Option<&T> {
-        match self {
-            Self::Set(value) => Some(value),
-            Self::Keep | Self::Clear => None,
-        }
-    }
-}
-
-impl<T: Clone + PartialEq> Change<T> {
-    /// Applies the change; true if the value differs now.
-    fn apply(&self, value: &mut Option<T>) -> bool {
-        let new = match self {
-            Self::Keep => return false,
-            Self::Set(new) => Some(new.clone()),
-            Self::Clear => None,
-        };
-        let changes = *value != new;
-        *value = new;
-        changes
-    }
-}
 
 /// An edit of a node. Fields that are not set stay.
 ///
@@ -64,11 +30,11 @@ pub struct Edit {
     /// 1 to 10.
     pub importance: Option<f32>,
     /// Its key.
-    pub key: Change<String>,
+    pub key: FieldChange<String>,
     /// Its source.
-    pub source: Change<String>,
+    pub source: FieldChange<String>,
     /// Its kind: `fact`, `decision`, …
-    pub kind: Change<String>,
+    pub kind: FieldChange<String>,
     /// Entries to set; null removes one (a JSON merge patch, RFC 7396, of one level).
     pub metadata: Map<String, Value>,
     /// Tags to add, as manual tags.
@@ -101,13 +67,13 @@ impl Edit {
 
     /// Sets the key.
     pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.key = Change::Set(key.into());
+        self.key = FieldChange::Set(key.into());
         self
     }
 
     /// Sets the source.
     pub fn source(mut self, source: impl Into<String>) -> Self {
-        self.source = Change::Set(source.into());
+        self.source = FieldChange::Set(source.into());
         self
     }
 
@@ -209,7 +175,7 @@ impl Htm {
         }
         if let Err(error) = self.write_edit_in_tx(&mut tx, node, &after, (text, author), &changed).await {
             tx.rollback().await?;
-            return Err(nodes::taken(self.pool(), node, &after.place(), error).await);
+            return Err(nodes::taken(self.pool(), node, &after.unique_keys(), error).await);
         }
         let mut remove_tags = edit.remove_tags.clone();
         let stored = self.stored_form(&edit.remove_tags)?;
@@ -274,7 +240,7 @@ impl Htm {
         if let Some(text) = text {
             let encoding = self.settings().token_encoding;
             let tokens = i32::try_from(encoding.count(text)).unwrap_or(i32::MAX);
-            let tokens = (tokens, encoding.as_str());
+            let tokens = (tokens, encoding.as_ref());
             store::write_text_in_tx(connection, node, after, text, author, tokens).await?;
         }
         Ok(())
@@ -356,11 +322,11 @@ mod tests {
     #[test]
     fn what_is_not_named_stays_and_the_same_is_no_change() {
         let same = Edit::new().importance(1.0).key("k").metadata("a", 1);
-        for edit in [Edit::new(), same, Edit { source: Change::Clear, ..Edit::new() }] {
+        for edit in [Edit::new(), same, Edit { source: FieldChange::Clear, ..Edit::new() }] {
             assert_eq!(apply(&node(), &edit), (node(), vec![]));
         }
         let edit = Edit {
-            key: Change::Clear,
+            key: FieldChange::Clear,
             ..Edit::new().source("s").metadata("a", Value::Null).metadata("c", 3)
         };
         let (after, changed) = apply(&node(), &edit);

@@ -142,10 +142,10 @@ impl Htm {
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
         if let Err(error) = store::restore_in_tx(&mut tx, node).await {
             tx.rollback().await?;
-            return Err(nodes::taken(self.pool(), node, &found.place, error).await);
+            return Err(nodes::taken(self.pool(), node, &found.unique_keys, error).await);
         }
         let jobs = self.enqueue_lacking_in_tx(&mut tx, node).await?;
-        crate::store::statistics::note_changed_in_tx(&mut tx, &found.place.namespace, 1).await?;
+        crate::store::statistics::note_changed_in_tx(&mut tx, &found.unique_keys.namespace, 1).await?;
         tx.commit().await?;
         self.pinger().ping();
         Ok(Restored { node, jobs })

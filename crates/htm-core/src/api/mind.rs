@@ -226,7 +226,7 @@ impl Mind {
     }
 
     /// Writes batch after batch until the robot is closed.
-    async fn keep(&self) {
+    async fn save_until_closed(&self) {
         loop {
             tokio::select! {
                 () = self.changed.notified() => {}
@@ -310,19 +310,19 @@ impl OpenMinds {
 
 /// The task that writes; it writes once more when the last clone of the robot is dropped.
 #[derive(Debug)]
-pub(crate) struct Keeper(Arc<Mind>);
+pub(crate) struct Saver(Arc<Mind>);
 
-impl Keeper {
+impl Saver {
     pub(crate) fn start(mind: Arc<Mind>) -> Self {
         tokio::spawn({
             let mind = mind.clone();
-            async move { mind.keep().await }
+            async move { mind.save_until_closed().await }
         });
         Self(mind)
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Saver {
     fn drop(&mut self) {
         self.0.closing.store(true, Ordering::Release);
         self.0.closed.notify_one();

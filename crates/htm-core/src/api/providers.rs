@@ -3,7 +3,7 @@
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::store::providers;
-pub use crate::store::providers::{Budget, LimitChange, LimitChanges, Provider};
+pub use crate::store::providers::{Budget, LimitChanges, Provider};
 
 /// Limits, failures and budgets of providers. See [`Htm::providers`].
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,9 @@ use search::Search;
 use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
-use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, auto, facets};
+use crate::model::recall::{
+    Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets,
+};
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::recall::Reader;
@@ -79,7 +81,7 @@ impl Htm {
                 Err(error) if error.kind() == ErrorKind::Database => return Err(error),
                 Err(error) => {
                     tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
-                    degraded.push(Degraded::new("vector", error));
+                    degraded.push(Degraded::new(Step::Vector, error));
                     None
                 }
             },

@@ -20,7 +20,7 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
-use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, facets, score};
+use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, Step, facets, score};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
@@ -92,7 +92,7 @@ impl Htm {
         recalled.expand_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let phrasings = match phrasings {
             Ok(phrasings) => distinct(&words, phrasings, settings.expansions),
-            Err(error) => return degrade(recalled, "expansion", error.into()),
+            Err(error) => return degrade(recalled, Step::Expansion, error.into()),
         };
         // The time that was meant is known by now, whatever the phrasings say of it.
         let timeframe = recalled.timeframe.clone();
@@ -115,7 +115,7 @@ impl Htm {
                     recalled.expansions.push(phrasing);
                     lists.push(answer.hits);
                 }
-                Err(error) => degrade(recalled, "expansion", error),
+                Err(error) => degrade(recalled, Step::Expansion, error),
             }
         }
         recalled.hits = fused(WEIGHT_OF_THE_QUERY, lists);
@@ -151,7 +151,7 @@ impl Htm {
                 // Stable: what the re-ranker finds equal stays as it was found.
                 recalled.hits[..top].sort_by(|a, b| score(b).total_cmp(&score(a)));
             }
-            Err(error) => degrade(recalled, "rerank", error.into()),
+            Err(error) => degrade(recalled, Step::Rerank, error.into()),
         }
     }
 
@@ -181,9 +181,9 @@ async fn within<T>(
     tokio::time::timeout(deadline, call).await.unwrap_or_else(late)
 }
 
-fn degrade(recalled: &mut Recalled, leg: &'static str, error: Error) {
-    tracing::info!(leg, code = error.code(), error = %chain(&error), "recall without a step");
-    let degraded = Degraded::new(leg, error);
+fn degrade(recalled: &mut Recalled, step: Step, error: Error) {
+    tracing::info!(%step, code = error.code(), error = %chain(&error), "recall without a step");
+    let degraded = Degraded::new(step, error);
     if !recalled.degraded.contains(&degraded) {
         recalled.degraded.push(degraded);
     }

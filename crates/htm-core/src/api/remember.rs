@@ -367,7 +367,7 @@ impl Htm {
     fn insertion(&self) -> Insertion {
         let settings = self.settings();
         Insertion {
-            token_encoding: settings.token_encoding.as_str(),
+            token_encoding: settings.token_encoding.into(),
             embedding_model: settings.embedding_model.to_string(),
             tag_model: settings.tag_model.to_string(),
             max_attempts: settings.max_attempts as i32,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::api::htm::Htm;
-use crate::api::mind::{Keeper, Mind};
+use crate::api::mind::{Mind, Saver};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
 use crate::model::error::Result;
 use crate::model::filter::Filter;
@@ -44,7 +44,7 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Robot {
     htm: Htm,
     mind: Arc<Mind>,
-    keeper: Arc<Keeper>,
+    saver: Arc<Saver>,
     left_behind: Arc<[NodeId]>,
 }
 
@@ -133,7 +133,7 @@ impl Htm {
         self.minds().open(&mind);
         Ok(Robot {
             htm: self.clone(),
-            keeper: Arc::new(Keeper::start(mind.clone())),
+            saver: Arc::new(Saver::start(mind.clone())),
             mind,
             left_behind: gone.into(),
         })
@@ -388,7 +388,7 @@ impl Robot {
     /// As [`flush`](Self::flush).
     pub async fn close(self) -> Result<()> {
         let result = self.flush().await;
-        drop(self.keeper);
+        drop(self.saver);
         result
     }
 
@@ -491,7 +491,7 @@ fn entry_of(live: LiveNode, old: Option<&Entry>, now: DateTime<Utc>, encoding: T
         (None, Some(old)) => old.clone(),
         (content, old) => {
             let content = content.unwrap_or_default();
-            let tokens = match live.token_encoding == encoding.as_str() {
+            let tokens = match live.token_encoding == encoding.as_ref() {
                 true => live.token_count.max(0) as usize,
                 false => encoding.count(&content),
             };

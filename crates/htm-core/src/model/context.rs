@@ -6,19 +6,32 @@ mod joined;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
-use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
 use self::joined::Joined;
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::Entry;
 
 /// The order of nodes. Ties: the most recently accessed first, then the larger id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_strategy)]
 pub enum ContextStrategy {
     /// The most recently accessed.
     Recent,
@@ -35,16 +48,6 @@ impl ContextStrategy {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Recent, Self::Important, Self::Frequent, Self::Balanced];
 
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Recent => "recent",
-            Self::Important => "important",
-            Self::Frequent => "frequent",
-            Self::Balanced => "balanced",
-        }
-    }
-
     /// `Less` when `a` comes before `b`.
     fn order(self, a: &Entry, b: &Entry, now: DateTime<Utc>) -> Ordering {
         let balanced = |entry: &Entry| f64::from(entry.importance) / (1.0 + hours_since(entry.added_at, now));
@@ -58,21 +61,8 @@ impl ContextStrategy {
     }
 }
 
-impl fmt::Display for ContextStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for ContextStrategy {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.as_str() == name).ok_or_else(|| {
-            let message = format!("`{name}` is not a strategy for a context");
-            Error::new(codes::CONTEXT_STRATEGY_UNKNOWN, message)
-        })
-    }
+fn no_strategy(name: &str) -> Error {
+    Error::new(codes::CONTEXT_STRATEGY_UNKNOWN, format!("`{name}` is not a strategy for a context"))
 }
 
 /// The frame of each node's text.
@@ -255,11 +245,11 @@ impl<'a> Block<'a> {
 
     /// Appends all of it, or nothing.
     fn append_to(&self, joined: &mut Joined, joint: &str, max_tokens: usize) -> bool {
-        let before = joined.place();
+        let before = joined.checkpoint();
         let appended = joined.append(&[joint, &self.header].concat(), &self.content, self.tokens, max_tokens)
             && self.end.is_none_or(|(end, tokens)| joined.append("\n", end, tokens, max_tokens));
         if !appended {
-            joined.back_to(before);
+            joined.restore(before);
         }
         appended
     }
@@ -361,7 +351,7 @@ mod tests {
     #[test]
     fn names_parse_back() {
         for strategy in ContextStrategy::ALL {
-            assert_eq!(strategy.as_str().parse::<ContextStrategy>().unwrap(), strategy);
+            assert_eq!(strategy.as_ref().parse::<ContextStrategy>().unwrap(), strategy);
         }
         assert_eq!("best".parse::<ContextStrategy>().unwrap_err().code(), "context_strategy_unknown");
     }

@@ -10,8 +10,20 @@ use chrono::{DateTime, Utc};
 use crate::model::id::{GroupId, NodeId};
 
 /// The role of a group's member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum GroupRole {
     /// It writes.
     Active,
@@ -22,20 +34,6 @@ pub enum GroupRole {
 impl GroupRole {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Active, Self::Passive];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Passive => "passive",
-        }
-    }
-}
-
-impl std::fmt::Display for GroupRole {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// The options of a join.

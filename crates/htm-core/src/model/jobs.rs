@@ -3,9 +3,6 @@
 //! A payload holds ids, never content: the worker reads the text that the node has *now*, and a job whose
 //! revision is no longer the node's writes nothing.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
 
@@ -13,8 +10,22 @@ use crate::model::id::NodeId;
 pub const PAYLOAD_VERSION: u16 = 1;
 
 /// The stages of a node after its write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_stage)]
 pub enum Stage {
     /// Its embedding.
     Embed,
@@ -26,14 +37,6 @@ impl Stage {
     /// Both, in the order in which they are shown.
     pub const ALL: [Stage; 2] = [Stage::Embed, Stage::Tag];
 
-    /// As the database writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Stage::Embed => "embed",
-            Stage::Tag => "tag",
-        }
-    }
-
     /// The queue of its jobs: a stable name, whatever the Rust types are called.
     pub fn queue(self) -> &'static str {
         match self {
@@ -43,26 +46,27 @@ impl Stage {
     }
 }
 
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Stage {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Stage::ALL
-            .into_iter()
-            .find(|stage| stage.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is not a stage; use embed or tag"))
-    }
+fn no_stage(text: &str) -> String {
+    format!("`{text}` is not a stage; use embed or tag")
 }
 
 /// The state of a job, for people. The row has four states; a pending job is due, waiting or parked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_state)]
 pub enum JobState {
     /// It can be claimed.
     Due,
@@ -88,34 +92,10 @@ impl JobState {
         JobState::Done,
         JobState::Dead,
     ];
-
-    /// As people and programs write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            JobState::Due => "due",
-            JobState::Waiting => "waiting",
-            JobState::Parked => "parked",
-            JobState::Running => "running",
-            JobState::Done => "done",
-            JobState::Dead => "dead",
-        }
-    }
 }
 
-impl fmt::Display for JobState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for JobState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        JobState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
-            format!("`{text}` is not a state; use one of: due, waiting, parked, running, done, dead")
-        })
-    }
+fn no_state(text: &str) -> String {
+    format!("`{text}` is not a state; use one of: due, waiting, parked, running, done, dead")
 }
 
 impl TryFrom<String> for JobState {

@@ -9,7 +9,9 @@ mod settings;
 mod snippet;
 
 pub(crate) use answer::facets;
-pub use answer::{Chosen, Correction, Degraded, Facet, Hit, Leg, MatchedBy, Recalled, Scores, VectorSearch};
+pub use answer::{
+    Chosen, ChosenFor, Correction, Degraded, Facet, Hit, Leg, MatchedBy, Recalled, Scores, Step, VectorSearch,
+};
 pub use explain::{Explanation, ScorePart};
 pub use query::{MAX_QUERY_BYTES, RecallQuery, Strategy};
 pub use settings::{Fusion, RecallSettings};

@@ -4,6 +4,7 @@ pub(crate) mod former;
 mod invalid;
 mod known;
 mod limits;
+mod origin;
 mod plural;
 mod rules;
 mod singular;
@@ -17,6 +18,7 @@ pub(crate) use invalid::too_many_tags;
 pub use invalid::{InvalidTag, TagRule};
 pub use known::{KnownTag, KnownTags};
 pub use limits::TagLimits;
+pub use origin::TagOrigin;
 pub use rules::TagRules;
 pub use tree::TagTree;
 

@@ -1,10 +1,8 @@
 //! Timelines: memories in the order of time.
 
-use std::str::FromStr;
-
 use chrono::{DateTime, Utc};
 
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::{Error, codes};
 use crate::model::filter::{Filter, TagFilter};
 use crate::model::nodes::Node;
 use crate::model::recall::{Correction, Degraded, Strategy};
@@ -106,7 +104,8 @@ pub struct TimelineEntry {
 }
 
 /// The grouping of a timeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_grouping)]
 pub enum Grouping {
     /// The memories of a conversation.
     Session,
@@ -115,16 +114,8 @@ pub enum Grouping {
     Day,
 }
 
-impl FromStr for Grouping {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "session" => Ok(Grouping::Session),
-            "day" => Ok(Grouping::Day),
-            _ => Err(Error::new(codes::GROUPING_UNKNOWN, format!("a timeline is not grouped by `{name}`"))),
-        }
-    }
+fn no_grouping(name: &str) -> Error {
+    Error::new(codes::GROUPING_UNKNOWN, format!("a timeline is not grouped by `{name}`"))
 }
 
 /// A group of a timeline.

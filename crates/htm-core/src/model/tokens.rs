@@ -1,8 +1,6 @@
 //! Counting tokens as the language model will.
 
-use std::str::FromStr;
-
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::{Error, codes};
 
 /// tiktoken's regular expressions overflow their stack, and it panics, at a run of some hundred thousand letters or
 /// spaces. Longer texts are counted in pieces of at most this many bytes, cut at boundaries. Only a piece without any
@@ -10,7 +8,24 @@ use crate::model::error::{Error, Result, codes};
 const PIECE_BYTES: usize = 1 << 16;
 
 /// What counts the tokens of a text; stored with each node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = Error, parse_err_fn = no_encoding)]
 pub enum TokenEncoding {
     /// GPT-4o and later.
     #[default]
@@ -34,15 +49,6 @@ impl TokenEncoding {
     /// Whether a word is an ordinary one: the vocabulary, which was made of very many texts, has it whole.
     pub(crate) fn is_ordinary(word: &str) -> bool {
         Self::default().count(&format!(" {word}")) == 1
-    }
-
-    /// As the configuration and the database write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::O200kBase => "o200k_base",
-            Self::Cl100kBase => "cl100k_base",
-            Self::Estimate => "estimate",
-        }
     }
 }
 
@@ -91,15 +97,8 @@ fn encode(encoding: &tiktoken_rs::CoreBPE, mut text: &str) -> usize {
     tokens
 }
 
-impl FromStr for TokenEncoding {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        [Self::O200kBase, Self::Cl100kBase, Self::Estimate]
-            .into_iter()
-            .find(|encoding| encoding.as_str() == name)
-            .ok_or_else(|| Error::new(codes::ENCODING_UNKNOWN, format!("`{name}` is not a token encoding")))
-    }
+fn no_encoding(name: &str) -> Error {
+    Error::new(codes::ENCODING_UNKNOWN, format!("`{name}` is not a token encoding"))
 }
 
 #[cfg(test)]
@@ -168,7 +167,7 @@ pub(crate) mod tests {
     #[test]
     fn names_parse_back() {
         for encoding in [TokenEncoding::O200kBase, TokenEncoding::Cl100kBase, TokenEncoding::Estimate] {
-            assert_eq!(encoding.as_str().parse::<TokenEncoding>().unwrap(), encoding);
+            assert_eq!(encoding.as_ref().parse::<TokenEncoding>().unwrap(), encoding);
         }
         assert_eq!("gpt2".parse::<TokenEncoding>().unwrap_err().code(), "encoding_unknown");
     }

@@ -7,6 +7,7 @@ use super::jobs;
 use super::named::{Named, sql};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
+use crate::model::jobs::Stage;
 use crate::model::settings::Settings;
 
 /// Stranded stages that are mended by one statement.
@@ -44,8 +45,8 @@ pub struct Stranded {
     pub namespace: String,
     /// Its revision.
     pub revision: i32,
-    /// `embed` or `tag`.
-    pub stage: String,
+    /// The stage without a result.
+    pub stage: Stage,
     /// What is missing, for people.
     pub why: String,
 }
@@ -119,7 +120,7 @@ pub(crate) async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Sett
         let inserted = sql!(include_str!("sql/repair_nodes.sql"))
             .bind("nodes", chunk.iter().map(|it| it.node).collect::<Vec<_>>())?
             .bind("revisions", chunk.iter().map(|it| it.revision).collect::<Vec<_>>())?
-            .bind("stages", chunk.iter().map(|it| it.stage.as_str()).collect::<Vec<_>>())?
+            .bind("stages", chunk.iter().map(|it| it.stage.as_ref()).collect::<Vec<_>>())?
             .bind("embedding_model", settings.embedding_model.to_string())?
             .bind("tag_model", settings.tag_model.to_string())?
             .bind("max_attempts", settings.max_attempts as i32)?

@@ -150,7 +150,7 @@ pub(crate) async fn chunk_in_tx(
     max_attempts: u32,
 ) -> Result<Chunk> {
     sql!(include_str!("sql/backfill_chunk.sql"))
-        .bind("stage", subject.stage.as_str())?
+        .bind("stage", subject.stage.as_ref())?
         .bind("queue", &subject.queue)?
         .bind("model", &subject.model)?
         .bind("run", run)?

@@ -12,14 +12,15 @@ use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 
 use crate::model::forget::{ForgottenNode, Match};
 use crate::model::id::{GroupId, NodeId, RobotId};
+use crate::model::jobs::Stage;
 use crate::model::keepers::KeptBy;
 use crate::model::nodes::Revision;
 use crate::model::ontology::{
-    CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
+    ChangeKind, CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
 use crate::model::providers::{BreakerState, HoldReason};
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
-use crate::model::tags::TagPath;
+use crate::model::tags::{TagOrigin, TagPath};
 
 /// An id stands in a `bigint`.
 macro_rules! id {
@@ -136,14 +137,17 @@ macro_rules! word {
         impl Decode<'_, Postgres> for $type {
             fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
                 let word = <&str as Decode<Postgres>>::decode(value)?;
-                Self::from_word(word).ok_or_else(|| format!("`{word}` is no {}", stringify!($type)).into())
+                word.parse().map_err(|_| format!("`{word}` is no {}", stringify!($type)).into())
             }
         }
     };
 }
 
 word!(BreakerState);
+word!(ChangeKind);
 word!(HoldReason);
+word!(Stage);
+word!(TagOrigin);
 
 /// A row whose columns are called as the type's fields.
 macro_rules! row {

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 
 use super::entity::node;
 use super::named::sql;
-use super::nodes::Place;
+use super::nodes::UniqueKeys;
 use super::orm::on;
 use crate::model::caller::Owner;
 use crate::model::error::Result;
@@ -35,8 +35,8 @@ impl Current {
     }
 
     /// What it holds that only one node may hold.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn unique_keys(&self) -> UniqueKeys {
+        UniqueKeys {
             namespace: self.namespace.clone(),
             key: self.key.clone(),
             content_hash: self.content_hash.clone(),

@@ -9,7 +9,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::entity::{node, node_tag, robot};
 use super::named::{Named, sql};
-use super::nodes::Place;
+use super::nodes::UniqueKeys;
 use super::orm::on;
 use super::{embeddings, statistics};
 use crate::model::caller::Owner;
@@ -160,12 +160,12 @@ pub(crate) async fn forgotten(
 pub(crate) struct Found {
     pub(crate) is_forgotten: bool,
     pub(crate) robot: String,
-    pub(crate) place: Place,
+    pub(crate) unique_keys: UniqueKeys,
 }
 
 impl Found {
     pub(crate) fn owner(&self) -> Owner<'_> {
-        Owner { namespace: &self.place.namespace, robot: &self.robot }
+        Owner { namespace: &self.unique_keys.namespace, robot: &self.robot }
     }
 }
 
@@ -178,7 +178,7 @@ pub(crate) async fn lock_forgotten_in_tx(
     Ok(found.one(&on(connection)).await?.map(|(node, robot)| Found {
         is_forgotten: node.deleted_at.is_some(),
         robot: robot.name,
-        place: Place {
+        unique_keys: UniqueKeys {
             namespace: node.namespace,
             key: node.key,
             content_hash: node.content_hash,

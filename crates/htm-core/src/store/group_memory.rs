@@ -11,7 +11,7 @@ use super::named::sql;
 use super::orm::{Db, on};
 use crate::model::error::Result;
 use crate::model::groups::GroupRole;
-use crate::model::groups::mirror::{Change, Delta, Held, Use};
+use crate::model::groups::mirror::{Delta, Held, RowChange, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::nodes::not_found;
 use crate::model::tokens::TokenEncoding;
@@ -69,7 +69,7 @@ impl HeldRow {
             accessed_at: self.accessed_at?,
             accesses: self.accesses?.max(0) as u64,
         };
-        Some(Held { entry, foreign: self.token_encoding? != encoding.as_str() })
+        Some(Held { entry, foreign: self.token_encoding? != encoding.as_ref() })
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) async fn sync(
     let change = |row: SyncRow| {
         let node = row.node?;
         let held = row.live.unwrap_or(false).then(|| row.held.read(node, encoding)).flatten();
-        Some(held.map_or(Change::Removed(node), |held| Change::Held(Box::new(held))))
+        Some(held.map_or(RowChange::Removed(node), |held| RowChange::Held(Box::new(held))))
     };
     let rows = rows.into_iter().filter_map(change).collect();
     Ok(Some(Synced { closed, max_tokens, member, delta: Delta { version, complete, rows } }))

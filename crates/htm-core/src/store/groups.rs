@@ -116,7 +116,7 @@ pub(crate) async fn join_in_tx(
         .bind("robot", robot)?
         .bind("session", session)?
         .bind("lease_ms", lease.as_millis() as i64)?
-        .bind("role", asked.map(GroupRole::as_str))?
+        .bind("role", asked.map(<&str>::from))?
         .fetch_scalar(&mut *connection)
         .await?;
     let role = read_role(&role)?;
@@ -218,7 +218,7 @@ pub(crate) struct Member {
 
 impl Member {
     pub(crate) fn is_active(&self) -> bool {
-        self.role == GroupRole::Active.as_str()
+        self.role == GroupRole::Active.as_ref()
     }
 }
 
@@ -257,7 +257,7 @@ pub(crate) async fn set_role_in_tx(
     role: GroupRole,
 ) -> Result<()> {
     group_member::Entity::update_many()
-        .set(group_member::ActiveModel { role: Set(role.as_str().to_owned()), ..Default::default() })
+        .set(group_member::ActiveModel { role: Set(role.as_ref().to_owned()), ..Default::default() })
         .filter(group_member::Column::GroupId.eq(group))
         .filter(group_member::Column::RobotId.eq(robot))
         .exec(&on(connection))
@@ -382,6 +382,6 @@ pub(crate) async fn list(
 pub(crate) fn read_role(role: &str) -> Result<GroupRole> {
     GroupRole::ALL
         .into_iter()
-        .find(|known| known.as_str() == role)
+        .find(|known| known.as_ref() == role)
         .ok_or_else(|| Error::corrupt(format!("`{role}` is not a role in a group")))
 }

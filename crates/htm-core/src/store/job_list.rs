@@ -124,7 +124,7 @@ pub(super) fn chosen(sql: &str, selection: &Selection) -> Result<Named> {
     Named::new(&sql.replace("{{chosen}}", include_str!("sql/chosen_jobs.sql")))
         .bind("ids", ids)?
         .bind("queue", &filter.queue)?
-        .bind("state", filter.state.map(JobState::as_str))?
+        .bind("state", filter.state.map(<&str>::from))?
         .bind("namespace", &filter.namespace)?
         .bind("node", filter.node)?
         .bind("error", &filter.error)

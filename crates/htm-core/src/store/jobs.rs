@@ -169,7 +169,7 @@ async fn ack_tagged_part(
         .bind("revisions", results.iter().map(|result| result.revision).collect::<Vec<_>>())?
         .bind("model", tagger.model.to_string())?
         .bind("version", tagger.version)?
-        .bind("origin", tagger.origin.as_str())?
+        .bind("origin", tagger.origin.as_ref())?
         .bind("tag_jobs", assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())?
         .bind("tags", assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())?
         .bind("confidences", assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())?

@@ -318,29 +318,29 @@ fn live_ids() -> Select<node::Entity> {
 
 /// What a node holds that only one node may hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct UniqueKeys {
     pub(crate) namespace: String,
     pub(crate) key: Option<String>,
     pub(crate) content_hash: Vec<u8>,
     pub(crate) duplicate_scope: Option<i64>,
 }
 
-/// What it means that a node could not be written to its place: who has its key or its content.
-pub(crate) async fn taken(pool: &PgPool, node: NodeId, place: &Place, error: Error) -> Error {
+/// What it means that a node could not be written: who has its key or its content.
+pub(crate) async fn taken(pool: &PgPool, node: NodeId, keys: &UniqueKeys, error: Error) -> Error {
     let by_key = error.violates("nodes_namespace_key_key");
     if !by_key && !error.violates("nodes_duplicate_key") {
         return error;
     }
-    let of_namespace = live_ids().filter(node::Column::Namespace.eq(&place.namespace));
+    let of_namespace = live_ids().filter(node::Column::Namespace.eq(&keys.namespace));
     let holder = match by_key {
-        true => of_namespace.filter(node::Column::Key.eq(place.key.as_deref())),
+        true => of_namespace.filter(node::Column::Key.eq(keys.key.as_deref())),
         false => of_namespace
-            .filter(node::Column::DuplicateScope.eq(place.duplicate_scope))
-            .filter(node::Column::ContentHash.eq(place.content_hash.as_slice())),
+            .filter(node::Column::DuplicateScope.eq(keys.duplicate_scope))
+            .filter(node::Column::ContentHash.eq(keys.content_hash.as_slice())),
     };
     match holder.into_tuple().one(&on(pool)).await {
         Ok(Some(holder)) if by_key => {
-            key_taken(place.key.as_deref().unwrap_or_default(), &place.namespace, holder)
+            key_taken(keys.key.as_deref().unwrap_or_default(), &keys.namespace, holder)
         }
         Ok(Some(holder)) => content_taken(node, holder),
         Ok(None) => Error::contended(),

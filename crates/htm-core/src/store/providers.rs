@@ -11,6 +11,7 @@ use super::jobs;
 use super::named::sql;
 use super::orm::on;
 use crate::model::error::{Error, Result, codes};
+use crate::model::field_change::FieldChange;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 use crate::model::providers::BreakerState;
 
@@ -43,35 +44,15 @@ pub struct Provider {
     pub held_ms: Option<i64>,
 }
 
-/// A change of a limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LimitChange<T> {
-    /// As it was.
-    #[default]
-    Keep,
-    /// To this, or to no limit.
-    To(Option<T>),
-}
-
-impl<T> LimitChange<T> {
-    /// Whether it is one, and to what.
-    fn parts(self) -> (bool, Option<T>) {
-        match self {
-            LimitChange::Keep => (false, None),
-            LimitChange::To(value) => (true, value),
-        }
-    }
-}
-
 /// Changes of a model's limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitChanges {
     /// Requests a minute, at least 1.
-    pub requests_per_minute: LimitChange<i32>,
+    pub requests_per_minute: FieldChange<i32>,
     /// Tokens a minute, at least 1.
-    pub tokens_per_minute: LimitChange<i32>,
+    pub tokens_per_minute: FieldChange<i32>,
     /// Calls at the same time, at least 1.
-    pub concurrent_calls: LimitChange<i32>,
+    pub concurrent_calls: FieldChange<i32>,
 }
 
 /// The models that have limits or have failed.

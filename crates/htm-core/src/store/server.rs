@@ -5,6 +5,7 @@ use sqlx::{PgExecutor, PgPool};
 
 use super::named::sql;
 use crate::model::error::Result;
+use crate::model::jobs::Stage;
 
 /// Versions and durability of the server.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
@@ -89,8 +90,8 @@ pub async fn progress(pool: &PgPool) -> Result<Progress> {
 /// How long nodes waited for a stage after they were written.
 #[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
 pub struct StageLatency {
-    /// `embed` or `tag`.
-    pub stage: String,
+    /// The stage.
+    pub stage: Stage,
     /// Median, milliseconds.
     pub p50_ms: f64,
     /// 95th percentile, milliseconds.

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
 use super::named::sql;
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
+use crate::model::jobs::Stage;
 use crate::model::stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, Storage, TableSize, Totals,
     WorkingMemoryUse,
@@ -126,7 +127,7 @@ struct TagRow {
 
 #[derive(sqlx::FromRow)]
 struct EnrichmentRow {
-    stage: String,
+    stage: Stage,
     model: Option<String>,
     done: i64,
     pending: i64,
@@ -141,12 +142,16 @@ async fn enrichment(connection: &mut PgConnection, namespace: Option<&str>) -> R
         .planned_anew()
         .fetch_all(connection)
         .await?;
-    let read = |row: EnrichmentRow| {
-        let stage = row.stage.parse().map_err(Error::corrupt)?;
-        let EnrichmentRow { model, done, pending, parked, running, dead, .. } = row;
-        Ok(Enrichment { stage, model, done, pending, parked, running, dead })
+    let read = |EnrichmentRow { stage, model, done, pending, parked, running, dead }| Enrichment {
+        stage,
+        model,
+        done,
+        pending,
+        parked,
+        running,
+        dead,
     };
-    rows.into_iter().map(read).collect()
+    Ok(rows.into_iter().map(read).collect())
 }
 
 async fn working_memory(

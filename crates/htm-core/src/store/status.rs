@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::named::sql;
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::nodes::not_found;
@@ -12,7 +12,7 @@ use crate::model::status::{NodeStatus, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]
 struct Row {
-    stage: String,
+    stage: Stage,
     model: Option<String>,
     outcome: Option<String>,
     done_at: Option<DateTime<Utc>>,
@@ -35,11 +35,8 @@ pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
     let written_at = rows.first().ok_or_else(|| not_found(node))?.updated_at;
     let stages = rows
         .into_iter()
-        .map(|row| {
-            let stage: Stage = row.stage.parse().map_err(Error::corrupt)?;
-            Ok(StageStatus { stage, stale: row.stale, state: state(row) })
-        })
-        .collect::<Result<_>>()?;
+        .map(|row| StageStatus { stage: row.stage, stale: row.stale, state: state(row) })
+        .collect();
     Ok(NodeStatus { node, written_at, stages })
 }
 

@@ -146,7 +146,7 @@ pub(crate) async fn define_in_tx(
     .bind("paths", tags.iter().map(|tag| tag.0).collect::<Vec<_>>())?
     .bind("descriptions", tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())?
     .bind("splits", tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())?
-    .bind("leftovers", tags.iter().map(|tag| tag.1.leftover.as_str()).collect::<Vec<_>>())?
+    .bind("leftovers", tags.iter().map(|tag| tag.1.leftover.as_ref()).collect::<Vec<_>>())?
     .execute(connection)
     .await?;
     Ok(())
@@ -392,7 +392,7 @@ pub(crate) struct Past {
 impl Past {
     /// Whether nodes were to be tagged again by it.
     pub(crate) fn is_split(&self) -> bool {
-        self.kind == crate::model::ontology::ChangeKind::Split.as_str()
+        self.kind == crate::model::ontology::ChangeKind::Split.as_ref()
     }
 }
 

@@ -10,7 +10,7 @@ use super::orm::Db;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::ontology::errors;
-use crate::model::tags::{FormerNames, KnownTag, KnownTags, Leftover, SplitTag, TagRules};
+use crate::model::tags::{FormerNames, KnownTag, Leftover, SplitTag, TagRules};
 
 /// At most so many locks a transaction, as far as it can be told before. The database's table of locks has a fixed size
 /// (`max_locks_per_transaction`, 64 by default, for each connection): 6,400 by default, and others need some too.
@@ -201,12 +201,15 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
            from htm.tags t
           cross join lateral (select count(*) as uses
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
+           -- Stops at the first that is found. As a condition, \"exists\" may be answered by reading every assignment.
+          cross join lateral (select count(*) > 0 as is_used
+                                from (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
+                                       where nt.tag_id = t.id and n.deleted_at is null limit 1) found) l
           where t.namespace = :namespace and (t.split_into is null or :also_split)
-            -- Stops at the first that is found; what is described, or takes the place of another tag, counts from the start.
-            and (t.description is not null
-                 or exists (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id
-                          where nt.tag_id = t.id and n.deleted_at is null)
-                 or exists (select from htm.tags split where split.namespace = :namespace and t.path = any (split.split_into)))
+            -- What is described, or takes the place of another tag, counts from the start.
+            and (t.description is not null or l.is_used
+                 or t.path = any (array(select unnest(split.split_into) from htm.tags split
+                                         where split.namespace = :namespace and split.split_into is not null)))
           order by u.uses desc, t.path limit :limit"
     )
     .bind("namespace", namespace)?
@@ -218,13 +221,19 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
     tags.into_iter().map(known).collect()
 }
 
-/// What a tagger is told of a namespace that chooses by itself: the tags [`in_use`], those that were split among them,
-/// and what became of others.
+/// The tags [`in_use`], those that were split among them: what a tagger is told that chooses by itself.
 ///
 /// # Errors
 /// A database error.
-pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTags> {
-    let tags = listed(pool, namespace, limit, true).await?;
+pub async fn in_use_or_split(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
+    listed(pool, namespace, limit, true).await
+}
+
+/// What became of names that are tags no more.
+///
+/// # Errors
+/// A database error.
+pub async fn former(pool: &PgPool, namespace: &str) -> Result<FormerNames> {
     let names: Vec<FormerName> =
         sql!(include_str!("sql/former_names.sql")).bind("namespace", namespace)?.fetch_all(pool).await?;
     let mut former = FormerNames::default();
@@ -242,7 +251,7 @@ pub async fn known(pool: &PgPool, namespace: &str, limit: u32) -> Result<KnownTa
             }
         }
     }
-    Ok(KnownTags { tags, former })
+    Ok(former)
 }
 
 #[derive(sqlx::FromRow)]

@@ -5,13 +5,11 @@ use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
-use htm_core::{Error, Result};
+use htm_core::{Deduplicate, Error, Result, Strategy, TokenEncoding, WeekStart};
+use strum::VariantNames;
 
-use super::model::{
-    Deduplicate, Encoding, ExpansionProvider, Level, LogFormat, Provider, RerankFormat, RerankProvider,
-    Spelling, Strategy, WeekStart,
-};
-use super::secret::masked;
+use super::model::{ExpansionProvider, Level, LogFormat, Provider, RerankFormat, RerankProvider, Spelling};
+use super::secret_url::masked;
 use super::{Source, error};
 
 /// A key, as `recall.limit`.
@@ -64,19 +62,19 @@ pub(super) const KEYS: &[Key] = &[
     key("memory.namespace", Rule::Filled),
     key("memory.robot", Rule::Text),
     key("memory.language", Rule::Filled),
-    key("memory.deduplicate", Rule::OneOf(Deduplicate::WORDS)),
+    key("memory.deduplicate", Rule::OneOf(Deduplicate::VARIANTS)),
     key("time.zone", Rule::Zone),
-    key("time.week_start", Rule::OneOf(WeekStart::WORDS)),
-    key("tokens.encoding", Rule::OneOf(Encoding::WORDS)),
+    key("time.week_start", Rule::OneOf(WeekStart::VARIANTS)),
+    key("tokens.encoding", Rule::OneOf(TokenEncoding::VARIANTS)),
     key("working_memory.max_tokens", Rule::Whole(1..=1_000_000_000)),
-    key("embedding.provider", Rule::OneOf(Provider::WORDS)),
+    key("embedding.provider", Rule::OneOf(Provider::VARIANTS)),
     key("embedding.model", Rule::Text),
     key("embedding.dimensions", Rule::Whole(0..=4000)),
     key("embedding.window", Rule::Whole(0..=1_000_000)),
     key("embedding.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("embedding.document_prefix", Rule::Text),
     key("embedding.query_prefix", Rule::Text),
-    key("tag.provider", Rule::OneOf(Provider::WORDS)),
+    key("tag.provider", Rule::OneOf(Provider::VARIANTS)),
     key("tag.model", Rule::Text),
     key("tag.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("tag.threshold", Rule::Number(0.0..=1.0)),
@@ -90,21 +88,21 @@ pub(super) const KEYS: &[Key] = &[
     key("openai.api_key", Rule::Secret),
     key("openai.api_key_file", Rule::Path),
     key("local.model_dir", Rule::Path),
-    key("recall.strategy", Rule::OneOf(Strategy::WORDS)),
+    key("recall.strategy", Rule::OneOf(Strategy::VARIANTS)),
     key("recall.limit", Rule::Whole(1..=10_000)),
     key("recall.ef_search", Rule::Whole(1..=1000)),
-    key("recall.spelling", Rule::OneOf(Spelling::WORDS)),
+    key("recall.spelling", Rule::OneOf(Spelling::VARIANTS)),
     key("recall.min_similarity", Rule::Number(0.0..=1.0)),
-    key("rerank.provider", Rule::OneOf(RerankProvider::WORDS)),
+    key("rerank.provider", Rule::OneOf(RerankProvider::VARIANTS)),
     key("rerank.url", Rule::HttpUrl),
     key("rerank.api_key", Rule::Secret),
     key("rerank.api_key_file", Rule::Path),
     key("rerank.model", Rule::Text),
-    key("rerank.format", Rule::OneOf(RerankFormat::WORDS)),
+    key("rerank.format", Rule::OneOf(RerankFormat::VARIANTS)),
     key("rerank.path", Rule::Path),
     key("rerank.top", Rule::Whole(1..=1000)),
     key("rerank.timeout_ms", Rule::Whole(1..=DAY_MS)),
-    key("expansion.provider", Rule::OneOf(ExpansionProvider::WORDS)),
+    key("expansion.provider", Rule::OneOf(ExpansionProvider::VARIANTS)),
     key("expansion.model", Rule::Text),
     key("expansion.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("expansion.prompt", Rule::Path),
@@ -128,8 +126,8 @@ pub(super) const KEYS: &[Key] = &[
     key("tag_worker.batch", Rule::Whole(1..=2048)),
     key("tag_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("tag_worker.concurrency", Rule::Whole(1..=256)),
-    key("log.format", Rule::OneOf(LogFormat::WORDS)),
-    key("log.level", Rule::OneOf(Level::WORDS)),
+    key("log.format", Rule::OneOf(LogFormat::VARIANTS)),
+    key("log.level", Rule::OneOf(Level::VARIANTS)),
 ];
 
 const fn key(name: &'static str, rule: Rule) -> Key {

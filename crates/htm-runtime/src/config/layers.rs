@@ -19,7 +19,7 @@ const FILE_MOST: u64 = 1024 * 1024;
 
 /// Where the layers are looked for; an empty one gives the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct Locations {
     /// The user's file; it need not be there.
     pub user: Option<PathBuf>,
     /// The directory that says which files of projects the user trusts; none: no file is trusted.
@@ -31,7 +31,7 @@ pub struct Places {
     pub env: Vec<(String, String)>,
 }
 
-impl Places {
+impl Locations {
     /// Those of this process: `$XDG_CONFIG_HOME/htm/config.toml`, the current directory, its environment.
     pub fn from_process() -> Self {
         let own = etcetera::base_strategy::Xdg::new().ok().map(|xdg| xdg.config_dir().join("htm"));
@@ -73,22 +73,26 @@ impl Provider for Layer {
 }
 
 /// The layers that there are, weakest first.
-pub(super) fn collect(places: &Places, overrides: &BTreeMap<String, String>) -> Result<Vec<Layer>> {
+pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String>) -> Result<Vec<Layer>> {
     let default = parse(DEFAULT_TOML, Source::Default)?;
     let mut layers = vec![Layer { trust: Trust::Program, ..default }];
-    if let Some(path) = &places.user
+    if let Some(path) = &locations.user
         && let Some(text) = read(path)?
     {
         layers.extend(with_secrets(vec![parse(&text, Source::File(path.clone()))?])?);
     }
-    for path in project_files(places) {
+    for path in project_files(locations) {
         layers.extend(
-            project(places, path)?.map(|layer| with_secrets(vec![layer])).transpose()?.into_iter().flatten(),
+            project(locations, path)?
+                .map(|layer| with_secrets(vec![layer]))
+                .transpose()?
+                .into_iter()
+                .flatten(),
         );
     }
-    layers.extend(credentials(places)?);
+    layers.extend(credentials(locations)?);
 
-    let mut variables: Vec<_> = places.env.iter().filter(|(name, _)| is_configuration(name)).collect();
+    let mut variables: Vec<_> = locations.env.iter().filter(|(name, _)| is_configuration(name)).collect();
     variables.sort();
     let set = variables.into_iter().map(|(variable, text)| {
         let name = variable["HTM_".len()..].to_lowercase().replacen("__", ".", 1);
@@ -101,19 +105,19 @@ pub(super) fn collect(places: &Places, overrides: &BTreeMap<String, String>) -> 
 }
 
 /// The project's files that are there, weakest first.
-pub(super) fn project_files(places: &Places) -> Vec<PathBuf> {
+pub(super) fn project_files(locations: &Locations) -> Vec<PathBuf> {
     let names = ["htm.toml", "htm.local.toml"];
     let files = |dir: &Path| names.map(|name| dir.join(name)).into_iter().filter(|path| path.is_file());
-    let dirs = places.project.iter().flat_map(|start| start.ancestors());
+    let dirs = locations.project.iter().flat_map(|start| start.ancestors());
     dirs.map(|dir| files(dir).collect::<Vec<_>>()).find(|files| !files.is_empty()).unwrap_or_default()
 }
 
 /// A project's file, which may not set everything.
-fn project(places: &Places, path: PathBuf) -> Result<Option<Layer>> {
+fn project(locations: &Locations, path: PathBuf) -> Result<Option<Layer>> {
     let Some(text) = read(&path)? else { return Ok(None) };
     let layer = Layer { trust: Trust::Project, ..parse(&text, Source::File(path.clone()))? };
     let guarded = trust::guarded(&layer);
-    if !guarded.is_empty() && !trust::is_trusted(places, &path, &text) {
+    if !guarded.is_empty() && !trust::is_trusted(locations, &path, &text) {
         let keys: Vec<String> = guarded.into_iter().map(|(name, _)| name).collect();
         return Err(error::untrusted(&path, &keys));
     }
@@ -121,8 +125,8 @@ fn project(places: &Places, path: PathBuf) -> Result<Option<Layer>> {
 }
 
 /// What systemd hands over (`LoadCredential=openai.api_key:/etc/…`): a file named as the key that it holds.
-fn credentials(places: &Places) -> Result<Vec<Layer>> {
-    let Some((_, dir)) = places.env.iter().find(|(name, _)| name == "CREDENTIALS_DIRECTORY") else {
+fn credentials(locations: &Locations) -> Result<Vec<Layer>> {
+    let Some((_, dir)) = locations.env.iter().find(|(name, _)| name == "CREDENTIALS_DIRECTORY") else {
         return Ok(Vec::new());
     };
     let mut layers = Vec::new();
@@ -161,7 +165,7 @@ fn secret(name: &str, text: &str, source: Source, trust: Trust) -> Layer {
     Layer { source, trust, values: vec![(name.to_owned(), Value::from(text.trim()))] }
 }
 
-/// `HTM_HOME` and its like are places, not configuration.
+/// `HTM_HOME` and its like are locations, not configuration.
 fn is_configuration(variable: &str) -> bool {
     variable.strip_prefix("HTM_").is_some_and(|name| name.contains("__"))
 }

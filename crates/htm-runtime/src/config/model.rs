@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use htm_core::{TagLimits, TagRules};
+use htm_providers::Secret;
 use serde::{Deserialize, Serialize};
 
-use super::secret::{Secret, SecretUrl};
+use super::secret_url::SecretUrl;
 use crate::paths::Paths;
 
 /// All of the configuration; `config/default.toml` says what each key does.
@@ -59,7 +60,7 @@ pub struct Memory {
     /// May be empty: see [`Memory::robot_name`].
     pub robot: String,
     pub language: String,
-    pub deduplicate: Deduplicate,
+    pub deduplicate: htm_core::Deduplicate,
 }
 
 impl Memory {
@@ -76,7 +77,7 @@ impl Memory {
 pub struct Time {
     /// See [`Time::settings`].
     pub zone: String,
-    pub week_start: WeekStart,
+    pub week_start: htm_core::WeekStart,
 }
 
 impl Time {
@@ -85,10 +86,7 @@ impl Time {
         htm_core::TimeSettings {
             // What is no zone was refused when the configuration was loaded.
             zone: self.zone.parse().unwrap_or_default(),
-            week_start: match self.week_start {
-                WeekStart::Monday => htm_core::WeekStart::Monday,
-                WeekStart::Sunday => htm_core::WeekStart::Sunday,
-            },
+            week_start: self.week_start,
         }
     }
 }
@@ -98,7 +96,7 @@ impl Time {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Tokens {
-    pub encoding: Encoding,
+    pub encoding: htm_core::TokenEncoding,
 }
 
 /// `[working_memory]`.
@@ -229,7 +227,7 @@ impl Local {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Recall {
-    pub strategy: Strategy,
+    pub strategy: htm_core::Strategy,
     pub limit: u32,
     pub ef_search: u32,
     pub spelling: Spelling,
@@ -360,180 +358,200 @@ pub struct Log {
     pub level: Level,
 }
 
-/// A choice between words, each with its name.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
-        }
-
-        impl $name {
-            /// Every word that the configuration may say.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
-            /// As the configuration says it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-
-            /// What a word of the configuration means.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
+/// What makes embeddings or tags.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Provider {
+    /// In this process.
+    Local,
+    /// An Ollama server.
+    Ollama,
+    /// OpenAI, or a server that speaks its API.
+    Openai,
+    /// Deterministic, for tests.
+    Fake,
 }
 
-choice! {
-    /// What makes embeddings or tags.
-    Provider {
-        /// In this process.
-        Local = "local",
-        /// An Ollama server.
-        Ollama = "ollama",
-        /// OpenAI, or a server that speaks its API.
-        Openai = "openai",
-        /// Deterministic, for tests.
-        Fake = "fake",
-    }
+/// What re-ranks.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum RerankProvider {
+    /// Nothing.
+    #[serde(rename = "")]
+    #[strum(serialize = "")]
+    None,
+    /// A server's `/rerank`.
+    Http,
+    /// In this process.
+    Local,
+    /// Deterministic, for tests.
+    Fake,
 }
 
-choice! {
-    /// What re-ranks.
-    RerankProvider {
-        /// Nothing.
-        None = "",
-        /// A server's `/rerank`.
-        Http = "http",
-        /// In this process.
-        Local = "local",
-        /// Deterministic, for tests.
-        Fake = "fake",
-    }
+/// What a re-ranking server speaks.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum RerankFormat {
+    /// Cohere's v2.
+    Cohere,
+    /// Jina's.
+    Jina,
+    /// llama.cpp's server.
+    #[serde(rename = "llama.cpp")]
+    #[strum(serialize = "llama.cpp")]
+    LlamaCpp,
+    /// Text Embeddings Inference.
+    Tei,
 }
 
-choice! {
-    /// What a re-ranking server speaks.
-    RerankFormat {
-        /// Cohere's v2.
-        Cohere = "cohere",
-        /// Jina's.
-        Jina = "jina",
-        /// llama.cpp's server.
-        LlamaCpp = "llama.cpp",
-        /// Text Embeddings Inference.
-        Tei = "tei",
-    }
+/// What says a query in other words.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum ExpansionProvider {
+    /// Nothing.
+    #[serde(rename = "")]
+    #[strum(serialize = "")]
+    None,
+    /// An Ollama server.
+    Ollama,
+    /// OpenAI, or a server that speaks its API.
+    Openai,
+    /// Deterministic, for tests.
+    Fake,
 }
 
-choice! {
-    /// What says a query in other words.
-    ExpansionProvider {
-        /// Nothing.
-        None = "",
-        /// An Ollama server.
-        Ollama = "ollama",
-        /// OpenAI, or a server that speaks its API.
-        Openai = "openai",
-        /// Deterministic, for tests.
-        Fake = "fake",
-    }
+/// What becomes of words that no memory has.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Spelling {
+    /// They are taken for those that were meant.
+    Correct,
+    /// They find nothing.
+    Off,
 }
 
-choice! {
-    /// The first day of a week.
-    WeekStart {
-        /// As ISO 8601 has it.
-        Monday = "monday",
-        /// As in the United States.
-        Sunday = "sunday",
-    }
+/// How log lines look.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum LogFormat {
+    /// JSON for a worker without a terminal, human for everything else.
+    Auto,
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
 }
 
-choice! {
-    /// Where a text that is remembered again is the same memory.
-    Deduplicate {
-        /// Nowhere.
-        Off = "off",
-        /// Among the memories of one robot.
-        Robot = "robot",
-        /// Within a namespace.
-        Namespace = "namespace",
-    }
-}
-
-choice! {
-    /// What counts tokens.
-    Encoding {
-        /// GPT-4o and later.
-        O200kBase = "o200k_base",
-        /// GPT-4, text-embedding-3.
-        Cl100kBase = "cl100k_base",
-        /// A quarter of the characters.
-        Estimate = "estimate",
-    }
-}
-
-impl From<Encoding> for htm_core::TokenEncoding {
-    fn from(encoding: Encoding) -> Self {
-        match encoding {
-            Encoding::O200kBase => Self::O200kBase,
-            Encoding::Cl100kBase => Self::Cl100kBase,
-            Encoding::Estimate => Self::Estimate,
-        }
-    }
-}
-
-choice! {
-    /// How recall searches when nothing else is said.
-    Strategy {
-        /// By the query's embedding.
-        Vector = "vector",
-        /// By its words.
-        Fulltext = "fulltext",
-        /// By both, fused.
-        Hybrid = "hybrid",
-        /// By what the query looks like.
-        Auto = "auto",
-    }
-}
-
-choice! {
-    /// What becomes of words that no memory has.
-    Spelling {
-        /// They are taken for those that were meant.
-        Correct = "correct",
-        /// They find nothing.
-        Off = "off",
-    }
-}
-
-choice! {
-    /// How log lines look.
-    LogFormat {
-        /// JSON for a worker without a terminal, human for everything else.
-        Auto = "auto",
-        /// For people.
-        Human = "human",
-        /// One JSON object a line.
-        Json = "json",
-    }
-}
-
-choice! {
-    /// The least that is logged.
-    Level {
-        /// What failed for good.
-        Error = "error",
-        /// What went wrong and was dealt with.
-        Warn = "warn",
-        /// What happened.
-        Info = "info",
-        /// How it happened.
-        Debug = "debug",
-        /// Every step.
-        Trace = "trace",
-    }
+/// The least that is logged.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Serialize,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Level {
+    /// What failed for good.
+    Error,
+    /// What went wrong and was dealt with.
+    Warn,
+    /// What happened.
+    Info,
+    /// How it happened.
+    Debug,
+    /// Every step.
+    Trace,
 }

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// Directories with a file for each layer that is given.
-fn places(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (Places, TempDir) {
+fn locations(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (Locations, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("project/a/b");
     fs::create_dir_all(&deep).unwrap();
@@ -16,21 +16,21 @@ fn places(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (Plac
     fs::write(dir.path().join("project/htm.local.toml"), local).unwrap();
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let trusted = Some(dir.path().join("trusted"));
-    (Places { user: Some(dir.path().join("user.toml")), trusted, project: Some(deep), env }, dir)
+    (Locations { user: Some(dir.path().join("user.toml")), trusted, project: Some(deep), env }, dir)
 }
 
 fn with_env(name: &str, value: &str) -> Result<Loaded> {
-    let places = Places { env: vec![(name.into(), value.into())], ..Places::default() };
-    Config::load_from(&places, &BTreeMap::new())
+    let locations = Locations { env: vec![(name.into(), value.into())], ..Locations::default() };
+    Config::load_from(&locations, &BTreeMap::new())
 }
 
 fn with_project(text: &str) -> htm_core::Error {
-    let (places, _dir) = places("", text, "", &[]);
-    Config::load_from(&places, &BTreeMap::new()).unwrap_err()
+    let (locations, _dir) = locations("", text, "", &[]);
+    Config::load_from(&locations, &BTreeMap::new()).unwrap_err()
 }
 
 fn defaults() -> Loaded {
-    Config::load_from(&Places::default(), &BTreeMap::new()).unwrap()
+    Config::load_from(&Locations::default(), &BTreeMap::new()).unwrap()
 }
 
 fn flat(value: Value) -> BTreeSet<String> {
@@ -66,7 +66,7 @@ fn every_key_of_the_file_is_explained() {
 
 #[test]
 fn later_layers_win_and_each_value_knows_its_source() {
-    let (places, dir) = places(
+    let (locations, dir) = locations(
         "[jobs]\nmax_attempts = 1\npoll_ms = 11\npatience_ms = 1\ngrace_ms = 1\nkeep_done_ms = 1",
         "[jobs]\nmax_attempts = 2\npoll_ms = 12\npatience_ms = 2\ngrace_ms = 2",
         "[jobs]\nmax_attempts = 3\npoll_ms = 13\npatience_ms = 3",
@@ -78,7 +78,7 @@ fn later_layers_win_and_each_value_knows_its_source() {
         ],
     );
     let overrides = BTreeMap::from([("jobs.max_attempts".to_owned(), "5".to_owned())]);
-    let loaded = Config::load_from(&places, &overrides).unwrap();
+    let loaded = Config::load_from(&locations, &overrides).unwrap();
     let jobs = &loaded.config.jobs;
     assert_eq!((jobs.max_attempts, jobs.poll_ms, jobs.patience_ms, jobs.grace_ms), (5, 14, 3, 2));
     assert_eq!((jobs.keep_done_ms, jobs.lease_ms), (1, 30_000));
@@ -171,7 +171,7 @@ fn a_bad_value_names_key_value_source_and_what_is_allowed() {
 
 #[test]
 fn secrets_are_neither_in_errors_nor_in_the_listing_nor_in_debug() {
-    let (user, _dir) = places("[openai]\napi_key = 12345", "", "", &[]);
+    let (user, _dir) = locations("[openai]\napi_key = 12345", "", "", &[]);
     let error = Config::load_from(&user, &BTreeMap::new()).unwrap_err();
     assert!(error.to_string().contains("***") && !error.to_string().contains("12345"), "{error}");
     let error = with_env("HTM_DATABASE__URL", "mysql://me:hunter2@host/db").unwrap_err();
@@ -179,13 +179,13 @@ fn secrets_are_neither_in_errors_nor_in_the_listing_nor_in_debug() {
     let error = with_env("HTM_DATABASE__URL", "me:hunter2@host/db").unwrap_err();
     assert!(!error.to_string().contains("hunter2"), "{error}");
 
-    let (places, _dir) = places(
+    let (locations, _dir) = locations(
         "",
         "",
         "",
         &[("HTM_OPENAI__API_KEY", "12345"), ("HTM_DATABASE__URL", "postgres://me:hunter2@host/db")],
     );
-    let loaded = Config::load_from(&places, &BTreeMap::new()).unwrap();
+    let loaded = Config::load_from(&locations, &BTreeMap::new()).unwrap();
     assert_eq!(loaded.config.openai.api_key.expose(), "12345");
     assert_eq!(loaded.config.database.url.expose(), "postgres://me:hunter2@host/db");
     let shown = format!("{:?} {loaded:?}", loaded.entries());
@@ -227,9 +227,9 @@ fn a_zone_is_known_without_the_systems_database() {
     assert_eq!(sunday.week_start, htm_core::WeekStart::Sunday);
 }
 
-/// Loads what `places` has.
-fn load(places: &Places) -> Result<Config> {
-    Config::load_from(places, &BTreeMap::new()).map(|loaded| loaded.config)
+/// Loads what `locations` has.
+fn load(locations: &Locations) -> Result<Config> {
+    Config::load_from(locations, &BTreeMap::new()).map(|loaded| loaded.config)
 }
 
 #[test]
@@ -256,8 +256,8 @@ fn a_planted_project_file_says_neither_where_memories_and_keys_go_nor_what_is_re
     ] {
         for local in [false, true] {
             let (project, beside) = if local { ("", text) } else { (text, "") };
-            let (places, _dir) = places("", project, beside, &[]);
-            let error = load(&places).unwrap_err();
+            let (locations, _dir) = locations("", project, beside, &[]);
+            let error = load(&locations).unwrap_err();
             assert_eq!(error.code(), "config_untrusted", "{text}");
             let said = format!("{error} {}", error.hint());
             assert!(said.contains(&format!("`{key}`")) && said.contains("htm config trust"), "{said}");
@@ -271,36 +271,36 @@ fn a_planted_project_file_says_neither_where_memories_and_keys_go_nor_what_is_re
         "[tag]\nontology = [\"software\"]\nmax_tags = 3",
         "[recall]\nlimit = 7",
     ] {
-        let (places, _dir) = places("", harmless, "", &[]);
-        load(&places).unwrap();
+        let (locations, _dir) = locations("", harmless, "", &[]);
+        load(&locations).unwrap();
     }
 }
 
 #[test]
 fn trust_is_in_a_content_at_a_path() {
     let text = "[ollama]\nbase_url = \"http://gpu:11434\"\n";
-    let (places, dir) = places("", text, "", &[]);
+    let (locations, dir) = locations("", text, "", &[]);
     let project = dir.path().join("project/htm.toml");
-    assert_eq!(load(&places).unwrap_err().code(), "config_untrusted");
-    let files = Config::trust(&places, Decision::Trust).unwrap();
+    assert_eq!(load(&locations).unwrap_err().code(), "config_untrusted");
+    let files = Config::trust(&locations, Decision::Trust).unwrap();
     assert_eq!((files.len(), &files[0].path, files[0].trusted), (2, &project, true));
     assert_eq!(files[0].guarded, [("ollama.base_url".to_owned(), "\"http://gpu:11434\"".to_owned())]);
-    assert_eq!(load(&places).unwrap().ollama.base_url.expose(), "http://gpu:11434");
+    assert_eq!(load(&locations).unwrap().ollama.base_url.expose(), "http://gpu:11434");
 
     fs::write(&project, text.replace("gpu", "mallory")).unwrap();
-    assert_eq!(load(&places).unwrap_err().code(), "config_untrusted");
+    assert_eq!(load(&locations).unwrap_err().code(), "config_untrusted");
     fs::write(&project, text).unwrap();
-    load(&places).unwrap();
+    load(&locations).unwrap();
 
     let elsewhere = dir.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::copy(&project, elsewhere.join("htm.toml")).unwrap();
-    let there = Places { project: Some(elsewhere), ..places.clone() };
+    let there = Locations { project: Some(elsewhere), ..locations.clone() };
     assert_eq!(load(&there).unwrap_err().code(), "config_untrusted");
 
-    let files = Config::trust(&places, Decision::Revoke).unwrap();
+    let files = Config::trust(&locations, Decision::Revoke).unwrap();
     assert!(!files[0].trusted);
-    assert_eq!(load(&places).unwrap_err().code(), "config_untrusted");
+    assert_eq!(load(&locations).unwrap_err().code(), "config_untrusted");
 }
 
 #[test]
@@ -316,9 +316,9 @@ fn a_key_goes_to_no_url_that_is_trusted_less() {
         ("", url, &[], true),
         ("", url, &[("HTM_OPENAI__API_KEY", "sk-mine"), ("HTM_OPENAI__BASE_URL", "http://own/v1")], true),
     ] {
-        let (places, _dir) = places(user, project, "", env);
-        Config::trust(&places, Decision::Trust).unwrap();
-        match load(&places) {
+        let (locations, _dir) = locations(user, project, "", env);
+        Config::trust(&locations, Decision::Trust).unwrap();
+        match load(&locations) {
             Ok(_) => assert!(goes, "{user} {project} {env:?}"),
             Err(error) => {
                 assert!(!goes && error.code() == "config_key_elsewhere", "{error}");
@@ -339,7 +339,7 @@ fn secrets_are_read_from_files() {
     };
     let (key, url) = (file("key", "sk-file\n"), file("url", " postgres://me:hunter2@host/db\n"));
     let user = format!("[openai]\napi_key_file = {key:?}\n[database]\nurl_file = {url:?}");
-    let (with_files, _dir) = places(&user, "", "", &[]);
+    let (with_files, _dir) = locations(&user, "", "", &[]);
     let loaded = Config::load_from(&with_files, &BTreeMap::new()).unwrap();
     assert_eq!(loaded.config.openai.api_key.expose(), "sk-file");
     assert_eq!(loaded.config.database.url.expose(), "postgres://me:hunter2@host/db");
@@ -353,8 +353,8 @@ fn secrets_are_read_from_files() {
         ("", &[("HTM_OPENAI__API_KEY_FILE", &*key), ("HTM_OPENAI__API_KEY", "sk-env")], "sk-env"),
         ("", &[("HTM_OPENAI__API_KEY_FILE", &*key), ("HTM_OPENAI__API_KEY", "")], "sk-file"),
     ] {
-        let (places, _dir) = places(user, "", "", env);
-        assert_eq!(load(&places).unwrap().openai.api_key.expose(), expected, "{user} {env:?}");
+        let (locations, _dir) = locations(user, "", "", env);
+        assert_eq!(load(&locations).unwrap().openai.api_key.expose(), expected, "{user} {env:?}");
     }
     let error = with_env("HTM_OPENAI__API_KEY_FILE", "/nowhere/key").unwrap_err();
     assert!(error.code() == "config_io" && error.to_string().contains("/nowhere/key"), "{error}");
@@ -380,8 +380,8 @@ fn a_broken_file_is_told_by_its_place_and_never_by_its_text() {
         ("[openai\napi_key = \"sk-secret\"", "line 1"),
         ("openai = { api_key = \"sk-secret\"", "line 1"),
     ] {
-        let (places, _dir) = places(text, "", "", &[]);
-        let error = load(&places).unwrap_err();
+        let (locations, _dir) = locations(text, "", "", &[]);
+        let error = load(&locations).unwrap_err();
         assert_eq!(error.code(), "config_unreadable", "{text}");
         let said = format!("{error} {} {error:?}", error.hint());
         assert!(said.contains(place) && !said.contains("secret"), "{text}: {said}");
@@ -390,7 +390,7 @@ fn a_broken_file_is_told_by_its_place_and_never_by_its_text() {
 
 #[test]
 fn a_configuration_that_is_written_out_has_no_secret() {
-    let (places, _dir) = places(
+    let (locations, _dir) = locations(
         "",
         "",
         "",
@@ -401,7 +401,7 @@ fn a_configuration_that_is_written_out_has_no_secret() {
             ("HTM_RERANK__URL", "http://host?key=hunter2"),
         ],
     );
-    let config = load(&places).unwrap();
+    let config = load(&locations).unwrap();
     let written = format!("{:?} {config:?}", Value::serialize(&config).unwrap());
     assert!(!written.contains("hunter2") && !written.contains("sk-secret"), "{written}");
     assert!(written.contains("postgres://me@host/db?pass=***&sslmode=require"), "{written}");

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use htm_core::Result;
 use sha2::{Digest as _, Sha256};
 
-use super::layers::{self, Places};
+use super::layers::{self, Locations};
 use super::{Source, error, keys};
 
 /// How far what a layer says is to be trusted; a larger one more.
@@ -49,19 +49,19 @@ pub enum Decision {
 }
 
 /// The files of the project, trusted or not from now on.
-pub(super) fn decide(places: &Places, decision: Decision) -> Result<Vec<ProjectFile>> {
+pub(super) fn decide(locations: &Locations, decision: Decision) -> Result<Vec<ProjectFile>> {
     let mut files = Vec::new();
-    for path in layers::project_files(places) {
+    for path in layers::project_files(locations) {
         let Some(text) = layers::read(&path)? else { continue };
         let guarded = guarded(&layers::parse(&text, Source::File(path.clone()))?);
-        if let Some(mark) = mark(places, &path, &text) {
+        if let Some(mark) = mark(locations, &path, &text) {
             let done = match decision {
                 Decision::Trust => set(&mark, &path),
                 Decision::Revoke => unset(&mark),
             };
             done.map_err(|source| error::io("write", &mark, source))?;
         }
-        let trusted = is_trusted(places, &path, &text);
+        let trusted = is_trusted(locations, &path, &text);
         files.push(ProjectFile { path, guarded, trusted });
     }
     Ok(files)
@@ -76,19 +76,19 @@ pub(super) fn guarded(layer: &layers::Layer) -> Vec<(String, String)> {
         .collect()
 }
 
-pub(super) fn is_trusted(places: &Places, path: &Path, text: &str) -> bool {
-    mark(places, path, text).is_some_and(|mark| mark.is_file())
+pub(super) fn is_trusted(locations: &Locations, path: &Path, text: &str) -> bool {
+    mark(locations, path, text).is_some_and(|mark| mark.is_file())
 }
 
 /// The file that says that `text` at `path` is trusted; none without a place for it.
-fn mark(places: &Places, path: &Path, text: &str) -> Option<PathBuf> {
+fn mark(locations: &Locations, path: &Path, text: &str) -> Option<PathBuf> {
     let path = path.canonicalize().ok()?;
     let mut hash = Sha256::new();
     hash.update(path.as_os_str().as_bytes());
     hash.update([0]);
     hash.update(text);
     let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(places.trusted.as_ref()?.join(name))
+    Some(locations.trusted.as_ref()?.join(name))
 }
 
 fn set(mark: &Path, path: &Path) -> io::Result<()> {

@@ -34,7 +34,7 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
         let rows = found.stranded.iter().take(SHOWN).map(|it| {
             vec![
                 it.node.to_string(),
-                it.stage.clone(),
+                it.stage.to_string(),
                 one_line(&it.namespace, 24),
                 it.revision.to_string(),
                 it.why.clone(),

@@ -163,7 +163,7 @@ pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) ->
             vec![
                 it.change.to_string(),
                 time(Some(it.made_at)),
-                it.kind.replace('_', " "),
+                it.kind.as_ref().replace('_', " "),
                 it.nodes.to_string(),
                 plain(it.made_by.as_deref().unwrap_or("–")),
                 it.reverted_by.map_or("–".into(), |by| by.to_string()),
@@ -188,7 +188,7 @@ fn asked(it: &LoggedChange) -> String {
         _ => None,
     };
     let first = |names: &[&str]| names.iter().find_map(|name| text(name));
-    let (from, to) = match it.kind.as_str() {
+    let (from, to) = match it.kind.as_ref() {
         "add_synonym" | "remove_synonym" => (text("name"), text("tag")),
         _ => (first(&["from", "tag", "tags", "change"]), first(&["to", "into"])),
     };

@@ -16,7 +16,7 @@ use crate::store::tag_changes as store;
 use crate::store::{jobs, ontology as reads, tags};
 
 /// A transaction that holds the namespace's names, and what they are to become.
-pub(super) struct Open {
+pub(super) struct OpenChange {
     pub(super) tx: Transaction<'static, Postgres>,
     pub(super) draft: Draft,
 }
@@ -220,7 +220,7 @@ impl Ontology<'_> {
 
     /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held
     /// are in the plan.
-    pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(Open, T)> {
+    pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(OpenChange, T)> {
         self.open_holding(&BTreeSet::new(), plan).await
     }
 
@@ -229,7 +229,7 @@ impl Ontology<'_> {
         &self,
         names: &BTreeSet<String>,
         plan: impl Fn(&mut Draft) -> Result<T>,
-    ) -> Result<(Open, T)> {
+    ) -> Result<(OpenChange, T)> {
         let begun = match self.dry_run {
             true => store::begin_dry(self.htm.pool()).await,
             false => store::begin(self.htm.pool(), self.namespace).await,
@@ -244,11 +244,11 @@ impl Ontology<'_> {
             };
             self.refuse_too_many(&draft)?;
             if self.dry_run {
-                return Ok((Open { tx, draft }, planned));
+                return Ok((OpenChange { tx, draft }, planned));
             }
             let wanted = uppermost(&draft.held() | names);
             if wanted.is_subset(&held) {
-                return Ok((Open { tx, draft }, planned));
+                return Ok((OpenChange { tx, draft }, planned));
             }
             let holding = store::hold_names_in_tx(&mut tx, self.namespace, &wanted).await;
             holding.map_err(|error| self.held(error))?;
@@ -308,7 +308,7 @@ impl Ontology<'_> {
     /// Writes the change and ends the transaction; a dry run only counts.
     pub(super) async fn finish(
         &self,
-        mut open: Open,
+        mut open: OpenChange,
         kind: ChangeKind,
         details: Value,
         taken: &[String],
@@ -321,8 +321,8 @@ impl Ontology<'_> {
     }
 
     /// What the change would be, and on how many nodes: nothing is written, nobody waits.
-    async fn count(&self, open: &mut Open, kind: ChangeKind, taken: &[String]) -> Result<Changed> {
-        let Open { tx, draft } = open;
+    async fn count(&self, open: &mut OpenChange, kind: ChangeKind, taken: &[String]) -> Result<Changed> {
+        let OpenChange { tx, draft } = open;
         let mut changed = self.describe(kind, draft, &draft.changes());
         let tags: Vec<String> =
             draft.merged.keys().chain(draft.renamed.keys()).chain(taken).cloned().collect();
@@ -331,7 +331,7 @@ impl Ontology<'_> {
     }
 
     /// Counts the nodes, and commits what was changed.
-    pub(super) async fn end(&self, mut open: Open, mut changed: Changed) -> Result<Changed> {
+    pub(super) async fn end(&self, mut open: OpenChange, mut changed: Changed) -> Result<Changed> {
         match changed.change {
             Some(change) => {
                 let renamed = &open.draft.renamed;
@@ -345,7 +345,7 @@ impl Ontology<'_> {
 
     async fn write(
         &self,
-        open: &mut Open,
+        open: &mut OpenChange,
         kind: ChangeKind,
         details: &Value,
         taken: &[String],
@@ -355,19 +355,19 @@ impl Ontology<'_> {
 
     async fn try_write(
         &self,
-        open: &mut Open,
+        open: &mut OpenChange,
         kind: ChangeKind,
         details: &Value,
         taken: &[String],
     ) -> Result<Changed> {
-        let Open { tx, draft } = open;
+        let OpenChange { tx, draft } = open;
         let namespace = self.namespace;
         let names = draft.changes();
         let mut changed = self.describe(kind, draft, &names);
         if names.is_empty() {
             return Ok(changed);
         }
-        let change = store::open_in_tx(tx, namespace, kind.as_str(), details, self.made_by).await?;
+        let change = store::open_in_tx(tx, namespace, kind.as_ref(), details, self.made_by).await?;
         let losing: Vec<String> = draft.merged.keys().chain(taken).cloned().collect();
         store::lock_nodes_in_tx(tx, namespace, &losing, None).await?;
         store::rename_in_tx(tx, namespace, &draft.renamed).await?;

@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use super::Ontology;
-use super::change::Open;
+use super::change::OpenChange;
 use crate::model::error::{Error, Result, codes};
 use crate::model::ontology::errors;
 use crate::model::ontology::names;
@@ -93,7 +93,7 @@ impl Ontology<'_> {
 
     async fn would_revert(
         &self,
-        mut open: Open,
+        mut open: OpenChange,
         change: i64,
         past: &store::Past,
         log: &[NameChange],
@@ -110,7 +110,7 @@ impl Ontology<'_> {
 
     async fn write_back(
         &self,
-        mut open: Open,
+        mut open: OpenChange,
         change: i64,
         past: &store::Past,
         log: &[NameChange],
@@ -119,7 +119,7 @@ impl Ontology<'_> {
         let (tx, draft) = (&mut open.tx, &mut open.draft);
         let details = json!({ "change": change, "kind": past.kind });
         let id =
-            store::open_in_tx(tx, namespace, ChangeKind::Revert.as_str(), &details, self.made_by).await?;
+            store::open_in_tx(tx, namespace, ChangeKind::Revert.as_ref(), &details, self.made_by).await?;
         let leaving: Vec<String> = draft.merged.keys().cloned().collect();
         store::lock_nodes_in_tx(tx, namespace, &leaving, Some(change)).await?;
         store::undo_added_in_tx(tx, id, namespace, change).await?;

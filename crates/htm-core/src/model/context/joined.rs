@@ -16,7 +16,7 @@ pub(super) struct Joined {
 }
 
 /// Where a [`Joined`] stood once.
-pub(super) struct Place {
+pub(super) struct Checkpoint {
     length: usize,
     tokens: usize,
     chars: usize,
@@ -34,16 +34,16 @@ impl Joined {
     }
 
     /// Where it stands.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn checkpoint(&self) -> Checkpoint {
         let Self { tokens, chars, settled, settled_tokens, .. } = *self;
-        Place { length: self.text.len(), tokens, chars, settled, settled_tokens }
+        Checkpoint { length: self.text.len(), tokens, chars, settled, settled_tokens }
     }
 
-    /// As it was at `place`.
-    pub(super) fn back_to(&mut self, place: Place) {
-        self.text.truncate(place.length);
-        (self.tokens, self.chars) = (place.tokens, place.chars);
-        (self.settled, self.settled_tokens) = (place.settled, place.settled_tokens);
+    /// As it was at `checkpoint`.
+    pub(super) fn restore(&mut self, checkpoint: Checkpoint) {
+        self.text.truncate(checkpoint.length);
+        (self.tokens, self.chars) = (checkpoint.tokens, checkpoint.chars);
+        (self.settled, self.settled_tokens) = (checkpoint.settled, checkpoint.settled_tokens);
     }
 
     pub(super) fn into_text(self) -> (String, usize) {

@@ -13,12 +13,12 @@ pub(crate) struct Delta {
     pub(crate) version: i64,
     /// It is all that there is, not only what changed.
     pub(crate) complete: bool,
-    pub(crate) rows: Vec<Change>,
+    pub(crate) rows: Vec<RowChange>,
 }
 
 /// What became of a node.
 #[derive(Clone, Debug)]
-pub(crate) enum Change {
+pub(crate) enum RowChange {
     /// It is in mind, like this; boxed: it is much larger than the other.
     Held(Box<Held>),
     /// It is not.
@@ -106,8 +106,8 @@ impl Mirror {
                 .rows
                 .iter()
                 .filter_map(|row| match row {
-                    Change::Held(held) => Some(held.entry.node),
-                    Change::Removed(_) => None,
+                    RowChange::Held(held) => Some(held.entry.node),
+                    RowChange::Removed(_) => None,
                 })
                 .collect();
             let gone: Vec<NodeId> =
@@ -116,8 +116,8 @@ impl Mirror {
         }
         for row in delta.rows {
             match row {
-                Change::Removed(node) => self.drop_node(node, &mut applied),
-                Change::Held(held) => self.hold(*held, &mut applied),
+                RowChange::Removed(node) => self.drop_node(node, &mut applied),
+                RowChange::Held(held) => self.hold(*held, &mut applied),
             }
         }
         self.seen = delta.version;
@@ -204,15 +204,15 @@ impl Mirror {
 mod tests {
     use super::*;
 
-    fn held(node: i64, tokens: usize) -> Change {
+    fn held(node: i64, tokens: usize) -> RowChange {
         let now = chrono::Utc::now();
-        Change::Held(Box::new(Held {
+        RowChange::Held(Box::new(Held {
             entry: Entry::new(NodeId(node), "text", tokens, now),
             foreign: node % 2 == 0,
         }))
     }
 
-    fn delta(version: i64, complete: bool, rows: Vec<Change>) -> Delta {
+    fn delta(version: i64, complete: bool, rows: Vec<RowChange>) -> Delta {
         Delta { version, complete, rows }
     }
 
@@ -223,10 +223,11 @@ mod tests {
     #[test]
     fn a_copy_follows_the_rows() {
         let mut mirror = Mirror::new();
-        let first = mirror.apply(delta(3, false, vec![held(1, 10), held(2, 10), Change::Removed(NodeId(9))]));
+        let first =
+            mirror.apply(delta(3, false, vec![held(1, 10), held(2, 10), RowChange::Removed(NodeId(9))]));
         assert_eq!((first.added, first.removed, mirror.seen()), (ids(&[1, 2]), vec![], 3));
         assert!(mirror.is_foreign(NodeId(2)) && !mirror.is_foreign(NodeId(1)));
-        let second = mirror.apply(delta(4, false, vec![held(1, 12), Change::Removed(NodeId(2))]));
+        let second = mirror.apply(delta(4, false, vec![held(1, 12), RowChange::Removed(NodeId(2))]));
         assert_eq!((second.added, second.removed), (vec![], ids(&[2])));
         assert_eq!(mirror.memory().stats().tokens, 12);
         // What is not in a complete delta is gone, although nobody said that it was removed.

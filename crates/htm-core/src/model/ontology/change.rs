@@ -9,8 +9,20 @@ use crate::model::memory::refuse_nul;
 pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
 /// The kind of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ChangeKind {
     /// Tags were added or described.
     Add,
@@ -32,24 +44,6 @@ pub enum ChangeKind {
     RemoveSynonym,
     /// A change was reverted.
     Revert,
-}
-
-impl ChangeKind {
-    /// As the log holds it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Import => "import",
-            Self::Template => "template",
-            Self::Remove => "remove",
-            Self::Rename => "rename",
-            Self::Merge => "merge",
-            Self::Split => "split",
-            Self::AddSynonym => "add_synonym",
-            Self::RemoveSynonym => "remove_synonym",
-            Self::Revert => "revert",
-        }
-    }
 }
 
 /// A tag to add.

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::change::ChangeKind;
 use crate::model::id::NodeId;
-use crate::model::tags::TagPath;
+use crate::model::tags::{TagOrigin, TagPath};
 
 /// A tag with its counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,8 +70,8 @@ pub struct TagDetails {
 /// The assignments of one origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OriginCount {
-    /// `manual`, `llm`, `local` or `rule`.
-    pub origin: String,
+    /// The origin.
+    pub origin: TagOrigin,
     /// The model; none for manual assignments.
     pub model: Option<String>,
     /// The version of its prompt or rules.
@@ -130,8 +131,8 @@ pub struct CoOccurrence {
 pub struct LoggedChange {
     /// Its number.
     pub change: i64,
-    /// Its kind, for example `merge`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: ChangeKind,
     /// The request.
     pub details: Value,
     /// The author.

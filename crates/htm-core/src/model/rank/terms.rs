@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text_vector::{Place, TextVector};
+use super::text_vector::{Occurrence, TextVector};
 use super::{Asked, Pair};
 
 /// A word in a long text's opening counts so many more.
@@ -39,21 +39,23 @@ impl<'a> TermCounter<'a> {
     /// Reads one text.
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
         let mut frequencies = vec![0.0; self.words.len()];
-        let mut places: Vec<Vec<Place>> = vec![Vec::new(); self.words.len()];
+        let mut occurrences: Vec<Vec<Occurrence>> = vec![Vec::new(); self.words.len()];
         let mut length = 0;
         for entry in text.entries() {
             length += entry.frequency();
             if let Some(&at) = self.words.get(entry.lexeme) {
                 frequencies[at] = entry.frequency() as f64;
-                places[at].extend(entry.places());
-                if text.count() > LONG && places[at].iter().any(|place| place.is_opening) {
+                occurrences[at].extend(entry.occurrences());
+                if text.count() > LONG && occurrences[at].iter().any(|occurrence| occurrence.is_opening) {
                     frequencies[at] += OPENING;
                 }
             }
         }
         let is_together = |pair: &Pair| {
-            places[pair.first].iter().any(|first| {
-                places[pair.second].iter().any(|second| first.position + pair.distance == second.position)
+            occurrences[pair.first].iter().any(|first| {
+                occurrences[pair.second]
+                    .iter()
+                    .any(|second| first.position + pair.distance == second.position)
             })
         };
         let pairs = self.pairs.iter().enumerate();
@@ -68,8 +70,8 @@ mod tests {
     use super::super::{Corpus, Lexeme};
     use super::*;
 
-    fn at(positions: &[u16]) -> Vec<Place> {
-        positions.iter().map(|&position| Place { position, is_opening: position < 4 }).collect()
+    fn at(positions: &[u16]) -> Vec<Occurrence> {
+        positions.iter().map(|&position| Occurrence { position, is_opening: position < 4 }).collect()
     }
 
     #[test]
@@ -102,8 +104,8 @@ mod tests {
         let asked = Asked::new(Corpus { nodes: 9.0, average_lexemes: 9.0 }, vec![lexeme]);
         let others: Vec<String> = (0..50).map(|at| format!("w{at}")).collect();
         let (opening, later) = (at(&[3, 80]), at(&[80, 90]));
-        let frequency = |places: &[Place], others: &[String]| {
-            let mut text = vec![("disk", places)];
+        let frequency = |occurrences: &[Occurrence], others: &[String]| {
+            let mut text = vec![("disk", occurrences)];
             text.extend(others.iter().map(|other| (other.as_str(), &[][..])));
             TermCounter::new(&asked).count(TextVector::new(&sent(&text)).unwrap()).frequencies[0]
         };

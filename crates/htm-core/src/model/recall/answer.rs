@@ -63,8 +63,29 @@ pub struct Recalled {
 pub struct Chosen {
     /// The strategy.
     pub strategy: Strategy,
-    /// Why, for people.
-    pub reason: &'static str,
+    /// Why.
+    pub reason: ChosenFor,
+}
+
+/// What a query looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenFor {
+    /// It requires a phrase.
+    #[strum(serialize = "a phrase in quotes")]
+    Phrase,
+    /// It asks.
+    #[strum(serialize = "a question")]
+    Question,
+    /// It has a prefix, as `migrat*`.
+    #[strum(serialize = "the beginning of a word")]
+    Prefix,
+    /// It has identifiers, versions or codes, and few words beside.
+    #[strum(serialize = "exact terms")]
+    ExactTerms,
+    /// It has words only.
+    #[strum(serialize = "words")]
+    Words,
 }
 
 /// A spell-corrected word.
@@ -77,8 +98,9 @@ pub struct Correction {
 }
 
 /// How vectors are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum VectorSearch {
     /// Every vector in scope was compared: the scope, or what the filters leave of it, is small
     /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)).
@@ -87,18 +109,10 @@ pub enum VectorSearch {
     Approximate,
 }
 
-impl fmt::Display for VectorSearch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            VectorSearch::Exact => "exact",
-            VectorSearch::Approximate => "approximate",
-        })
-    }
-}
-
 /// A search for candidates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Leg {
     /// All vectors in scope, compared exactly.
     Exact,
@@ -110,17 +124,6 @@ pub enum Leg {
     Text,
 }
 
-impl fmt::Display for Leg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Leg::Exact => "exact",
-            Leg::Narrow => "narrow",
-            Leg::Hnsw => "hnsw",
-            Leg::Text => "text",
-        })
-    }
-}
-
 /// A tag of hits.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Facet {
@@ -130,11 +133,24 @@ pub struct Facet {
     pub hits: usize,
 }
 
+/// A step of a recall that may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Step {
+    /// The search by vectors.
+    Vector,
+    /// The re-ranker.
+    Rerank,
+    /// The search for other phrasings.
+    Expansion,
+}
+
 /// A step that did not run.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Degraded {
-    /// `vector`, `rerank`, `expansion`.
-    pub leg: &'static str,
+    /// The step.
+    pub step: Step,
     /// The stable code of the reason.
     pub code: &'static str,
     /// The reason, for people.
@@ -149,14 +165,14 @@ pub struct Degraded {
 /// The same step failed for the same reason.
 impl PartialEq for Degraded {
     fn eq(&self, other: &Self) -> bool {
-        (self.leg, self.code, &self.reason) == (other.leg, other.code, &other.reason)
+        (self.step, self.code, &self.reason) == (other.step, other.code, &other.reason)
     }
 }
 
 impl Degraded {
-    pub(crate) fn new(leg: &'static str, error: Error) -> Self {
+    pub(crate) fn new(step: Step, error: Error) -> Self {
         let (code, reason, hint) = (error.code(), error.to_string(), error.hint().to_owned());
-        Self { leg, code, reason, hint, error: Arc::new(error) }
+        Self { step, code, reason, hint, error: Arc::new(error) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which strategy a query looks like.
 
-use super::{Chosen, Strategy};
+use super::{Chosen, ChosenFor, Strategy};
 use crate::model::words::{SignKind, Words};
 
 /// So many words beside an exact term, and it is no longer what the query is about.
@@ -22,18 +22,18 @@ pub(crate) fn choose(words: &Words) -> Chosen {
     let first = tokens.first().map(|token| token.to_lowercase()).unwrap_or_default();
     let is_question = words.plain.trim_end().ends_with('?') || ASKING.contains(&first.as_str());
     if words.has(SignKind::Phrase) {
-        return chosen(Strategy::Fulltext, "a phrase in quotes");
+        return chosen(Strategy::Fulltext, ChosenFor::Phrase);
     }
     if is_question {
-        return chosen(Strategy::Hybrid, "a question");
+        return chosen(Strategy::Hybrid, ChosenFor::Question);
     }
     if words.has(SignKind::Prefix) && others <= FEW + 1 {
-        return chosen(Strategy::Fulltext, "the beginning of a word");
+        return chosen(Strategy::Fulltext, ChosenFor::Prefix);
     }
     if others < tokens.len() && others <= FEW {
-        return chosen(Strategy::Fulltext, "exact terms");
+        return chosen(Strategy::Fulltext, ChosenFor::ExactTerms);
     }
-    chosen(Strategy::Hybrid, "words")
+    chosen(Strategy::Hybrid, ChosenFor::Words)
 }
 
 /// `camelCase`, `HttpServer`, `E0308`, `ERR42`: a name that a program has, or a code.

@@ -1,8 +1,5 @@
 //! The query of a recall: text, strategy, filters.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::{Filter, TagFilter, validate_limit};
 use crate::model::memory::{content_empty, validate_text};
@@ -13,8 +10,24 @@ use crate::model::timeframe::TimeFilter;
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
 /// How recall searches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_strategy)]
 pub enum Strategy {
     /// By the query's embedding alone: the score is the cosine similarity.
     Vector,
@@ -31,37 +44,13 @@ impl Strategy {
     /// The strategies that search. [`Strategy::Auto`] chooses one of them.
     pub const ALL: [Strategy; 3] = [Strategy::Vector, Strategy::Fulltext, Strategy::Hybrid];
 
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Strategy::Vector => "vector",
-            Strategy::Fulltext => "fulltext",
-            Strategy::Hybrid => "hybrid",
-            Strategy::Auto => "auto",
-        }
-    }
-
     pub(crate) fn wants_vectors(self) -> bool {
         self != Strategy::Fulltext
     }
 }
 
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Strategy::ALL
-            .into_iter()
-            .chain([Strategy::Auto])
-            .find(|strategy| strategy.as_str() == name)
-            .ok_or_else(|| Error::new(codes::STRATEGY_UNKNOWN, format!("`{name}` is not a strategy")))
-    }
+fn no_strategy(name: &str) -> Error {
+    Error::new(codes::STRATEGY_UNKNOWN, format!("`{name}` is not a strategy"))
 }
 
 /// A query. Only the text is required.

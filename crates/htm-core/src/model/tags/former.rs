@@ -21,8 +21,11 @@ pub struct FormerNames {
 }
 
 /// What becomes of the nodes of a split tag whose text fits none of the tags in its place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::AsRefStr, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Leftover {
     /// They keep the tag.
     #[default]
@@ -32,14 +35,6 @@ pub enum Leftover {
 }
 
 impl Leftover {
-    /// As the database and documents hold it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::First => "first",
-        }
-    }
-
     pub(crate) fn read(text: Option<&str>) -> Self {
         if text == Some("first") { Self::First } else { Self::Keep }
     }

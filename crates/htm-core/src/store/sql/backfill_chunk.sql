@@ -34,13 +34,11 @@ with chunk as materialized (
                             and j.metadata -> 'node' = c.id::text
                             and j.metadata -> 'revision' = c.revision::text
                           limit 1) open on true
-     where done.found is null and open.found is null
-       and (:version::text is null
-            or (exists (select from htm.completions d
-                         where d.node_id = c.id and d.revision = c.revision and d.stage = :stage)
-                and not exists (select from htm.completions d
-                                 where d.node_id = c.id and d.revision = c.revision and d.stage = :stage
-                                   and d.model = :model and d.version = :version)))
+      left join lateral (select bool_or(coalesce(d.model = :model and d.version = :version, false)) as is_this
+                           from htm.completions d
+                          where :version::text is not null
+                            and d.node_id = c.id and d.revision = c.revision and d.stage = :stage) version on true
+     where done.found is null and open.found is null and (:version::text is null or not version.is_this)
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,
                              metadata, idempotency_key)
@@ -49,11 +47,13 @@ with chunk as materialized (
            'Pending', 0, :max_attempts, now(), :priority,
            hstore(array['namespace', w.namespace, 'node', w.id::text, 'revision', w.revision::text]),
            concat_ws('/', w.id, w.revision,
-                     case when :forced or exists (select from apalis.jobs e
-                                              where e.job_type = :queue
-                                                and e.idempotency_key = concat_ws('/', w.id, w.revision, 0, :model))
-                          then :run else 0 end, :model)
+                     case when :forced or ended.found then :run else 0 end, :model)
       from wanted w
+      left join lateral (select true as found
+                           from apalis.jobs e
+                          where e.job_type = :queue
+                            and e.idempotency_key = concat_ws('/', w.id, w.revision, 0, :model)
+                          limit 1) ended on true
      where not :count_only
     on conflict (job_type, idempotency_key) do nothing
     returning 1

@@ -1,4 +1,4 @@
-//! Places: how many batches a worker holds at once.
+//! Slots: how many batches a worker holds at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +13,12 @@ use crate::turns::{Seat, Turn, Turns};
 /// Batches of live jobs that may overtake a backfill at once: one at the provider, and one for jobs written meanwhile.
 const OVERTAKING: usize = 2;
 
-/// The places of a worker. A batch has a place from its claim to its end, and a turn while it is at the provider. There
-/// are twice as many places as turns, so the provider works on one batch while the results of another are written. The
-/// number of places bounds what waits for a slow database.
+/// The slots of a worker. A batch has a slot from its claim to its end, and a turn while it is at the provider. There
+/// are twice as many slots as turns, so the provider works on one batch while the results of another are written. The
+/// number of slots bounds what waits for a slow database.
 ///
-/// A few more places are for live jobs only. They do not wait for a turn behind the batches of a backfill.
-pub(crate) struct Places {
+/// A few more slots are for live jobs only. They do not wait for a turn behind the batches of a backfill.
+pub(crate) struct Slots {
     usual: Arc<Semaphore>,
     held: usize,
     turns: Arc<Turns>,
@@ -27,7 +27,7 @@ pub(crate) struct Places {
     stop: CancellationToken,
 }
 
-impl Places {
+impl Slots {
     pub(crate) fn new(concurrency: usize, stop: CancellationToken) -> Self {
         let held = 2 * concurrency;
         Self {
@@ -40,24 +40,24 @@ impl Places {
         }
     }
 
-    /// Waits for a place for a batch of any jobs. None if the semaphore is closed, which never happens.
-    pub(crate) async fn room(&self) -> Option<Place> {
+    /// Waits for a slot for a batch of any jobs. None if the semaphore is closed, which never happens.
+    pub(crate) async fn room(&self) -> Option<Slot> {
         let permit = self.usual.clone().acquire_owned().await.ok()?;
-        Some(Place { way: Way::Usual(self.turns.soon().await), ..self.place(permit) })
+        Some(Slot { way: Way::Usual(self.turns.soon().await), ..self.slot(permit) })
     }
 
-    /// Waits for a ping while the worker holds a backfill, and for a place for live jobs that overtake it.
-    pub(crate) async fn room_ahead(&self, pings: &Pings, poll: Duration) -> Option<Place> {
+    /// Waits for a ping while the worker holds a backfill, and for a slot for live jobs that overtake it.
+    pub(crate) async fn room_ahead(&self, pings: &Pings, poll: Duration) -> Option<Slot> {
         loop {
             pings.next_within(poll).await;
             let permit = self.overtaking.clone().acquire_owned().await.ok()?;
             if self.backfilling.load(Ordering::Acquire) > 0 {
-                return Some(self.place(permit));
+                return Some(self.slot(permit));
             }
         }
     }
 
-    /// Waits until all batches but one have ended, and takes their places. The remaining batch has a usual place. None
+    /// Waits until all batches but one have ended, and takes their slots. The remaining batch has a usual slot. None
     /// if a semaphore is closed, which never happens.
     pub(crate) async fn others(&self) -> Option<Others> {
         let usual = self.usual.clone().acquire_many_owned(self.held as u32 - 1).await.ok()?;
@@ -75,8 +75,8 @@ impl Places {
         self.overtaking.acquire_many(OVERTAKING as u32).await.ok();
     }
 
-    fn place(&self, permit: OwnedSemaphorePermit) -> Place {
-        Place {
+    fn slot(&self, permit: OwnedSemaphorePermit) -> Slot {
+        Slot {
             way: Way::Ahead(self.stop.clone()),
             backfilling: Backfilling { all: self.backfilling.clone(), counted: false },
             overtaking: self.overtaking.clone(),
@@ -87,8 +87,8 @@ impl Places {
     }
 }
 
-/// A batch's place, from before its claim to its end.
-pub(crate) struct Place {
+/// A batch's slot, from before its claim to its end.
+pub(crate) struct Slot {
     way: Way,
     backfilling: Backfilling,
     overtaking: Arc<Semaphore>,
@@ -97,7 +97,7 @@ pub(crate) struct Place {
     _others: Option<Others>,
 }
 
-/// Every place but one.
+/// Every slot but one.
 pub(crate) struct Others {
     _usual: OwnedSemaphorePermit,
     _overtaking: OwnedSemaphorePermit,
@@ -109,13 +109,13 @@ enum Way {
     Gone,
 }
 
-impl Place {
+impl Slot {
     /// Whether it is for live jobs only.
     pub(crate) fn is_ahead(&self) -> bool {
         matches!(self.way, Way::Ahead(_))
     }
 
-    /// Keeps the other places too, so that no other batch begins until this one ends.
+    /// Keeps the other slots too, so that no other batch begins until this one ends.
     pub(crate) fn is_alone(&mut self, others: Others) {
         self._others = Some(others);
     }

@@ -1,46 +1,6 @@
-//! A value that no log shows.
+//! URLs whose passwords no log shows.
 
 use std::fmt;
-
-/// A secret: `Debug`, `Display` and `Serialize` give `***`, or nothing for an empty one.
-#[derive(Clone, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps `value`.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-
-    /// The value itself: for a request's header, never for a log.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether none is set.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl fmt::Display for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_empty() { "" } else { "***" })
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secret({self})")
-    }
-}
-
-impl serde::Serialize for Secret {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
 
 /// A URL that may hold a password: `Debug`, `Display` and `Serialize` hide it.
 #[derive(Clone, Default, PartialEq, Eq, serde::Deserialize)]
@@ -144,13 +104,6 @@ pub(super) fn masked(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_secret_prints_nothing_of_itself() {
-        let secret = Secret::new("sk-123");
-        assert_eq!((format!("{secret}"), format!("{secret:?}")), ("***".into(), "Secret(***)".into()));
-        assert_eq!(Secret::default().to_string(), "");
-    }
 
     #[test]
     fn passwords_in_urls_are_masked() {

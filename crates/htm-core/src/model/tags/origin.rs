@@ -1,0 +1,27 @@
+//! The source of an assignment.
+
+/// The source of a tag's assignment to a node.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum TagOrigin {
+    /// The caller of `remember`.
+    Manual,
+    /// A language model.
+    Llm,
+    /// The nearest terms of the ontology, by embedding.
+    Local,
+    /// A fixed rule.
+    Rule,
+}
