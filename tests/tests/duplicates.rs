@@ -247,7 +247,7 @@ async fn a_key_of_content_that_is_there_without_one_is_a_node() {
     let plain = htm.remember(Memory::new("x")).await.unwrap().node;
     let keyed = htm.remember(Memory::new("x").key("k")).await.unwrap().node;
     assert_ne!(plain, keyed);
-    assert_eq!(htm.retrieve(None, "k").await.unwrap().unwrap().id, keyed);
+    assert_eq!(htm.get_by_key(None, "k").await.unwrap().unwrap().id, keyed);
     assert_eq!(htm.remember(Memory::new("x")).await.unwrap().node, plain);
     // The content is free when its node is forgotten, and then it cannot come back beside the new one.
     htm.forget(plain, &Caller::Handle, Confirmation::Confirmed).await.unwrap();

@@ -27,7 +27,7 @@ async fn a_new_text_is_a_new_revision_and_the_old_embedding_stands_in_for_it() {
     let (htm, node) = enriched(&db).await;
     let before = htm.get(node).await.unwrap();
     let new = "bananas and bread for the picnic in the park";
-    let edited = htm.update(node, &Edit::new().content(new).importance(7.0)).await.unwrap();
+    let edited = htm.edit(node, &Edit::new().content(new).importance(7.0)).await.unwrap();
     assert_eq!((edited.revision, edited.changed), (2, vec!["content", "importance"]));
     assert_eq!((edited.jobs, edited.superseded), (2, 0));
 
@@ -76,7 +76,7 @@ async fn a_tag_of_the_former_text_goes_whoever_found_it() {
         .execute(&db.pool)
         .await
         .unwrap();
-    htm.update(node, &Edit::new().content("bananas bananas bananas bread")).await.unwrap();
+    htm.edit(node, &Edit::new().content("bananas bananas bananas bread")).await.unwrap();
     drain(&db, Stage::Tag).await;
     assert_eq!(db.count("select count(*) from htm.node_tags where origin = 'local'").await, 0);
     assert_eq!(db.count("select count(*) from htm.node_tags where origin = 'manual'").await, 1);
@@ -91,7 +91,7 @@ async fn waiting_jobs_and_dead_letters_of_the_former_text_end_with_it() {
         .execute(&db.pool)
         .await
         .unwrap();
-    let edited = htm.update(node, &Edit::new().content("second")).await.unwrap();
+    let edited = htm.edit(node, &Edit::new().content("second")).await.unwrap();
     assert_eq!((edited.jobs, edited.superseded), (2, 2));
     let jobs: Vec<(String, String, Option<Value>)> = sqlx::query_as(
         "select metadata -> 'revision', status, last_result from apalis.jobs order by 1, job_type",
@@ -114,7 +114,7 @@ async fn every_model_in_use_gets_the_new_text() {
     let (htm, node) = enriched(&db).await;
     let other = htm_core::provider::ModelName::new("fake", "newer");
     htm_core::worker::embeddings::register_model(&db.pool, &other, 8).await.unwrap();
-    assert_eq!(htm.update(node, &Edit::new().content("for three queues")).await.unwrap().jobs, 3);
+    assert_eq!(htm.edit(node, &Edit::new().content("for three queues")).await.unwrap().jobs, 3);
     let queues = "select count(distinct job_type) from apalis.jobs where status = 'Pending'";
     assert_eq!(db.count(queues).await, 3);
 }
@@ -123,7 +123,7 @@ async fn every_model_in_use_gets_the_new_text() {
 async fn details_change_in_place() {
     let db = TestDatabase::new().await;
     let (htm, node) = enriched(&db).await;
-    htm.update(node, &Edit::new().metadata("a", 1).metadata("b", 2)).await.unwrap();
+    htm.edit(node, &Edit::new().metadata("a", 1).metadata("b", 2)).await.unwrap();
     let before = htm.get(node).await.unwrap();
     let edit = Edit { kind: FieldChange::Set("decision".into()), ..Edit::new() }
         .importance(9.0)
@@ -133,20 +133,20 @@ async fn details_change_in_place() {
         .metadata("c", json!([3]))
         .tag("new:tag".parse().unwrap())
         .untag("by:hand".parse().unwrap());
-    let edited = htm.update(node, &edit).await.unwrap();
+    let edited = htm.edit(node, &edit).await.unwrap();
     assert_eq!(edited.changed, ["importance", "key", "source", "type", "metadata", "tags"]);
     assert_eq!((edited.revision, edited.jobs, edited.superseded), (1, 0, 0));
-    let after = htm.retrieve(None, "another").await.unwrap().unwrap();
+    let after = htm.get_by_key(None, "another").await.unwrap().unwrap();
     assert_eq!((after.source.as_deref(), after.kind.as_deref()), (Some("meeting"), Some("decision")));
     assert_eq!(after.metadata, json!({"b": 2, "c": [3]}));
     assert_eq!(after.updated_at, before.updated_at, "its text is as old as it was");
     let tags = paths(&after);
     assert!(tags.contains(&"new:tag".into()) && !tags.contains(&"by:hand".into()), "{tags:?}");
-    assert_eq!(htm.retrieve(None, "k").await.unwrap(), None);
+    assert_eq!(htm.get_by_key(None, "k").await.unwrap(), None);
     // And away again.
     let edit =
         Edit { key: FieldChange::Clear, source: FieldChange::Clear, kind: FieldChange::Clear, ..Edit::new() };
-    assert_eq!(htm.update(node, &edit).await.unwrap().changed, ["key", "source", "type"]);
+    assert_eq!(htm.edit(node, &edit).await.unwrap().changed, ["key", "source", "type"]);
     assert_eq!(htm.get(node).await.unwrap().key, None);
 }
 
@@ -155,9 +155,9 @@ async fn a_tag_that_a_model_found_becomes_a_manual_one_and_stays() {
     let db = TestDatabase::new().await;
     let (htm, node) = enriched(&db).await;
     let found = htm.get(node).await.unwrap().tags.into_iter().find(|tag| tag.as_str() != "by:hand").unwrap();
-    assert_eq!(htm.update(node, &Edit::new().tag(found.clone())).await.unwrap().changed, ["tags"]);
-    assert!(htm.update(node, &Edit::new().tag(found.clone())).await.unwrap().changed.is_empty());
-    htm.update(node, &Edit::new().content("bananas bananas bananas")).await.unwrap();
+    assert_eq!(htm.edit(node, &Edit::new().tag(found.clone())).await.unwrap().changed, ["tags"]);
+    assert!(htm.edit(node, &Edit::new().tag(found.clone())).await.unwrap().changed.is_empty());
+    htm.edit(node, &Edit::new().content("bananas bananas bananas")).await.unwrap();
     drain(&db, Stage::Tag).await;
     assert!(htm.get(node).await.unwrap().tags.contains(&found));
 }
@@ -187,7 +187,7 @@ async fn an_edit_that_changes_nothing_writes_nothing() {
         .untag("not:there".parse().unwrap())
         .expected_revision(1);
     for edit in [Edit::new(), same] {
-        let edited = htm.update(node, &edit).await.unwrap();
+        let edited = htm.edit(node, &edit).await.unwrap();
         assert_eq!((edited.revision, edited.changed, edited.jobs), (1, vec![], 0));
     }
     assert_eq!(row().await, before);
@@ -221,7 +221,7 @@ async fn what_is_refused_changes_nothing() {
         ("importance_out_of_range", node, Edit::new().importance(11.0), "11"),
         ("key_invalid", node, Edit::new().key("a\nb"), ""),
     ] {
-        let error = htm.update(node, &tagged(edit)).await.unwrap_err();
+        let error = htm.edit(node, &tagged(edit)).await.unwrap_err();
         assert_eq!(error.code(), code);
         assert!(error.to_string().contains(said), "{error}");
         assert!(!error.hint().is_empty());
@@ -231,8 +231,8 @@ async fn what_is_refused_changes_nothing() {
     assert_eq!(db.count("select count(*) from htm.tags where path = 'never:assigned'").await, 0);
     // Whoever may, may.
     let edit = Edit::new().content("corrected");
-    htm.update(theirs, &edit.clone().caller(Caller::Robot("ada".into()))).await.unwrap();
-    htm.update(theirs, &edit.content("again").caller(Caller::AnyRobot)).await.unwrap();
+    htm.edit(theirs, &edit.clone().caller(Caller::Robot("ada".into()))).await.unwrap();
+    htm.edit(theirs, &edit.content("again").caller(Caller::AnyRobot)).await.unwrap();
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn of_two_who_edit_what_they_have_read_one_wins() {
     let edits = (0..8).map(|n| {
         let htm = htm.clone();
         tokio::spawn(async move {
-            htm.update(node, &Edit::new().content(format!("version {n}")).expected_revision(1)).await
+            htm.edit(node, &Edit::new().content(format!("version {n}")).expected_revision(1)).await
         })
     });
     let results: Vec<_> = futures::future::join_all(edits).await.into_iter().map(Result::unwrap).collect();
@@ -254,9 +254,7 @@ async fn of_two_who_edit_what_they_have_read_one_wins() {
     // Without a word about what they have read, each is a revision.
     let edits = (0..8).map(|n| {
         let htm = htm.clone();
-        tokio::spawn(
-            async move { htm.update(node, &Edit::new().content(format!("draft {n}"))).await.unwrap() },
-        )
+        tokio::spawn(async move { htm.edit(node, &Edit::new().content(format!("draft {n}"))).await.unwrap() })
     });
     futures::future::join_all(edits).await;
     assert_eq!(htm.get(node).await.unwrap().revision, 10);
@@ -278,7 +276,7 @@ async fn an_edit_that_brings_a_new_tag_and_whoever_tags_the_node_with_it_do_not_
         .unwrap();
     let editor = htm.clone();
     let edit = Edit::new().content("another text").tag("new:tag".parse().unwrap());
-    let editing = tokio::spawn(async move { editor.update(node, &edit).await });
+    let editing = tokio::spawn(async move { editor.edit(node, &edit).await });
     let waiting = "select count(*) from pg_stat_activity
                     where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0";
     wait_until(|| async { db.count(waiting).await == 1 }).await;
@@ -313,7 +311,7 @@ async fn statistics_learn_of_edited_forgotten_and_restored_texts() {
         (db.count("select node_count from htm.namespace_statistics").await, lexemes)
     };
     assert_eq!(refreshed().await, (2, vec!["harbour".into(), "zeppelin".into()]));
-    htm.update(node, &Edit::new().content("balloon")).await.unwrap();
+    htm.edit(node, &Edit::new().content("balloon")).await.unwrap();
     assert_eq!(refreshed().await, (2, vec!["balloon".into(), "harbour".into()]));
     htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     assert_eq!(refreshed().await, (1, vec!["harbour".into()]));
@@ -329,7 +327,7 @@ async fn completions_of_former_texts_go_when_the_new_text_is_done() {
     for text in ["second text", "third text"] {
         drain(&db, Stage::Embed).await;
         drain(&db, Stage::Tag).await;
-        htm.update(node, &Edit::new().content(text)).await.unwrap();
+        htm.edit(node, &Edit::new().content(text)).await.unwrap();
     }
     let revisions = async || -> Vec<(String, i32)> {
         sqlx::query_as("select stage, revision from htm.completions order by 1, 2")
@@ -351,11 +349,11 @@ async fn metadata_that_grows_edit_by_edit_has_the_limit_of_a_memory() {
         let metadata = [(name.to_owned(), json!("x".repeat(30_000)))];
         Edit { metadata: metadata.into_iter().collect(), ..Edit::new() }
     };
-    let error = htm.update(node, &part("b")).await.unwrap_err();
+    let error = htm.edit(node, &part("b")).await.unwrap_err();
     assert_eq!(error.code(), "field_too_long");
     assert!(htm.get(node).await.unwrap().metadata.get("b").is_none());
     // In the place of what was there it fits.
-    htm.update(node, &part("a")).await.unwrap();
+    htm.edit(node, &part("a")).await.unwrap();
 }
 
 #[tokio::test]
@@ -364,9 +362,9 @@ async fn former_texts_stay_with_their_authors_and_times_until_the_purge() {
     let htm = db.htm();
     let node = htm.remember(Memory::new("first").robot("ada")).await.unwrap().node;
     let ada = || Caller::Robot("ada".into());
-    htm.update(node, &Edit::new().content("second").caller(Caller::AnyRobot)).await.unwrap();
-    htm.update(node, &Edit::new().importance(5.0).caller(ada())).await.unwrap();
-    htm.update(node, &Edit::new().content("third").caller(ada())).await.unwrap();
+    htm.edit(node, &Edit::new().content("second").caller(Caller::AnyRobot)).await.unwrap();
+    htm.edit(node, &Edit::new().importance(5.0).caller(ada())).await.unwrap();
+    htm.edit(node, &Edit::new().content("third").caller(ada())).await.unwrap();
     let texts = htm.revisions(node).await.unwrap();
     let own = htm.settings().robot.as_str();
     let told: Vec<_> =

@@ -70,7 +70,7 @@ async fn robots_of_one_name_in_two_namespaces_are_two() {
     let htm = db.htm();
     let node = remember(&htm, Memory::new("of alpha").namespace("alpha")).await;
     let refused = [
-        htm.update(node, &Edit::new().content("of beta")).await.unwrap_err(),
+        htm.edit(node, &Edit::new().content("of beta")).await.unwrap_err(),
         htm.forget(node, &Caller::Handle, Confirmed).await.unwrap_err(),
         htm.forget(node, &Caller::Robot("htm".into()), Confirmed).await.unwrap_err(),
     ];
@@ -90,7 +90,7 @@ async fn robots_of_one_name_in_two_namespaces_are_two() {
     htm.forget(node, &alpha, Confirmed).await.unwrap();
     assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap_err().code(), "not_owner");
     htm.restore(node, &alpha).await.unwrap();
-    htm.update(node, &Edit::new().content("of alpha, again").caller(alpha)).await.unwrap();
+    htm.edit(node, &Edit::new().content("of alpha, again").caller(alpha)).await.unwrap();
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn of_many_who_forget_restore_and_edit_at_once_each_is_told_what_it_met() 
             match n % 3 {
                 0 => htm.forget(node, &Caller::Handle, Confirmed).await.map(drop),
                 1 => htm.restore(node, &Caller::Handle).await.map(drop),
-                _ => htm.update(node, &Edit::new().content(format!("edited by {n}"))).await.map(drop),
+                _ => htm.edit(node, &Edit::new().content(format!("edited by {n}"))).await.map(drop),
             }
         })
     });
@@ -186,7 +186,7 @@ async fn from_the_commit_on_nothing_finds_it() {
     for reader in readers {
         reader.await.unwrap();
     }
-    assert_eq!(htm.retrieve(None, "k").await.unwrap(), None);
+    assert_eq!(htm.get_by_key(None, "k").await.unwrap(), None);
     for error in [htm.get(node).await.unwrap_err(), htm.status(node).await.unwrap_err()] {
         assert_eq!(error.code(), "node_not_found");
     }
@@ -241,7 +241,7 @@ async fn what_is_restored_is_as_it_was() {
     assert!(error.to_string().contains(&format!("by node {taker}")), "{error}");
     assert_eq!(htm.get(node).await.unwrap_err().code(), "node_not_found");
     // Which is mended by giving the taker another one.
-    htm.update(taker, &Edit::new().key("other")).await.unwrap();
+    htm.edit(taker, &Edit::new().key("other")).await.unwrap();
     htm.restore(node, &Caller::Handle).await.unwrap();
 }
 
@@ -343,7 +343,7 @@ async fn a_plan_shows_what_would_be_forgotten_and_that_is_forgotten() {
     assert_eq!(htm.get(found[0]).await.unwrap().id, found[0], "all or nothing");
 
     // What is not as it was shown is left, and what has come since is not in it.
-    htm.update(found[1], &Edit::new().content("harmless by now")).await.unwrap();
+    htm.edit(found[1], &Edit::new().content("harmless by now")).await.unwrap();
     forget(&htm, found[2]).await;
     let since = remember(&htm, Memory::new("a new password: 100%_sure\\")).await;
     let receipt = htm.forget_planned(&plan, &Caller::Handle, Confirmed).await.unwrap();
@@ -412,7 +412,7 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
 
     let node = remember(&htm, Memory::new("postgres postgres index").tag("by:hand".parse().unwrap())).await;
     remember(&htm, Memory::new("postgres postgres index").robot("ada")).await;
-    htm.update(node, &Edit::new().content("postgres index")).await.unwrap();
+    htm.edit(node, &Edit::new().content("postgres index")).await.unwrap();
     for stage in Stage::ALL {
         drain(&db, stage).await;
     }

@@ -189,7 +189,7 @@ impl World {
             Step::Edit(choice) => {
                 let Some(node) = pick(self.model.live(), *choice) else { return };
                 let text = format!("edited, {}", ulid::Ulid::new());
-                let edited = self.htm.update(node, &Edit::new().content(text)).await.unwrap();
+                let edited = self.htm.edit(node, &Edit::new().content(text)).await.unwrap();
                 for job in self.model.jobs.values_mut().filter(|job| job.node == node) {
                     if matches!(job.state, State::Pending | State::Dead) {
                         job.state = State::Done;

@@ -213,7 +213,7 @@ async fn an_edit_and_a_forget_during_embedding_win() {
     let forgotten = htm.remember(Memory::new("a secret")).await.unwrap().node;
     let model = register(&db).await;
     let (lease, claimed) = claim_as(&db, "worker").await;
-    htm.update(edited, &Edit::new().content("second text")).await.unwrap();
+    htm.edit(edited, &Edit::new().content("second text")).await.unwrap();
     htm.forget(forgotten, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     let results: Vec<Embedded> =
         claimed.iter().zip([edited, forgotten]).map(|(job, node)| embedded(job, node)).collect();

@@ -41,7 +41,7 @@ async fn a_node_commits_with_its_tags_and_two_jobs() {
     assert_eq!(node.metadata["ticket"], 7);
     assert_eq!(node.created_at.to_rfc3339(), "2026-03-01T12:00:00+00:00");
     assert!(node.token_count > 5);
-    assert_eq!(htm.retrieve(Some("atlas"), "decision-1").await.unwrap(), Some(node));
+    assert_eq!(htm.get_by_key(Some("atlas"), "decision-1").await.unwrap(), Some(node));
 
     let status = htm.status(receipt.node).await.unwrap();
     for stage in Stage::ALL {

@@ -17,6 +17,8 @@ mod dry_run;
 mod limits;
 #[path = "tags/look.rs"]
 mod look;
+#[path = "tags/read.rs"]
+mod read;
 #[path = "tags/replay.rs"]
 mod replay;
 #[path = "tags/revert.rs"]

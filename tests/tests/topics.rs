@@ -61,7 +61,7 @@ async fn a_former_name_means_the_tag_for_who_writes_and_who_asks() {
         assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
     }
     let edit = htm_core::Edit::default().untag(tag("db"));
-    htm.update(node, &edit).await.unwrap();
+    htm.edit(node, &edit).await.unwrap();
     assert_eq!(htm.get(node).await.unwrap().tags, [tag("database:sqlite")]);
 }
 

@@ -69,7 +69,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ),
         ("in a transaction", htm.remember_in_tx(&mut tx, in_secret.clone()).await.unwrap_err()),
         ("as a robot", robot.remember(in_secret).await.unwrap_err()),
-        ("retrieve", htm.retrieve(elsewhere, "k").await.unwrap_err()),
+        ("get_by_key", htm.get_by_key(elsewhere, "k").await.unwrap_err()),
         ("recall", htm.recall(&words("secret")).await.unwrap_err()),
         ("recall of several", htm.recall(&words("home").namespace("secret")).await.unwrap_err()),
         ("recall as a robot", robot.recall(&words("secret")).await.unwrap_err()),
@@ -126,8 +126,8 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ("keepers", htm.keepers(secret).await.unwrap_err()),
         ("neighbours", htm.neighbours(secret, 1, 1).await.unwrap_err()),
         (
-            "update",
-            htm.update(secret, &Edit { importance: Some(9.0), caller: caller.clone(), ..Edit::default() })
+            "edit",
+            htm.edit(secret, &Edit { importance: Some(9.0), caller: caller.clone(), ..Edit::default() })
                 .await
                 .unwrap_err(),
         ),

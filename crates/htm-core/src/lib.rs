@@ -57,7 +57,7 @@ pub use model::stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,
     Totals, WorkingMemoryUse,
 };
-pub use model::status::{NodeStatus, StageState, StageStatus};
+pub use model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 pub use model::tags::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,

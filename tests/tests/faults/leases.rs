@@ -93,7 +93,7 @@ async fn promise_14_an_edit_and_a_forget_during_embedding_win() {
     let _worker = sandbox.start("embed-worker", &["--concurrency", "1"]);
     wait_until(|| async { provider.calls().len() == 1 }).await;
     writer(&db.pool).forget(nodes[0], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
-    writer(&db.pool).update(nodes[1], &Edit::new().content("second words")).await.unwrap();
+    writer(&db.pool).edit(nodes[1], &Edit::new().content("second words")).await.unwrap();
     until_done(&db.pool, Stage::Embed).await;
     let revisions: Vec<(i64, i32)> =
         sqlx::query_as("select node_id, revision from htm.embeddings_1 order by 1")

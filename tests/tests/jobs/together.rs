@@ -78,7 +78,7 @@ async fn a_job_of_a_former_text_in_a_batch_with_that_of_the_new_one_is_not_sent(
     let node = htm.remember(Memory::new("first")).await.unwrap().node;
     let model = register(&db).await;
     claim_as(&db, "slow").await;
-    htm.update(node, &Edit::new().content("second")).await.unwrap();
+    htm.edit(node, &Edit::new().content("second")).await.unwrap();
     // The one of the first text is given back; both are due.
     let back =
         "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null where status = 'Running'";

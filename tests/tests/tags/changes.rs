@@ -22,7 +22,7 @@ async fn a_rename_takes_what_stands_below_along_and_the_old_name_means_the_new()
         ["database:other llm", "database:postgresql manual"],
         "what is assigned by hand stays so"
     );
-    htm.update(later, &Edit::new().tag("db:edited".parse().unwrap())).await.unwrap();
+    htm.edit(later, &Edit::new().tag("db:edited".parse().unwrap())).await.unwrap();
     assert!(tags_of(&db, later).await.contains(&"database:edited manual".into()));
     assert!(names(&db).await.iter().all(|name| !name.starts_with("db:")));
     // What is renamed back keeps the other name.
@@ -296,7 +296,7 @@ async fn a_name_leads_to_the_tag_by_whatever_it_was_called_since_in_its_own_name
     assert!(htm.recall(&query).await.unwrap().hits.is_empty());
     let everything = htm_core::TimelineQuery::everything().tag(filter);
     assert!(htm.conversation_timeline(&everything).await.unwrap().entries.is_empty());
-    htm.update(node, &Edit::new().untag("a:x:k:l:m".parse().unwrap())).await.unwrap();
+    htm.edit(node, &Edit::new().untag("a:x:k:l:m".parse().unwrap())).await.unwrap();
     assert_eq!(tags_of(&db, node).await.len(), 1);
     // A handle may allow fewer levels.
     let rules = htm_core::TagRules { max_depth: 2, ..htm_core::TagRules::default() };

@@ -39,7 +39,7 @@ async fn a_dry_run_says_what_the_change_then_does() {
         assert_eq!(said, told(done), "step {step}");
         // One of the tags that it made is used, and stays.
         if step == 5 {
-            htm.update(two[0], &htm_core::Edit::new().tag("new:tag".parse().unwrap())).await.unwrap();
+            htm.edit(two[0], &htm_core::Edit::new().tag("new:tag".parse().unwrap())).await.unwrap();
         }
         let said = would.revert(number).await.unwrap();
         let back = ontology.revert(number).await.unwrap();

@@ -25,7 +25,7 @@ async fn a_memory_brings_no_more_tags_than_it_may_those_above_them_counted() {
     let node = htm.remember(with(&["a:b:c", "a:b:d", "a:b"])).await.unwrap().node;
     assert_eq!(tags_of(&db, node).await.len(), 3);
     let edit = Edit::new().tag("p:q:r".parse().unwrap()).tag("s:t:u".parse().unwrap());
-    assert_eq!(htm.update(node, &edit).await.unwrap_err().code(), "too_many_tags");
+    assert_eq!(htm.edit(node, &edit).await.unwrap_err().code(), "too_many_tags");
     assert_eq!(names(&db).await, ["a", "a:b", "a:b:c", "a:b:d"], "what was refused left nothing");
     // As it is set where nobody sets it.
     let many: Vec<String> = (0..1_000).map(|n| format!("id-{n}:a:b:c:d")).collect();

@@ -67,8 +67,8 @@ async fn what_came_since_stays() {
     let new = remember(&htm, 1, "new", &["db:index:gin"]).await[0];
     let (manual, again) = (NodeId(1), NodeId(2));
     let edit = htm_core::Edit::new().tag("database".parse().unwrap());
-    htm.update(manual, &edit).await.unwrap();
-    htm.update(again, &htm_core::Edit::new().content("another text")).await.unwrap();
+    htm.edit(manual, &edit).await.unwrap();
+    htm.edit(again, &htm_core::Edit::new().content("another text")).await.unwrap();
     Says::llm("v8").of(&db, "w", |_| vec![("database:fresh".into(), 0.5)]).await;
     assert_eq!(tags_of(&db, again).await, ["database:fresh llm", "database:index manual"]);
     let back = revert(&htm, merged).await;

@@ -52,13 +52,13 @@ async fn what_fits_none_of_the_new_tags_keeps_the_old_one_and_is_counted() {
     assert!(former.split["work"].has(&"task:small".parse().unwrap()));
     // Tagged once more it stays so; of another text it is gone.
     let third = *nodes.iter().find(|node| node.0 % 3 == 0).unwrap();
-    htm.update(third, &htm_core::Edit::new().importance(7.0)).await.unwrap();
+    htm.edit(third, &htm_core::Edit::new().importance(7.0)).await.unwrap();
     let again = htm_core::BackfillRequest { forced: true, ..htm_core::BackfillRequest::new(Stage::Tag) };
     let mut backfill = htm.start_backfill(&again).await.unwrap();
     while backfill.step().await.unwrap() != htm_core::BackfillStep::Finished {}
     assert_eq!(Says::llm("1").of(&db, "w", |_| vec![]).await, 9);
     assert_eq!(tags_of(&db, third).await, ["work llm"]);
-    htm.update(third, &htm_core::Edit::new().content("another text")).await.unwrap();
+    htm.edit(third, &htm_core::Edit::new().content("another text")).await.unwrap();
     assert_eq!(Says::llm("1").of(&db, "w", |_| vec![]).await, 1);
     assert!(tags_of(&db, third).await.is_empty());
 }

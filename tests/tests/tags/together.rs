@@ -52,7 +52,7 @@ async fn workers_that_tag_while_tags_are_merged_lose_nothing() {
     tasks.spawn(async move {
         for node in edited.iter().step_by(7) {
             let edit = htm_core::Edit::new().tag("a:x".parse().unwrap()).untag("c".parse().unwrap());
-            editor.update(*node, &edit).await.unwrap();
+            editor.edit(*node, &edit).await.unwrap();
         }
     });
     let changer = htm.clone();

@@ -48,7 +48,7 @@ async fn a_plural_means_the_singular_that_is_in_use_for_who_tags_and_for_who_ask
     let timeline = TimelineQuery::everything().tag(filter());
     assert_eq!(htm.conversation_timeline(&timeline).await.unwrap().entries.len(), 3);
     assert!(ontology.unmatched(&[filter()]).await.unwrap().is_empty());
-    htm.update(also, &Edit::new().untag("zorks:gizmos".parse().unwrap())).await.unwrap();
+    htm.edit(also, &Edit::new().untag("zorks:gizmos".parse().unwrap())).await.unwrap();
     assert_eq!(tags_of(&db, also).await, ["zork:gizmo:new manual"]);
     merge(&htm, &["zorks:gizmos"], "zork").await;
     // Who means the plural says so once.

@@ -143,6 +143,8 @@ fn words(text: &str) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     fn in_use(paths: &[&str]) -> InUse {
@@ -155,6 +157,22 @@ mod tests {
         assert_eq!(kept(10, quick), Duration::from_millis(3));
         assert_eq!(kept(4_000, quick), Duration::from_millis(1_200));
         assert_eq!(kept(4_000, slow), Duration::from_secs(18));
+    }
+
+    #[tokio::test]
+    async fn a_slow_reading_is_not_repeated_for_each_call() {
+        let reads = AtomicUsize::new(0);
+        let readings = Readings::new();
+        let read = async || {
+            reads.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(QUICK * 5).await;
+            Ok(vec![KnownTag::from("a:b".parse::<TagPath>().unwrap())])
+        };
+        for _ in 0..3 {
+            assert_eq!(readings.of("default", read(), |tags| tags).await.unwrap().value.len(), 1);
+        }
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        assert_eq!(readings.of("other", async { Ok(Vec::new()) }, |tags| tags).await.unwrap().value, []);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
     let session = Session::open(config).await?;
     let htm = session.htm();
     let result = match id {
-        Some(id) => htm.update(id, &edit).await.map(Some),
+        Some(id) => htm.edit(id, &edit).await.map(Some),
         None => update_by_key(&htm, namespace.as_deref(), key.as_deref().unwrap_or_default(), &edit).await,
     };
     session.close().await;
@@ -52,8 +52,8 @@ async fn update_by_key(
     key: &str,
     edit: &Edit,
 ) -> htm_core::Result<Option<Edited>> {
-    match htm.retrieve(namespace, key).await? {
-        Some(node) => htm.update(node.id, edit).await.map(Some),
+    match htm.get_by_key(namespace, key).await? {
+        Some(node) => htm.edit(node.id, edit).await.map(Some),
         None => Ok(None),
     }
 }

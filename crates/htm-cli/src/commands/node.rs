@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Keepers, KeptBy, Node, NodeStatus, Revision, StageState, StageStatus};
+use htm_core::{Htm, Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -17,7 +17,7 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
     let found = with_htm(config, async |htm| {
         let node = match (args.node, &args.key) {
             (Some(node), _) => Some(htm.get(node).await?),
-            (None, Some(key)) => htm.retrieve(args.namespace.as_deref(), key).await?,
+            (None, Some(key)) => htm.get_by_key(args.namespace.as_deref(), key).await?,
             (None, None) => None,
         };
         let Some(node) = node else { return Ok(None) };
@@ -163,7 +163,7 @@ fn progress(state: &StageState) -> String {
             last_error.as_deref().unwrap_or("unknown"),
             time(due_at)
         ),
-        StageState::Parked { why, until, .. } if why == "budget" => format!(
+        StageState::Parked { why: ParkedFor::Budget, until, .. } => format!(
             "its namespace's budget is spent; again at {}, or when the budget is raised (`htm providers budget`)",
             time(until)
         ),

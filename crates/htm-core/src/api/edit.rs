@@ -149,7 +149,7 @@ impl Htm {
     /// What [`Edit::validate`] says, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`, `content_taken`
     /// (it would duplicate another node), `namespace_full` (no room for a new tag), or a database error. Nothing has
     /// changed then.
-    pub async fn update(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
+    pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;

@@ -29,7 +29,7 @@ impl Htm {
     ///
     /// # Errors
     /// `namespace_invalid`, or a database error.
-    pub async fn retrieve(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
+    pub async fn get_by_key(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
         let namespace = self.namespace_or_own(namespace)?;
         match nodes::id_by_key(self.pool(), namespace, key).await? {
             Some(id) => self.get(id).await.map(Some),

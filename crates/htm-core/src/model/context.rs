@@ -5,7 +5,6 @@ mod joined;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::fmt;
 
 use chrono::{DateTime, Utc};
 
@@ -154,28 +153,21 @@ pub struct LeftOut {
 }
 
 /// Why a node is not in a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
     /// Alone, with its header, it exceeds the whole budget.
+    #[strum(to_string = "larger than the whole budget")]
     Oversized,
     /// Earlier nodes left too little room.
+    #[strum(to_string = "no room was left")]
     NoRoom,
     /// It was forgotten and is removed from the working memory.
+    #[strum(to_string = "it was forgotten")]
     Forgotten,
     /// It was evicted because another node's text grew.
+    #[strum(to_string = "it left the working memory")]
     Evicted,
-}
-
-impl fmt::Display for LeftOutReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Oversized => "larger than the whole budget",
-            Self::NoRoom => "no room was left",
-            Self::Forgotten => "it was forgotten",
-            Self::Evicted => "it left the working memory",
-        })
-    }
 }
 
 /// Joins nodes into one text, in the strategy's order. A node that does not fit is skipped. The entries' tokens must

@@ -98,14 +98,6 @@ fn no_state(text: &str) -> String {
     format!("`{text}` is not a state; use one of: due, waiting, parked, running, done, dead")
 }
 
-impl TryFrom<String> for JobState {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
 /// A job's payload, as JSON in `apalis.jobs.job`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Payload {

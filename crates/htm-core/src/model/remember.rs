@@ -20,7 +20,7 @@ pub enum Outcome {
     /// A node with this key and content exists; nothing was written.
     Existing,
     /// A node with this content exists ([`Deduplicate`]). It is counted as remembered again and gets the new tags.
-    /// Nothing else of this memory is kept; use [`Htm::update`](crate::Htm::update) to change the node.
+    /// Nothing else of this memory is kept; use [`Htm::edit`](crate::Htm::edit) to change the node.
     Repeated,
 }
 

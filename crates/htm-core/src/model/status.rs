@@ -39,9 +39,21 @@ pub struct StageStatus {
     pub state: StageState,
 }
 
+/// Why a job is parked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum ParkedFor {
+    /// Its namespace has spent the day's budget.
+    Budget,
+    /// It was deferred for too long.
+    Age,
+}
+
 /// The state of a stage.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, strum::IntoStaticStr)]
 #[serde(tag = "state", rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum StageState {
     /// Its job waits.
     Pending {
@@ -56,8 +68,8 @@ pub enum StageState {
     },
     /// Its job is parked.
     Parked {
-        /// `budget`: its namespace has spent the day's; `age`: it was deferred for too long.
-        why: String,
+        /// Why.
+        why: ParkedFor,
         /// When it is due by itself; far away for `age`.
         until: Option<DateTime<Utc>>,
         /// The error of the last attempt.
@@ -99,13 +111,6 @@ pub enum StageState {
 impl StageState {
     /// In one word.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Pending { .. } => "pending",
-            Self::Parked { .. } => "parked",
-            Self::Running { .. } => "running",
-            Self::Done { .. } => "done",
-            Self::Dead { .. } => "dead",
-            Self::Stranded => "stranded",
-        }
+        self.into()
     }
 }

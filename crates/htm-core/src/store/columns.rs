@@ -12,7 +12,7 @@ use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 
 use crate::model::forget::{ForgottenNode, Match};
 use crate::model::id::{GroupId, NodeId, RobotId};
-use crate::model::jobs::Stage;
+use crate::model::jobs::{JobState, Stage};
 use crate::model::keepers::KeptBy;
 use crate::model::nodes::Revision;
 use crate::model::ontology::{
@@ -20,6 +20,7 @@ use crate::model::ontology::{
 };
 use crate::model::providers::{BreakerState, HoldReason};
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
+use crate::model::status::ParkedFor;
 use crate::model::tags::{TagOrigin, TagPath};
 
 /// An id stands in a `bigint`.
@@ -146,6 +147,8 @@ macro_rules! word {
 word!(BreakerState);
 word!(ChangeKind);
 word!(HoldReason);
+word!(JobState);
+word!(ParkedFor);
 word!(Stage);
 word!(TagOrigin);
 

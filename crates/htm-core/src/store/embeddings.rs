@@ -52,8 +52,9 @@ impl RegisteredModel {
 }
 
 /// What a model is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ModelState {
     /// Every write goes to it, and recall does not ask it: it is not complete yet.
     Building,
@@ -63,17 +64,6 @@ pub enum ModelState {
     Standby,
     /// Nothing is written to it any more.
     Retired,
-}
-
-impl std::fmt::Display for ModelState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            ModelState::Building => "building",
-            ModelState::Active => "active",
-            ModelState::Standby => "standby",
-            ModelState::Retired => "retired",
-        })
-    }
 }
 
 /// Registers a model and makes its store, or finds it; the first ever registered becomes the active one, another one
@@ -114,13 +104,10 @@ pub(crate) async fn models_on(db: impl Into<Db<'_>>) -> Result<Vec<RegisteredMod
             dimensions: row.dimensions as usize,
             label: row.label,
             queue: row.queue,
-            state: match row.state.as_str() {
-                "building" => ModelState::Building,
-                "active" => ModelState::Active,
-                "standby" => ModelState::Standby,
-                "retired" => ModelState::Retired,
-                other => return Err(Error::corrupt(format!("a model in state `{other}`"))),
-            },
+            state: row
+                .state
+                .parse()
+                .map_err(|_| Error::corrupt(format!("a model in state `{}`", row.state)))?,
         })
     };
     rows.into_iter().map(model).collect()

@@ -8,6 +8,7 @@ use super::named::Named;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::{JobState, Payload, not_found};
+use crate::model::status::ParkedFor;
 
 /// Which jobs: those that pass every filter that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +42,6 @@ pub struct Job {
     /// Its queue.
     pub queue: String,
     /// What it is.
-    #[sqlx(try_from = "String")]
     pub state: JobState,
     /// The namespace of its node.
     pub namespace: Option<String>,
@@ -69,8 +69,8 @@ pub struct Job {
     pub priority: i32,
     /// What keeps a second one like it out: node/revision/generation/model.
     pub key: Option<String>,
-    /// Why it is parked: `budget` or `age`.
-    pub parked: Option<String>,
+    /// Why it is parked.
+    pub parked: Option<ParkedFor>,
     /// Since when it is being put off without charge.
     pub deferred_since: Option<DateTime<Utc>>,
     /// What it carries, as it is stored. JSON shows it decoded, or escaped where it cannot be.

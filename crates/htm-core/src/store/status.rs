@@ -8,7 +8,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::nodes::not_found;
-use crate::model::status::{NodeStatus, StageState, StageStatus};
+use crate::model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]
 struct Row {
@@ -24,7 +24,7 @@ struct Row {
     run_at: Option<DateTime<Utc>>,
     lock_by: Option<String>,
     last_error: Option<String>,
-    parked: Option<String>,
+    parked: Option<ParkedFor>,
     updated_at: DateTime<Utc>,
     stale: Option<i32>,
 }
@@ -52,23 +52,23 @@ fn state(row: Row) -> StageState {
         };
     }
     let attempts = row.attempts.unwrap_or(0);
-    match row.job_status.as_deref() {
-        Some("Running") => StageState::Running { attempt: attempts, worker: row.lock_by.unwrap_or_default() },
-        Some("Pending") if row.parked.is_some() => StageState::Parked {
-            why: row.parked.unwrap_or_default(),
-            until: row.run_at,
-            last_error: row.last_error,
-        },
-        Some("Pending") => StageState::Pending {
+    match (row.job_status.as_deref(), row.parked) {
+        (Some("Running"), _) => {
+            StageState::Running { attempt: attempts, worker: row.lock_by.unwrap_or_default() }
+        }
+        (Some("Pending"), Some(why)) => {
+            StageState::Parked { why, until: row.run_at, last_error: row.last_error }
+        }
+        (Some("Pending"), None) => StageState::Pending {
             attempts,
             max_attempts: row.max_attempts.unwrap_or(0),
             due_at: row.run_at,
             last_error: row.last_error,
         },
-        Some(_) => StageState::Dead {
+        (Some(_), _) => StageState::Dead {
             attempts,
             error: row.last_error.unwrap_or_else(|| "no reason recorded".into()),
         },
-        None => StageState::Stranded,
+        (None, _) => StageState::Stranded,
     }
 }

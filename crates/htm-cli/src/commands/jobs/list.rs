@@ -1,6 +1,7 @@
 //! `htm jobs list` and `show`.
 
 use chrono::{DateTime, Utc};
+use htm_core::ParkedFor;
 use htm_core::job::JobState;
 use htm_core::jobs::{Job, JobFilter, Jobs};
 
@@ -58,7 +59,7 @@ fn when(job: &Job) -> String {
     match job.state {
         JobState::Due => ago(job.due_at),
         JobState::Waiting => format!("in {}", rough((job.due_at - job.read_at).num_milliseconds())),
-        JobState::Parked => job.parked.as_deref().map(|why| format!("by {why}")).unwrap_or_default(),
+        JobState::Parked => job.parked.map(|why| format!("by {why}")).unwrap_or_default(),
         JobState::Running => job.held_since.map(ago).unwrap_or_default(),
         JobState::Done | JobState::Dead => job.ended_at.map(ago).unwrap_or_default(),
     }
@@ -67,18 +68,17 @@ fn when(job: &Job) -> String {
 fn whole(job: &Job) -> String {
     let time = |at: Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339()).unwrap_or_default();
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    let parked = job.parked.as_deref().map(|why| match why {
-        "budget" => {
-            "budget: its namespace has spent what it may a day; `htm providers budget` raises that".into()
+    let parked = job.parked.map(|why| match why {
+        ParkedFor::Budget => {
+            "budget: its namespace has spent what it may a day; `htm providers budget` raises that"
         }
-        "age" => "age: it was put off for too long; `htm jobs retry` when the cause is mended".into(),
-        why => why.to_owned(),
+        ParkedFor::Age => "age: it was put off for too long; `htm jobs retry` when the cause is mended",
     });
     let mut rows = vec![
         ("job", job.id.clone()),
         ("queue", job.queue.clone()),
         ("state", job.state.to_string()),
-        ("parked", parked.unwrap_or_default()),
+        ("parked", parked.unwrap_or_default().to_owned()),
         ("node", job.node.map(|node| node.to_string()).unwrap_or_default()),
         ("revision", job.revision.map(|revision| revision.to_string()).unwrap_or_default()),
         ("namespace", text(&job.namespace)),

@@ -61,24 +61,12 @@ impl Candidates {
         self.order.iter().copied().chain(beside).collect()
     }
 
-    /// Of these, those whose similarity is not known yet.
-    pub(super) fn without_similarity(&self, nodes: &[NodeId]) -> Vec<NodeId> {
-        let is_known =
-            |node: &NodeId| self.members.get(node).is_some_and(|member| member.similarity.is_some());
-        nodes.iter().filter(|node| !is_known(node)).copied().collect()
-    }
-
-    pub(super) fn are_similar(&mut self, similarities: Vec<(NodeId, f64)>) {
-        for (node, similarity) in similarities {
-            self.beside(node).similarity = Some(similarity);
-        }
-    }
-
     /// What their texts have of the query.
     pub(super) fn have(&mut self, features: Vec<Features>, sought: Vec<(NodeId, usize, f64)>, named: &Named) {
-        for Features { node, terms, speaker, created_at } in features {
+        for Features { node, terms, speaker, created_at, similarity } in features {
             let member = self.beside(node);
             member.terms = terms;
+            member.similarity = member.similarity.or(similarity);
             member.is_of_speaker = speaker.is_some_and(|speaker| named.has_speaker(&speaker));
             member.is_of_month = named.months.iter().any(|month| month.is_spoken_of(created_at));
         }

@@ -105,15 +105,10 @@ impl Search<'_> {
         // Vectors alone have told all that there is to know.
         if self.by_text || !boosted.is_empty() {
             let nodes = candidates.with(links.iter().map(|link| link.other));
-            if let Some(vectors) = &vectors {
-                let unknown = candidates.without_similarity(&nodes);
-                candidates.are_similar(reader.similarities(&unknown, vectors).await?);
-            }
-            if self.by_text {
-                let features = reader.features(&nodes, &TermCounter::new(&text.asked)).await?;
-                let sought = text.sought(&mut reader, &nodes).await?;
-                candidates.have(features, sought, &text.named);
-            }
+            let counter = TermCounter::new(&text.asked);
+            let features = reader.features(&nodes, &counter, vectors.as_ref()).await?;
+            let sought = text.sought(&mut reader, &nodes).await?;
+            candidates.have(features, sought, &text.named);
         }
         let members = candidates.into_members();
         let mut ranked = rank::rank(&text.asked, &ranking, members, &links);

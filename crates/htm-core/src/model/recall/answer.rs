@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -229,8 +228,9 @@ pub struct Scores {
 }
 
 /// What found a hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum MatchedBy {
     /// Its embedding is near the query's.
     Vector,
@@ -244,19 +244,6 @@ pub enum MatchedBy {
     Tag,
     /// A neighbouring turn that vectors or words found.
     Neighbour,
-}
-
-impl fmt::Display for MatchedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            MatchedBy::Vector => "vector",
-            MatchedBy::Text => "text",
-            MatchedBy::Both => "both",
-            MatchedBy::Time => "time",
-            MatchedBy::Tag => "tag",
-            MatchedBy::Neighbour => "neighbour",
-        })
-    }
 }
 
 /// The tags of hits, those of most hits first.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::Row;
 
-use super::reader::{Reader, Vectors, ids};
+use super::reader::{Reader, Vectors, ids, store};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector};
@@ -18,6 +18,8 @@ pub(crate) struct Features {
     /// In small letters.
     pub(crate) speaker: Option<String>,
     pub(crate) created_at: DateTime<Utc>,
+    /// The cosine; none without an embedding or a query's vector.
+    pub(crate) similarity: Option<f64>,
 }
 
 impl Reader {
@@ -32,7 +34,8 @@ impl Reader {
         let passes = match is_filtered {
             false => String::new(),
             true => format!(
-                " where l.other = any (:nodes) or exists (select from htm.nodes m where m.id = l.other and {})",
+                " left join lateral (select true as is_found from htm.nodes m where m.id = l.other and {} limit 1) passes on true
+                 where l.other = any (:nodes) or passes.is_found",
                 conditions.nodes()
             ),
         };
@@ -42,13 +45,18 @@ impl Reader {
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
 
-    /// What the texts of nodes have of a query's words. Each text is read as it comes: together they may be large.
+    /// What the texts of nodes have of a query's words, and how similar they are to it. Each text is read as it comes:
+    /// together they may be large.
     pub(crate) async fn features(
         &mut self,
         nodes: &[NodeId],
         counter: &TermCounter<'_>,
+        vectors: Option<&Vectors>,
     ) -> Result<Vec<Features>> {
-        let statement = sql!(include_str!("../sql/recall/texts.sql")).bind("nodes", ids(nodes))?;
+        let sql = include_str!("../sql/recall/texts.sql").replace("{{store}}", store(vectors));
+        let statement = Named::new(&sql)
+            .bind("nodes", ids(nodes))?
+            .bind("vector", vectors.map(|vectors| &vectors.vector))?;
         statement
             .fetch_each(&mut self.tx, |row| {
                 let text = row.try_get::<&[u8], _>("text")?;
@@ -58,20 +66,10 @@ impl Reader {
                     terms,
                     speaker: row.try_get("speaker")?,
                     created_at: row.try_get("created_at")?,
+                    similarity: row.try_get("similarity")?,
                 })
             })
             .await
-    }
-
-    /// How similar nodes are to the query; nothing of those without an embedding.
-    pub(crate) async fn similarities(
-        &mut self,
-        nodes: &[NodeId],
-        vectors: &Vectors,
-    ) -> Result<Vec<(NodeId, f64)>> {
-        let sql = include_str!("../sql/recall/similarities.sql").replace("{{store}}", &vectors.store);
-        let statement = Named::new(&sql).bind("nodes", ids(nodes))?.bind("vector", &vectors.vector)?;
-        statement.fetch_all(&mut self.tx).await
     }
 
     /// Which nodes have which exact terms and beginnings of words, and how often.

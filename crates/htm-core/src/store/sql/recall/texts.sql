@@ -1,8 +1,11 @@
--- The texts of nodes, as full text search keeps them, and what else the ranking looks at.
+-- The texts of nodes, as full text search keeps them, how similar they are to the query, and what else the ranking looks
+-- at. A node without an embedding has no similarity.
 --
--- :nodes bigint[]
+-- :nodes bigint[]   :vector halfvec or null
 --
--- Index: nodes_pk
-select m.id, lower(m.speaker) as speaker, m.created_at, tsvectorsend(m.tsv) as text
+-- Index: nodes_pk, embeddings_<id>_pk
+select m.id, lower(m.speaker) as speaker, m.created_at, tsvectorsend(m.tsv) as text,
+       1 - (e.embedding <=> :vector) as similarity
   from htm.nodes m
+  left join {{store}} e on e.node_id = m.id
  where m.id = any (:nodes)
