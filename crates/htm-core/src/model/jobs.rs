@@ -3,6 +3,8 @@
 //! A payload holds ids, never content: the worker reads the text that the node has *now*, and a job whose
 //! revision is no longer the node's writes nothing.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
 
@@ -10,20 +12,8 @@ use crate::model::id::NodeId;
 pub const PAYLOAD_VERSION: u16 = 1;
 
 /// The stages of a node after its write.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::Display,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_stage)]
 pub enum Stage {
@@ -51,20 +41,8 @@ fn no_stage(text: &str) -> String {
 }
 
 /// The state of a job, for people. The row has four states; a pending job is due, waiting or parked.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::Display,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_state)]
 pub enum JobState {
@@ -99,7 +77,7 @@ fn no_state(text: &str) -> String {
 }
 
 /// A job's payload, as JSON in `apalis.jobs.job`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payload {
     /// [`PAYLOAD_VERSION`] of the writer.
     pub v: u16,
@@ -115,7 +93,7 @@ impl Payload {
     /// # Errors
     /// [`PayloadError::Newer`] is left for a newer worker; [`PayloadError::Undecodable`] is a dead letter.
     pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
-        #[derive(serde::Deserialize)]
+        #[derive(Deserialize)]
         struct Version {
             v: u16,
         }

@@ -26,18 +26,8 @@ pub enum Outcome {
 
 /// Where the same text is the same memory. Only a [plain](crate::Memory::is_plain) memory can be a duplicate: one with
 /// a key, a time, a conversation or a speaker is an event of its own.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::VariantNames,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(serde::Serialize, serde::Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Deduplicate {

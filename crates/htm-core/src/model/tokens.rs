@@ -1,5 +1,7 @@
 //! Counting tokens as the language model will.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::error::{Error, codes};
 
 /// tiktoken's regular expressions overflow their stack, and it panics, at a run of some hundred thousand letters or
@@ -8,21 +10,15 @@ use crate::model::error::{Error, codes};
 const PIECE_BYTES: usize = 1 << 16;
 
 /// What counts the tokens of a text; stored with each node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
+    Serialize,
+    Deserialize,
     strum::Display,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", parse_err_ty = Error, parse_err_fn = no_encoding)]

@@ -359,19 +359,14 @@ pub struct Log {
 }
 
 /// What makes embeddings or tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -387,19 +382,14 @@ pub enum Provider {
 }
 
 /// What re-ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -417,19 +407,14 @@ pub enum RerankProvider {
 }
 
 /// What a re-ranking server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -447,19 +432,14 @@ pub enum RerankFormat {
 }
 
 /// What says a query in other words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -477,19 +457,14 @@ pub enum ExpansionProvider {
 }
 
 /// What becomes of words that no memory has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -501,19 +476,14 @@ pub enum Spelling {
 }
 
 /// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -527,19 +497,14 @@ pub enum LogFormat {
 }
 
 /// The least that is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
     Deserialize,
     Serialize,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

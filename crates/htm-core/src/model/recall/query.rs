@@ -1,5 +1,7 @@
 //! The query of a recall: text, strategy, filters.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::{Filter, TagFilter, validate_limit};
 use crate::model::memory::{content_empty, validate_text};
@@ -10,21 +12,15 @@ use crate::model::timeframe::TimeFilter;
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
 /// How recall searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
+    Serialize,
+    Deserialize,
     strum::Display,
     strum::EnumString,
     strum::AsRefStr,
     strum::IntoStaticStr,
-    strum::VariantNames,
+    strum::VariantNames
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_strategy)]
