@@ -90,11 +90,12 @@ impl Settings<'_> {
     fn conf(&self) -> String {
         let own = self.data.join(CONF).display().to_string().replace('\'', "''");
         let shared_memory = if small_shared_memory() { "mmap" } else { "posix" };
+        let shared_buffers = shared_buffers_mb(memory_mb());
         format!(
             "# Written by htm at each start. Put settings of your own into postgresql.auto.conf (ALTER SYSTEM).\n\
              include_if_exists = '{own}'\n\
              max_connections = 200\n\
-             shared_buffers = 256MB\n\
+             shared_buffers = {shared_buffers}MB\n\
              maintenance_work_mem = 256MB\n\
              max_wal_size = 2GB\n\
              dynamic_shared_memory_type = {shared_memory}\n\
@@ -113,6 +114,22 @@ fn ident(names: &[String]) -> String {
         format!("htm \"{name}\" postgres\nhtm \"{name}\" all\n")
     };
     format!("# Written by htm at each start.\n{}", names.iter().map(line).collect::<String>())
+}
+
+/// An eighth of the memory, 128 MB to 2 GB; 256 MB if the memory is unknown. It is used as far as the data needs it: the
+/// vectors of 100,000 memories and their index take 200 MB.
+fn shared_buffers_mb(memory_mb: Option<u64>) -> u64 {
+    memory_mb.map_or(256, |memory| (memory / 8).clamp(128, 2_048))
+}
+
+/// The memory of this machine, or of this container if that is less.
+fn memory_mb() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok()?;
+    let total = machine.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = total.trim().trim_end_matches("kB").trim().parse().ok()?;
+    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let bytes = limit.and_then(|limit| limit.trim().parse::<u64>().ok());
+    Some(bytes.map_or(kib / 1_024, |bytes| (bytes >> 20).min(kib / 1_024)))
 }
 
 /// Whether `/dev/shm` is too small for a parallel index build. A container's has 64 MB, and the build would fail with
@@ -140,6 +157,15 @@ mod tests {
         assert!(options.starts_with(" -c 'config_file=/c d/postgresql.conf' "), "{options}");
         assert!(options.contains(" -c 'listen_addresses=' "), "{options}");
         assert!(settings.conf().contains("include_if_exists = '/e''f/postgresql.conf'\n"));
+    }
+
+    #[test]
+    fn the_server_gets_an_eighth_of_the_memory() {
+        assert_eq!(
+            [None, Some(512), Some(8_192), Some(65_536)].map(shared_buffers_mb),
+            [256, 128, 1_024, 2_048]
+        );
+        assert!(!cfg!(target_os = "linux") || memory_mb().is_some_and(|memory| memory > 0));
     }
 
     #[test]
