@@ -222,13 +222,6 @@ pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links
     ranked
 }
 
-/// The best candidates of vectors and words, before what their neighbours bring: at most `most`.
-pub(crate) fn leading(asked: &Asked, ranking: &Ranking, members: Vec<Member>, most: usize) -> Vec<NodeId> {
-    let ranked = rank(asked, ranking, members, &[]);
-    let is_of_a_leg = |ranked: &&Ranked| ranked.vector_rank.is_some() || ranked.text_rank.is_some();
-    ranked.iter().filter(is_of_a_leg).map(|ranked| ranked.id).take(most).collect()
-}
-
 impl Ranking {
     fn ranked(
         &self,

@@ -10,12 +10,16 @@ use crate::store::recall::Features;
 /// What the legs brought.
 #[derive(Default)]
 pub(super) struct Candidates {
+    order: Vec<NodeId>,
     members: BTreeMap<NodeId, Member>,
 }
 
 impl Candidates {
     fn member(&mut self, node: NodeId) -> &mut Member {
-        self.members.entry(node).or_insert_with(|| Member::new(node))
+        self.members.entry(node).or_insert_with(|| {
+            self.order.push(node);
+            Member::new(node)
+        })
     }
 
     pub(super) fn by_vector(&mut self, mut leg: Vec<(NodeId, f64)>, least: Option<f64>) {
@@ -40,32 +44,44 @@ impl Candidates {
         }
     }
 
-    pub(super) fn nodes(&self) -> Vec<NodeId> {
-        self.members.keys().copied().collect()
+    /// Those that vectors or words brought.
+    pub(super) fn of_a_leg(&self) -> Vec<NodeId> {
+        let is_of_a_leg = |node: &&NodeId| {
+            let member = &self.members[*node];
+            member.vector_rank.is_some() || member.text_rank.is_some()
+        };
+        self.order.iter().filter(is_of_a_leg).copied().collect()
     }
 
-    /// Those of these nodes that are no candidates, each once.
-    pub(super) fn others(&self, nodes: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
-        let mut seen = HashSet::new();
-        nodes.filter(|node| !self.members.contains_key(node) && seen.insert(*node)).collect()
+    /// All, with these beside.
+    pub(super) fn with(&self, beside: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+        let mut seen: HashSet<NodeId> = self.order.iter().copied().collect();
+        let beside = beside.filter(|node| seen.insert(*node));
+        let beside: Vec<NodeId> = beside.collect();
+        self.order.iter().copied().chain(beside).collect()
     }
 
     /// What their texts have of the query.
     pub(super) fn have(&mut self, features: Vec<Features>, sought: Vec<(NodeId, usize, f64)>, named: &Named) {
         for Features { node, terms, speaker, created_at, similarity } in features {
-            let member = self.member(node);
+            let member = self.beside(node);
             member.terms = terms;
             member.similarity = member.similarity.or(similarity);
             member.is_of_speaker = speaker.is_some_and(|speaker| named.has_speaker(&speaker));
             member.is_of_month = named.months.iter().any(|month| month.is_spoken_of(created_at));
         }
         for (node, place, count) in sought {
-            self.member(node).sought.push((place, count));
+            self.beside(node).sought.push((place, count));
         }
     }
 
+    /// A candidate, or the turn beside one.
+    fn beside(&mut self, node: NodeId) -> &mut Member {
+        self.members.entry(node).or_insert_with(|| Member::new(node))
+    }
+
     /// What the ranking has to know of each.
-    pub(super) fn members(&self) -> Vec<Member> {
-        self.members.values().cloned().collect()
+    pub(super) fn into_members(self) -> Vec<Member> {
+        self.members.into_values().collect()
     }
 }

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::candidates::Candidates;
-use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
@@ -96,23 +95,23 @@ impl Search<'_> {
         }
 
         let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
-        let mut links = Vec::new();
+        let links = match self.has_neighbours() {
+            true => {
+                let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
+                reader.links(&conditions, &candidates.of_a_leg(), is_filtered).await?
+            }
+            false => Vec::new(),
+        };
         // Vectors alone have told all that there is to know.
         if self.by_text || !boosted.is_empty() {
-            let nodes = candidates.nodes();
-            self.look_at(&mut reader, &text, vectors.as_ref(), &mut candidates, &nodes).await?;
-            if self.has_neighbours() {
-                let most = if self.relevance.is_some() { usize::MAX } else { LEADING.max(self.query.limit) };
-                let leading = rank::leading(&text.asked, &ranking, candidates.members(), most);
-                let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
-                links = reader.links(&conditions, &leading, is_filtered).await?;
-                let beside = candidates.others(links.iter().map(|link| link.other));
-                if !beside.is_empty() {
-                    self.look_at(&mut reader, &text, vectors.as_ref(), &mut candidates, &beside).await?;
-                }
-            }
+            let nodes = candidates.with(links.iter().map(|link| link.other));
+            let counter = TermCounter::new(&text.asked);
+            let features = reader.features(&nodes, &counter, vectors.as_ref()).await?;
+            let sought = text.sought(&mut reader, &nodes).await?;
+            candidates.have(features, sought, &text.named);
         }
-        let mut ranked = rank::rank(&text.asked, &ranking, candidates.members(), &links);
+        let members = candidates.into_members();
+        let mut ranked = rank::rank(&text.asked, &ranking, members, &links);
         // What is ordered anew is chosen from the candidates of all legs.
         ranked.truncate(if self.relevance.is_some() { 3 * pool } else { self.query.limit });
 
@@ -128,21 +127,6 @@ impl Search<'_> {
     /// Whether a node has to be looked at before it is known to be in scope.
     pub(crate) fn is_narrow(&self) -> bool {
         self.query.filter.is_narrow() || self.words.has(SignKind::Phrase)
-    }
-
-    /// Reads what the ranking has to know of nodes.
-    async fn look_at(
-        &self,
-        reader: &mut Reader,
-        text: &Text<'_>,
-        vectors: Option<&Vectors>,
-        candidates: &mut Candidates,
-        nodes: &[NodeId],
-    ) -> Result<()> {
-        let features = reader.features(nodes, &TermCounter::new(&text.asked), vectors).await?;
-        let sought = text.sought(reader, nodes).await?;
-        candidates.have(features, sought, &text.named);
-        Ok(())
     }
 
     fn has_neighbours(&self) -> bool {
@@ -272,10 +256,6 @@ impl Best {
 
 /// How far the statistics may be from what there is: so many times.
 const CERTAIN: f64 = 1.1;
-
-/// The neighbours of so many candidates are looked at, at least those of as many as the query wants hits: the best without
-/// what their neighbours bring.
-const LEADING: usize = 50;
 
 fn explained(parts: &Parts) -> Explanation {
     Explanation::of(&[

@@ -73,16 +73,6 @@ fn a_turn_beside_a_good_one_gains() {
 }
 
 #[test]
-fn the_leading_candidates_are_those_of_vectors_and_words() {
-    let asked = asked(&[2.0]);
-    let by_tag = Member { vector_rank: None, text_rank: None, by_tag: true, ..member(4, 0.9, &[3.0]) };
-    let members = vec![member(1, 0.1, &[0.0]), member(2, 0.5, &[1.0]), member(3, 0.9, &[0.0]), by_tag];
-    let leading = |most| leading(&asked, &ranking(true, true), members.clone(), most);
-    assert_eq!(leading(2), [NodeId(2), NodeId(3)]);
-    assert_eq!(leading(usize::MAX), [NodeId(2), NodeId(3), NodeId(1)]);
-}
-
-#[test]
 fn what_the_query_names_adds_to_a_sum_of_both_legs() {
     let asked = asked(&[2.0]);
     let named = || {
