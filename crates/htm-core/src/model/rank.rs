@@ -44,7 +44,8 @@
 //!
 //! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
 //! of the query's words, larger pools, feedback from the first hits, a vector a sentence; neighbours weighted by their
-//! similarity to the turn; a score a class of length.
+//! similarity to the turn; a score a class of length. Only the neighbours of the 50 best candidates: a fifth of the time less,
+//! the same on the short turns, but .517 .405 for .525 .408 on long answers among short messages.
 //!
 //! Full text alone, with lengths in words, b 1 and k1 1, beside lengths in distinct lexemes, .75 and 1.2, and beside a
 //! textbook's BM25 (bm25s 0.2 with stems):
