@@ -1,5 +1,6 @@
 //! Helpers of the integration tests: a real PostgreSQL with a database for each test, and the programs as processes.
 
+mod certificate;
 mod database;
 pub mod measure;
 mod own_server;
@@ -8,6 +9,7 @@ mod proxy;
 mod server;
 mod slow_provider;
 
+pub use certificate::Certificate;
 pub use database::TestDatabase;
 pub use own_server::OwnServer;
 pub use process::{Answer, Running, Sandbox};

@@ -1,6 +1,6 @@
 //! `htm db`, and what a database that is not as it should be makes of every command.
 
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{Certificate, Proxy, Sandbox, TestDatabase};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -120,6 +120,34 @@ async fn a_server_elsewhere_that_does_not_prove_itself_is_told_nothing() {
         } else {
             assert_eq!(met, (true, 0), "{mode}");
             assert!(said.contains("turn TLS on") && said.contains("?sslmode=disable"), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_needs_a_certificate_for_its_name_from_a_trusted_authority() {
+    let db = TestDatabase::new().await;
+    const HOST: &str = "0.0.0.0"; // not known to be this machine
+    const OTHER_NAME: &str = "memories.example";
+    for (name, parameters, hint) in [
+        (HOST, "sslrootcert=", None),
+        (OTHER_NAME, "sslrootcert=", Some("certificate is for another name")),
+        (OTHER_NAME, "sslmode=verify-ca&sslrootcert=", None),
+        (HOST, "sslmode=verify-full&application_name=", Some("name the authority that signed")),
+        (OTHER_NAME, "sslmode=verify-ca&application_name=", Some("name the authority that signed")),
+        (OTHER_NAME, "sslmode=require&application_name=", None),
+    ] {
+        let certificate = Certificate::new(name);
+        let proxy = Proxy::start_tls(db.options(), &certificate).await;
+        let url = proxy.url_at(HOST, &format!("{parameters}{}", certificate.authority().display()));
+        let sandbox = Sandbox::on(&url).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "20000");
+        let answer = sandbox.htm(&["db", "status"]).await;
+        match hint {
+            None => drop(answer.succeeds()),
+            Some(hint) => {
+                let said = answer.fails(75, "database_unreachable");
+                assert!(said.contains(hint), "{name} {parameters}: {said}");
+            }
         }
     }
 }
