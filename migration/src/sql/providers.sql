@@ -99,6 +99,8 @@ begin
         -- While the provider is held, no call waits in line.
         if p.breaker <> 'closed' and p.retry_at > moment then
             granted := false; why := 'breaker'; until := p.retry_at;
+            -- The trial's own end opens or closes the breaker, mostly long before it is given up.
+            if p.breaker = 'half_open' then until := least(until, moment + interval '1 second'); end if;
         elsif p.resume_at > moment then
             granted := false; why := 'retry_after'; until := p.resume_at;
         end if;

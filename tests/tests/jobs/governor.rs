@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use htm_core::worker::claims::{Claims, Wanted};
-use htm_core::worker::governor::{self, Answer, Breaker, Call, Leave, Spent, Turn};
+use htm_core::worker::governor::{self, Answer, Breaker, Call, CallFailure, FailureKind, Leave, Spent, Turn};
 use htm_core::worker::jobs::{self, Failed, Verdict};
 use htm_core::worker::priorities::LIVE;
 use htm_core::worker::providers::{self, LimitChanges};
@@ -228,4 +228,20 @@ async fn what_is_refunded_goes_to_the_day_that_it_was_spent_from() {
     governor::refund(&db.pool, &[("default", yesterday, 20)]).await.unwrap();
     assert_eq!(used().await, 70);
     assert!(matches!(spend(50).await, Spent::TooMuch { .. }), "the new day has no more than its own");
+}
+
+#[tokio::test]
+async fn while_a_trial_is_under_way_nobody_waits_for_its_deadline() {
+    let db = TestDatabase::new().await;
+    one_at_a_time(&db).await;
+    let failure = CallFailure { reason: "refused".into(), kind: FailureKind::Permanent };
+    let Leave::Granted(grant) = ask(&db, 1, LIVE, Turn::Once).await.leave else { panic!("not granted") };
+    governor::finish(&db.pool, MODEL, grant, Some(&failure), BREAKER).await.unwrap();
+    denied(ask(&db, 1, LIVE, Turn::Once).await);
+    sqlx::query("update htm.providers set retry_at = now()").execute(&db.pool).await.unwrap();
+    let trial = ask(&db, 1, LIVE, Turn::Once).await;
+    let (_, wait) = denied(ask(&db, 1, LIVE, Turn::Once).await);
+    assert!(wait <= Duration::from_secs(1), "the trial's deadline is an hour: {wait:?}");
+    end(&db, trial).await;
+    end(&db, ask(&db, 1, LIVE, Turn::Once).await).await;
 }
