@@ -22,6 +22,9 @@ use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 use crate::worker::{Options, Report, WorkerError, run};
 
+/// See [`ServiceArgs`].
+const LONGEST_SHORT_WAIT: Duration = Duration::from_millis(500);
+
 /// The arguments of a worker process.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProcessArgs {
@@ -47,6 +50,9 @@ pub struct ServiceArgs {
     /// Set a configuration value: `--set jobs.lease_ms=60000` (may be repeated)
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE", value_parser = parse_override)]
     pub overrides: Vec<(String, String)>,
+    /// Wait at most half a second before a retry or a trial call (for tests)
+    #[arg(long, hide = true, env = "HTM_SHORT_WAITS")]
+    short_waits: bool,
 }
 
 /// Runs a worker until SIGINT or SIGTERM or, when draining, until its queue is empty. The exit code is 0 only after a
@@ -173,26 +179,24 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         Stage::Tag => (&config.tag_worker, config.tag.timeout_ms),
     };
     let jobs = &config.jobs;
+    let (mut breaker, mut backoff) = (Breaker::default(), Backoff::default());
+    if args.short_waits {
+        (breaker.open, breaker.cap) = (LONGEST_SHORT_WAIT / 2, LONGEST_SHORT_WAIT);
+        (backoff.base, backoff.cap) = (LONGEST_SHORT_WAIT / 10, LONGEST_SHORT_WAIT);
+    }
     Options {
         program: program.into(),
         batch: args.batch.unwrap_or(worker.batch),
         batch_tokens: worker.batch_tokens,
         call_deadline: Duration::from_millis(call_deadline_ms),
-        breaker: Breaker {
-            failures: jobs.breaker_failures,
-            open: Duration::from_millis(jobs.breaker_open_ms),
-            cap: Duration::from_millis(jobs.breaker_cap_ms),
-        },
+        breaker,
         concurrency: args.concurrency.unwrap_or(worker.concurrency),
         lease: jobs.lease(),
         poll: jobs.poll(),
         sweep: jobs.sweep(),
         statement_timeout: Duration::from_millis(config.database.statement_timeout_ms),
         keep_done: Duration::from_millis(jobs.keep_done_ms),
-        backoff: Backoff {
-            base: Duration::from_millis(jobs.backoff_base_ms),
-            cap: Duration::from_millis(jobs.backoff_cap_ms),
-        },
+        backoff,
         patience: Duration::from_millis(jobs.patience_ms),
         grace: Duration::from_millis(jobs.grace_ms),
         drain: args.drain,

@@ -15,6 +15,12 @@ pub struct Backoff {
     pub cap: Duration,
 }
 
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { base: Duration::from_secs(1), cap: Duration::from_secs(10 * 60) }
+    }
+}
+
 impl Backoff {
     /// The delay after attempt number `attempt` (from 1). `jitter` is random, from 0 to 1.
     pub fn delay(self, attempt: u32, jitter: f64) -> Duration {

@@ -86,10 +86,7 @@ pub(crate) fn impatient(url: &str) -> Sandbox {
     Sandbox::on(url)
         .set("HTM_JOBS__LEASE_MS", "1000")
         .set("HTM_JOBS__POLL_MS", "50")
-        .set("HTM_JOBS__BACKOFF_BASE_MS", "50")
-        .set("HTM_JOBS__BACKOFF_CAP_MS", "500")
-        .set("HTM_JOBS__BREAKER_OPEN_MS", "200")
-        .set("HTM_JOBS__BREAKER_CAP_MS", "500")
+        .set("HTM_SHORT_WAITS", "true")
 }
 
 /// The right answer.

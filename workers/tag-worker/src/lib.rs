@@ -112,14 +112,9 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
     let embedder = session.embedder().map_err(|error| {
         tracing::warn!(code = error.code(), error = %chain(&error), "no embedder: the model is shown only the top of the ontology");
     });
-    let jobs = &config.jobs;
     let governed = Governed {
         pool: session.pool().clone(),
-        breaker: Breaker {
-            failures: jobs.breaker_failures,
-            open: Duration::from_millis(jobs.breaker_open_ms),
-            cap: Duration::from_millis(jobs.breaker_cap_ms),
-        },
+        breaker: Breaker::default(),
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };
     let relevance = Relevance::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding);

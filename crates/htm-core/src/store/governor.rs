@@ -129,6 +129,12 @@ pub struct Breaker {
     pub cap: Duration,
 }
 
+impl Default for Breaker {
+    fn default() -> Self {
+        Self { failures: 5, open: Duration::from_secs(5), cap: Duration::from_secs(5 * 60) }
+    }
+}
+
 /// Asks for leave to make a call.
 ///
 /// # Errors

@@ -295,13 +295,8 @@ pub struct Jobs {
     pub max_attempts: u32,
     pub lease_ms: u64,
     pub poll_ms: u64,
-    pub backoff_base_ms: u64,
-    pub backoff_cap_ms: u64,
     pub grace_ms: u64,
     pub patience_ms: u64,
-    pub breaker_failures: u32,
-    pub breaker_open_ms: u64,
-    pub breaker_cap_ms: u64,
     pub keep_done_ms: u64,
 }
 
