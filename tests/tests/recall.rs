@@ -12,6 +12,8 @@ mod ranking;
 mod refining;
 #[path = "recall/several.rs"]
 mod several;
+#[path = "recall/small_scope.rs"]
+mod small_scope;
 #[path = "recall/words.rs"]
 mod words;
 

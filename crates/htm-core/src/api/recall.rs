@@ -1,7 +1,9 @@
 //! Recall: search by vector, by full text, or by both.
 
 mod candidates;
+mod retrieval;
 mod search;
+mod small_scope;
 mod text;
 
 use std::time::Instant;

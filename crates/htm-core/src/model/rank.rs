@@ -74,7 +74,7 @@ use std::collections::HashMap;
 
 use bm25::Bm25;
 pub(crate) use bm25::idf;
-pub(crate) use neighbours::Link;
+pub(crate) use neighbours::{Link, Turn, links};
 use query::Pair;
 pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word};
 pub(crate) use terms::{TermCounter, Terms};

@@ -3,11 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::candidates::Candidates;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
-use crate::model::rank::{self, Parts, Ranked, Ranking, TermCounter};
+use crate::model::rank::{self, Parts, Ranked, Ranking};
 use crate::model::recall::{
     Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,
     VectorSearch, score,
@@ -17,7 +16,7 @@ use crate::model::timeframe::Timeframe;
 use crate::model::words::{SignKind, Words};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
-use crate::store::recall::{HitRow, Reader, Size, Vectors};
+use crate::store::recall::{HitRow, Reader, Vectors};
 
 /// What is searched for, and where.
 #[derive(Clone, Copy)]
@@ -71,55 +70,21 @@ impl Search<'_> {
         )
         .await?;
         let boosts = filter::tags(reader.connection(), self.namespaces, &self.query.boost_tags).await?;
-        let pool = self.settings.pool.max(self.query.limit);
-
-        let mut candidates = Candidates::default();
-        if let Some(vectors) = &vectors {
-            let (search, leg) = self.vector_leg(&mut reader, vectors, &conditions, &size, pool).await?;
-            found.vector_search = (!leg.is_empty()).then_some(search);
-            found.legs.push(match (search, conditions.is_narrow()) {
-                (VectorSearch::Approximate, _) => Leg::Hnsw,
-                (VectorSearch::Exact, true) => Leg::Narrow,
-                (VectorSearch::Exact, false) => Leg::Exact,
-            });
-            candidates.by_vector(leg, self.query.min_similarity.or(self.settings.min_similarity));
-        }
-        if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
-            let search = text.search(&size, &conditions);
-            candidates.by_text(reader.text_leg(&conditions, &text.choosing, search, pool).await?);
-            found.legs.push(Leg::Text);
-        }
-        let boosted = boosts.concat();
-        if !boosted.is_empty() {
-            candidates.by_tag(reader.tagged(vectors.as_ref(), &conditions, &boosted, pool).await?);
-        }
+        let retrieved =
+            self.retrieve(&mut reader, &size, &text, &conditions, vectors.as_ref(), &boosts.concat()).await?;
+        found.vector_search = retrieved.vector_search;
+        found.legs = retrieved.legs;
 
         let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
-        let links = match self.has_neighbours() {
-            true => {
-                let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
-                reader.links(&conditions, &candidates.of_a_leg(), is_filtered).await?
-            }
-            false => Vec::new(),
-        };
-        // Vectors alone have told all that there is to know.
-        if self.by_text || !boosted.is_empty() {
-            let nodes = candidates.with(links.iter().map(|link| link.other));
-            let counter = TermCounter::new(&text.asked);
-            let features = reader.features(&nodes, &counter, vectors.as_ref()).await?;
-            let sought = text.sought(&mut reader, &nodes).await?;
-            candidates.have(features, sought, &text.named);
-        }
-        let members = candidates.into_members();
-        let mut ranked = rank::rank(&text.asked, &ranking, members, &links);
+        let mut ranked = rank::rank(&text.asked, &ranking, retrieved.members, &retrieved.links);
         // What is ordered anew is chosen from the candidates of all legs.
-        ranked.truncate(if self.relevance.is_some() { 3 * pool } else { self.query.limit });
+        ranked.truncate(if self.relevance.is_some() { 3 * self.pool() } else { self.query.limit });
 
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
         let rows = reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await?;
         found.unembedded = self.unembedded(&mut reader, &conditions).await?;
-        reader.close().await?;
+        drop(reader);
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
     }
@@ -127,37 +92,6 @@ impl Search<'_> {
     /// Whether a node has to be looked at before it is known to be in scope.
     pub(crate) fn is_narrow(&self) -> bool {
         self.query.filter.is_narrow() || self.words.has(SignKind::Phrase)
-    }
-
-    fn has_neighbours(&self) -> bool {
-        // Also when the vectors of a hybrid query are missing.
-        matches!(self.strategy, Strategy::Hybrid | Strategy::Auto)
-    }
-
-    /// The nearest nodes, by comparing all that are in scope where those are few enough, else by the index.
-    async fn vector_leg(
-        &self,
-        reader: &mut Reader,
-        vectors: &Vectors,
-        conditions: &Conditions,
-        size: &Size,
-        pool: usize,
-    ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
-        let few = self.settings.exact_scope;
-        if conditions.is_narrow()
-            && let Some(leg) = reader.vectors_of_few(vectors, conditions, few, pool).await?
-        {
-            return Ok((VectorSearch::Exact, leg));
-        }
-        // What was counted lately is about what is there.
-        let of_few = size.by_now / few.max(1) as f64;
-        let is_exact = match size.is_counted && !conditions.is_of_a_time() {
-            true if of_few > CERTAIN => false,
-            true if of_few < 1.0 / CERTAIN => true,
-            _ => reader.scope_size(vectors, conditions, few).await? <= few,
-        };
-        let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
-        Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
     }
 
     async fn unembedded(&self, reader: &mut Reader, conditions: &Conditions) -> Result<i64> {
@@ -253,9 +187,6 @@ impl Best {
         }
     }
 }
-
-/// How far the statistics may be from what there is: so many times.
-const CERTAIN: f64 = 1.1;
 
 fn explained(parts: &Parts) -> Explanation {
     Explanation::of(&[

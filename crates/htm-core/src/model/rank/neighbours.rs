@@ -1,6 +1,8 @@
 //! What the turns beside a turn say of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
 
 use super::bm25::Score;
 use super::fusion::Fused;
@@ -25,6 +27,53 @@ pub(crate) struct Link {
     pub(crate) turn: NodeId,
     pub(crate) other: NodeId,
     pub(crate) steps: i64,
+}
+
+/// A text of more distinct lexemes is no turn: what stands beside it says nothing of it.
+const LONGEST_TURN: u32 = 64;
+
+/// How far from a turn its neighbours are.
+const MOST_STEPS: i64 = 2;
+
+/// A node's place in its conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Turn {
+    pub(crate) id: NodeId,
+    pub(crate) namespace: String,
+    pub(crate) session: String,
+    /// Its number within the session; without one its time tells its place.
+    pub(crate) seq: Option<i32>,
+    pub(crate) created_at: DateTime<Utc>,
+    /// Distinct ones.
+    pub(crate) lexemes: u32,
+}
+
+/// The turns beside some turns, of all that their sessions have. As links.sql, for turns that are at hand.
+pub(crate) fn links(turns: &[Turn], of: &HashSet<NodeId>) -> Vec<Link> {
+    let mut sessions: HashMap<(&str, &str), Vec<&Turn>> = HashMap::new();
+    for turn in turns {
+        sessions.entry((&turn.namespace, &turn.session)).or_default().push(turn);
+    }
+    let mut links = Vec::new();
+    for session in sessions.values_mut() {
+        session.sort_by_key(|turn| (turn.created_at, turn.id));
+        for (at, turn) in session.iter().enumerate() {
+            if turn.lexemes > LONGEST_TURN || !of.contains(&turn.id) {
+                continue;
+            }
+            for (place, other) in session.iter().enumerate() {
+                let steps = match (turn.seq, other.seq) {
+                    (Some(seq), Some(other)) => (i64::from(seq) - i64::from(other)).abs(),
+                    (Some(_), None) => continue,
+                    (None, _) => place.abs_diff(at) as i64,
+                };
+                if (1..=MOST_STEPS).contains(&steps) {
+                    links.push(Link { turn: turn.id, other: other.id, steps });
+                }
+            }
+        }
+    }
+    links
 }
 
 /// What each turn has of its neighbours: a share of the better of both next to it, and less of the better of those one

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bm25::idf;
+use super::terms::Terms;
 use crate::model::lexeme::quoted;
 
 /// Of a query that is a long text, its rarest words.
@@ -128,6 +129,15 @@ impl Asked {
         let frequent = (FREQUENT_SHARE * self.corpus.nodes).max(FREQUENT);
         let rare = self.words.iter().take_while(|word| word.nodes <= frequent).count();
         &self.words[..within.min(rare.max(RAREST))]
+    }
+
+    /// What the choosing words weigh together that a text has; none when it has none of them.
+    pub(crate) fn weight_in(&self, terms: &Terms) -> Option<f64> {
+        let words = self.choosing().iter().zip(&terms.frequencies);
+        words
+            .filter(|(_, frequency)| **frequency > 0.0)
+            .map(|(word, _)| word.idf)
+            .reduce(|sum, idf| sum + idf)
     }
 
     /// What a term weighs whose words are these: as much as they do; of none that is known, as the rarest.

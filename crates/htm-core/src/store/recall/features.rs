@@ -1,12 +1,15 @@
 //! What the ranking has to know of candidates, and of the turns beside them.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 
 use super::reader::{Reader, Vectors, ids, store};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::rank::{Link, TermCounter, Terms, TextVector};
+use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
 use crate::store::filter::Conditions;
 use crate::store::named::{Named, sql};
 
@@ -20,6 +23,19 @@ pub(crate) struct Features {
     pub(crate) created_at: DateTime<Utc>,
     /// The cosine; none without an embedding or a query's vector.
     pub(crate) similarity: Option<f64>,
+}
+
+impl Features {
+    fn read(row: &PgRow, counter: &TermCounter<'_>) -> sqlx::Result<Self> {
+        let text = row.try_get::<&[u8], _>("text")?;
+        Ok(Self {
+            node: row.try_get("id")?,
+            terms: TextVector::new(text).map(|text| counter.count(text)).unwrap_or_default(),
+            speaker: row.try_get("speaker")?,
+            created_at: row.try_get("created_at")?,
+            similarity: row.try_get("similarity")?,
+        })
+    }
 }
 
 impl Reader {
@@ -57,19 +73,57 @@ impl Reader {
         let statement = Named::new(&sql)
             .bind("nodes", ids(nodes))?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?;
-        statement
-            .fetch_each(&mut self.tx, |row| {
-                let text = row.try_get::<&[u8], _>("text")?;
-                let terms = TextVector::new(text).map(|text| counter.count(text)).unwrap_or_default();
-                Ok(Features {
-                    node: row.try_get("id")?,
-                    terms,
-                    speaker: row.try_get("speaker")?,
-                    created_at: row.try_get("created_at")?,
-                    similarity: row.try_get("similarity")?,
-                })
-            })
-            .await
+        statement.fetch_each(&mut self.tx, |row| Features::read(row, counter)).await
+    }
+
+    /// All nodes in scope, each with its place in its conversation; none when there are more than `most`.
+    pub(crate) async fn small_scope(
+        &mut self,
+        conditions: &Conditions,
+        counter: &TermCounter<'_>,
+        vectors: Option<&Vectors>,
+        most: usize,
+    ) -> Result<Option<Vec<(Features, Option<Turn>)>>> {
+        let sql =
+            include_str!("../sql/recall/small_scope.sql").replace("{{conditions}}", &conditions.nodes());
+        let statement = Named::new(&sql).bind("most", most as i64)?;
+        let read = |row: &PgRow| {
+            let features = Features::read(row, counter)?;
+            let turn = match row.try_get("session")? {
+                Some(session) => Some(Turn {
+                    id: features.node,
+                    namespace: row.try_get("namespace")?,
+                    session,
+                    seq: row.try_get("seq")?,
+                    created_at: features.created_at,
+                    lexemes: features.terms.lexemes,
+                }),
+                None => None,
+            };
+            Ok((features, turn))
+        };
+        let mut nodes = conditions.bind(statement)?.fetch_each(&mut self.tx, read).await?;
+        if nodes.len() > most {
+            return Ok(None);
+        }
+        if let Some(vectors) = vectors {
+            let similarities = self.similarities(conditions, vectors).await?;
+            for (node, _) in &mut nodes {
+                node.similarity = similarities.get(&node.node).copied();
+            }
+        }
+        Ok(Some(nodes))
+    }
+
+    async fn similarities(
+        &mut self,
+        conditions: &Conditions,
+        vectors: &Vectors,
+    ) -> Result<HashMap<NodeId, f64>> {
+        let sql = include_str!("../sql/recall/similarities.sql").replace("{{store}}", &vectors.store);
+        let statement = Named::new(&sql).bind("vector", &vectors.vector)?;
+        let rows: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        Ok(rows.into_iter().collect())
     }
 
     /// Which nodes have which exact terms and beginnings of words, and how often.

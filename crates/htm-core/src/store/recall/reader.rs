@@ -25,7 +25,7 @@ impl Vectors {
     }
 }
 
-/// A snapshot of the database.
+/// A snapshot of the database. It ends when this is dropped: nobody waits for it.
 pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
 }
@@ -84,14 +84,6 @@ impl Reader {
             ef_search.clamp(1, 1_000)
         );
         Ok(Self { tx: pool.begin_with(AssertSqlSafe(begin)).await? })
-    }
-
-    /// Ends it.
-    ///
-    /// # Errors
-    /// A database error.
-    pub(crate) async fn close(self) -> Result<()> {
-        Ok(self.tx.commit().await?)
     }
 
     pub(crate) fn connection(&mut self) -> &mut sqlx::PgConnection {

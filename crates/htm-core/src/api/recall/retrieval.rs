@@ -1,0 +1,135 @@
+//! Retrieval: the candidates of a search, and what the ranking has to know of them.
+
+use super::candidates::Candidates;
+use super::search::Search;
+use super::text::Text;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::rank::{Link, Member, TermCounter};
+use crate::model::recall::{Leg, Strategy, VectorSearch};
+use crate::store::filter::Conditions;
+use crate::store::recall::{Reader, Size, Vectors};
+
+/// What candidates are retrieved by.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) text: &'a Text<'a>,
+    pub(super) conditions: &'a Conditions,
+    /// None: no vectors.
+    pub(super) vectors: Option<&'a Vectors>,
+}
+
+/// The candidates, with the turns beside them.
+#[derive(Default)]
+pub(super) struct Retrieved {
+    pub(super) members: Vec<Member>,
+    pub(super) links: Vec<Link>,
+    pub(super) legs: Vec<Leg>,
+    pub(super) vector_search: Option<VectorSearch>,
+}
+
+impl Search<'_> {
+    /// The candidates of all legs. `boosted` are the ids of preferred tags.
+    pub(super) async fn retrieve(
+        &self,
+        reader: &mut Reader,
+        size: &Size,
+        text: &Text<'_>,
+        conditions: &Conditions,
+        vectors: Option<&Vectors>,
+        boosted: &[i64],
+    ) -> Result<Retrieved> {
+        let pool = self.pool();
+        let small = self.small_scope(reader, size, Wanted { text, conditions, vectors }).await?;
+        let mut candidates = Candidates::default();
+        let mut retrieved = Retrieved::default();
+        if let Some(vectors) = vectors {
+            let (search, leg) = match &small {
+                Some(scope) => (VectorSearch::Exact, scope.by_vector(pool)),
+                None => self.vector_leg(reader, vectors, conditions, size, pool).await?,
+            };
+            retrieved.vector_search = (!leg.is_empty()).then_some(search);
+            retrieved.legs.push(match (search, conditions.is_narrow()) {
+                (VectorSearch::Approximate, _) => Leg::Hnsw,
+                (VectorSearch::Exact, true) => Leg::Narrow,
+                (VectorSearch::Exact, false) => Leg::Exact,
+            });
+            candidates.by_vector(leg, self.query.min_similarity.or(self.settings.min_similarity));
+        }
+        if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
+            candidates.by_text(match &small {
+                Some(scope) => scope.by_text(&text.asked, pool),
+                None => {
+                    let search = text.search(size, conditions);
+                    reader.text_leg(conditions, &text.choosing, search, pool).await?
+                }
+            });
+            retrieved.legs.push(Leg::Text);
+        }
+        if !boosted.is_empty() {
+            candidates.by_tag(reader.tagged(vectors, conditions, boosted, pool).await?);
+        }
+
+        let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
+        retrieved.links = match &small {
+            _ if !self.has_neighbours() => Vec::new(),
+            // What the filter leaves out counts as a step between turns.
+            Some(scope) if !is_filtered => scope.links(&candidates.of_a_leg()),
+            _ => reader.links(conditions, &candidates.of_a_leg(), is_filtered).await?,
+        };
+        // Vectors alone have told all that there is to know.
+        if self.by_text || !boosted.is_empty() {
+            let nodes = candidates.with(retrieved.links.iter().map(|link| link.other));
+            let features = match small {
+                Some(scope) => scope.features(&nodes),
+                None => {
+                    let counter = TermCounter::new(&text.asked);
+                    reader.features(&nodes, &counter, vectors).await?
+                }
+            };
+            let sought = text.sought(reader, &nodes).await?;
+            candidates.have(features, sought, &text.named);
+        }
+        retrieved.members = candidates.into_members();
+        Ok(retrieved)
+    }
+
+    /// Candidates of each leg.
+    pub(super) fn pool(&self) -> usize {
+        self.settings.pool.max(self.query.limit)
+    }
+
+    fn has_neighbours(&self) -> bool {
+        // Also when the vectors of a hybrid query are missing.
+        matches!(self.strategy, Strategy::Hybrid | Strategy::Auto)
+    }
+
+    /// The nearest nodes, by comparing all that are in scope where those are few enough, else by the index.
+    async fn vector_leg(
+        &self,
+        reader: &mut Reader,
+        vectors: &Vectors,
+        conditions: &Conditions,
+        size: &Size,
+        pool: usize,
+    ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
+        let few = self.settings.exact_scope;
+        if conditions.is_narrow()
+            && let Some(leg) = reader.vectors_of_few(vectors, conditions, few, pool).await?
+        {
+            return Ok((VectorSearch::Exact, leg));
+        }
+        // What was counted lately is about what is there.
+        let of_few = size.by_now / few.max(1) as f64;
+        let is_exact = match size.is_counted && !conditions.is_of_a_time() {
+            true if of_few > CERTAIN => false,
+            true if of_few < 1.0 / CERTAIN => true,
+            _ => reader.scope_size(vectors, conditions, few).await? <= few,
+        };
+        let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
+        Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
+    }
+}
+
+/// How far the statistics may be from what there is: so many times.
+const CERTAIN: f64 = 1.1;

@@ -1,0 +1,8 @@
+-- How similar each vector of some namespaces is to the query.
+--
+-- :vector halfvec   :namespaces text[]
+--
+-- Index: embeddings_<id>_scope_idx
+select e.node_id, 1 - (e.embedding <=> :vector) as similarity
+  from {{store}} e
+ where e.namespace = any (:namespaces)

@@ -1,0 +1,16 @@
+-- All nodes in scope, up to :most and one more in each namespace, with what the choice of candidates and the ranking look
+-- at: where these are few, one statement is faster than the legs. Without sorting, only the index by namespace and time is in
+-- the order of time.
+--
+-- :namespaces text[]   :most int   conditions on the node m
+--
+-- Index: nodes_namespace_created_at_idx
+select m.id, m.namespace, m.session, m.seq, lower(m.speaker) as speaker, m.created_at, tsvectorsend(m.tsv) as text,
+       null::float8 as similarity
+  from unnest(:namespaces::text[]) s(namespace)
+ cross join lateral (
+       select m.*
+         from htm.nodes m
+        where m.namespace = s.namespace and {{conditions}}
+        order by m.created_at
+        limit :most + 1) m

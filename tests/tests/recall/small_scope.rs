@@ -1,0 +1,92 @@
+//! A scope of few nodes is read at once. It has the hits that the legs have.
+
+use htm_core::{
+    Caller, Confirmation, Filter, Hit, Htm, Memory, RecallQuery, Settings, Stage, Strategy, TimeExpression,
+};
+use htm_tests::{TestDatabase, drain};
+use serde_json::{Value, json};
+
+const WORDS: [&str; 24] = [
+    "ledger", "harbour", "engine", "garden", "night", "invoice", "mirror", "copper", "winter", "letter",
+    "piano", "river", "signal", "tunnel", "velvet", "window", "anchor", "basket", "candle", "desert",
+    "ember", "falcon", "glacier", "hammer",
+];
+
+/// Conversations with numbered turns and without, some of them long, and notes, in two namespaces.
+async fn filled(db: &TestDatabase) {
+    let memory = |n: usize| {
+        let length = if n.is_multiple_of(17) { 90 } else { 3 + n % 9 };
+        let words = (0..length).map(|at| match length {
+            90 => format!("w{}", n * 100 + at),
+            _ => WORDS[(n * n + at * at * 7 + at) % WORDS.len()].to_owned(),
+        });
+        let content = format!("{} in {n}, {}", WORDS[n % 24], words.collect::<Vec<_>>().join(" "));
+        let at = chrono::DateTime::from_timestamp(1_770_000_000 + 600 * n as i64, 0).unwrap();
+        let mut memory = Memory::new(content).at(at).robot(["ada", "bob"][n % 2]);
+        if !n.is_multiple_of(3) {
+            memory.session = Some(format!("talk {}", n / 12));
+            memory.seq = (n / 12).is_multiple_of(2).then_some((n % 12) as i32);
+            memory.speaker = Some(["Ada", "Bob"][n % 2].into());
+        }
+        if n.is_multiple_of(8) { memory.namespace("home") } else { memory }
+    };
+    let htm = db.htm();
+    let memories: Vec<Memory> = (0..240).map(memory).collect();
+    let remembered = htm.remember_many(&memories).await.unwrap();
+    drain(db, Stage::Embed).await;
+    for receipt in remembered.into_iter().step_by(13) {
+        let node = receipt.unwrap().node;
+        htm.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    }
+    sqlx::query("select htm.refresh_statistics(n) from unnest(array['default', 'home']) n")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+}
+
+/// By the legs, unless the scope is read at once.
+fn handle(db: &TestDatabase, is_small: bool) -> Htm {
+    let mut settings: Settings = db.htm().settings().clone();
+    if !is_small {
+        settings.recall.exact_scope = 0;
+    }
+    let embedder = htm_providers::fake::embedder(Default::default()).unwrap();
+    Htm::with_pool(db.pool.clone(), settings, Some(embedder))
+}
+
+fn told(hits: &[Hit]) -> Vec<Value> {
+    let hit = |hit: &Hit| json!([hit.node.content, hit.scores, hit.matched_by, hit.explanation]);
+    hits.iter().map(hit).collect()
+}
+
+#[tokio::test]
+async fn a_small_scope_has_the_hits_of_the_legs() {
+    let db = TestDatabase::new().await;
+    filled(&db).await;
+    let (small, legs) = (handle(&db, true), handle(&db, false));
+    let day: TimeExpression = "2026-02-02".parse().unwrap();
+    let filters: [fn(RecallQuery) -> RecallQuery; 5] = [
+        |query| query,
+        |query| query.namespace("home"),
+        |query| query.filter(Filter::default().namespace("home").namespace("default")),
+        |query| query.filter(Filter::default().robot("ada")),
+        |query| query.filter(Filter::default().session("talk 4")),
+    ];
+    let mut found = 0;
+    for strategy in [Strategy::Hybrid, Strategy::Fulltext] {
+        for text in
+            ["who lit the candle at night?", "copper mirror", "what did Bob write in the letter", "zebra"]
+        {
+            let query = RecallQuery::new(text).strategy(strategy).limit(30);
+            let query = RecallQuery { explain: true, count_accesses: false, ..query };
+            let timed = query.clone().timeframe(day.clone());
+            for query in filters.iter().map(|filter| filter(query.clone())).chain([timed]) {
+                let [at_once, by_legs] = [&small, &legs].map(async |htm| htm.recall(&query).await.unwrap());
+                let (at_once, by_legs) = (at_once.await, by_legs.await);
+                assert_eq!(told(&at_once.hits), told(&by_legs.hits), "{strategy} {text} {:?}", query.filter);
+                found += at_once.hits.len();
+            }
+        }
+    }
+    assert!(found > 500, "{found}");
+}
