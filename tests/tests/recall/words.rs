@@ -479,3 +479,32 @@ async fn no_word_of_the_demos_questions_is_replaced() {
     }
     assert!(corrected.is_empty(), "{corrected:?}");
 }
+
+#[tokio::test]
+async fn of_a_frequent_word_the_newest_nodes_are_candidates() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let memory = |n: i64| {
+        let word = if n < 150 { "harbour" } else { "river" };
+        let at = chrono::DateTime::from_timestamp(1_770_000_000 - 60 * n, 0).unwrap();
+        Memory::new(format!("{word} ledger number {n}")).at(at)
+    };
+    let memories: Vec<Memory> = (0..300).map(memory).collect();
+    htm.remember_many(&memories).await.unwrap();
+    sqlx::query("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();
+    let mut settings = htm.settings().clone();
+    (settings.recall.exact_scope, settings.recall.pool) = (0, 10);
+    let htm = Htm::with_pool(db.pool.clone(), settings, None);
+    // The newest have the first two words. All with the third are older.
+    for (word, newest) in [("ledger", 0), ("harbour", 0), ("river", 150)] {
+        let query = RecallQuery::new(word).strategy(Strategy::Fulltext).limit(10);
+        let recalled = htm.recall(&query).await.unwrap();
+        let numbers = recalled.hits.iter().map(|hit| hit.node.content.rsplit(' ').next().unwrap());
+        let mut numbers: Vec<i64> = numbers.map(|number| number.parse().unwrap()).collect();
+        numbers.sort();
+        match word {
+            "river" => assert!(numbers.len() == 10 && numbers[0] >= newest, "{numbers:?}"),
+            _ => assert_eq!(numbers, (newest..newest + 10).collect::<Vec<_>>(), "{word}"),
+        }
+    }
+}

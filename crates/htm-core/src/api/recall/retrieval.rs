@@ -59,10 +59,7 @@ impl Search<'_> {
         if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
             candidates.by_text(match &small {
                 Some(scope) => scope.by_text(&text.asked, pool),
-                None => {
-                    let search = text.search(size, conditions);
-                    reader.text_leg(conditions, &text.choosing, search, pool).await?
-                }
+                None => text_leg(reader, text, conditions, size, pool).await?,
             });
             retrieved.legs.push(Leg::Text);
         }
@@ -129,6 +126,22 @@ impl Search<'_> {
         let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
         Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
     }
+}
+
+/// The nodes with most of the rare words.
+async fn text_leg(
+    reader: &mut Reader,
+    text: &Text<'_>,
+    conditions: &Conditions,
+    size: &Size,
+    pool: usize,
+) -> Result<Vec<NodeId>> {
+    if let Some((word, most)) = text.frequent(size, conditions, pool)
+        && let Some(leg) = reader.newest_with(conditions, word, most, pool).await?
+    {
+        return Ok(leg);
+    }
+    reader.text_leg(conditions, &text.choosing, text.search(size, conditions), pool).await
 }
 
 /// How far the statistics may be from what there is: so many times.

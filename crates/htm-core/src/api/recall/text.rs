@@ -95,6 +95,21 @@ impl<'a> Text<'a> {
         self.asked = asked;
     }
 
+    /// The one word that chooses, if it is so frequent that the newest nodes have enough of it, and how many of them are
+    /// looked at: four times as many as should be needed. The words of an older time are not among them.
+    pub(super) fn frequent(
+        &self,
+        size: &Size,
+        conditions: &Conditions,
+        pool: usize,
+    ) -> Option<(&Choosing, usize)> {
+        let ([word], [asked]) = (&self.choosing[..], self.asked.choosing()) else { return None };
+        let needed = pool as f64 * size.nodes / asked.nodes;
+        let is_faster = needed < asked.nodes / 2.0;
+        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time();
+        (is_wide && is_faster).then_some((word, (4.0 * needed) as usize))
+    }
+
     /// By the index, which knows of no namespace and brings the nodes of all, or by reading each that is in scope when these
     /// are few beside. Words are taken to be as frequent elsewhere as they are here; what has one often has another, so that the
     /// sum is too much.

@@ -55,6 +55,24 @@ impl Reader {
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 
+    /// The newest nodes with a word; none when fewer than `pool` of the `most` newest have it.
+    pub(crate) async fn newest_with(
+        &mut self,
+        conditions: &Conditions,
+        word: &Choosing,
+        most: usize,
+        pool: usize,
+    ) -> Result<Option<Vec<NodeId>>> {
+        let sql =
+            include_str!("../sql/recall/newest_with.sql").replace("{{conditions}}", &conditions.nodes());
+        let statement = Named::new(&sql)
+            .bind("word", &word.query)?
+            .bind("most", most as i64)?
+            .bind("pool", pool as i64)?;
+        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        Ok((rows.len() == pool).then(|| rows.into_iter().map(|(node,)| node).collect()))
+    }
+
     /// The nearest of what passes the filter, each with its similarity; none when more than `few` pass.
     pub(crate) async fn vectors_of_few(
         &mut self,

@@ -1,0 +1,17 @@
+-- The text leg for one frequent word: the newest nodes that have it, among the :most newest of each namespace. The nodes with
+-- one word weigh the same, and the index of words would bring them all.
+--
+-- :namespaces text[]   :word tsquery   :most int nodes looked at   :pool int candidates   conditions on the node m
+--
+-- Index: nodes_namespace_created_at_idx
+select m.id
+  from unnest(:namespaces::text[]) s(namespace)
+ cross join lateral (
+       select m.id, m.created_at, m.tsv
+         from htm.nodes m
+        where m.namespace = s.namespace and {{conditions}}
+        order by m.created_at desc
+        limit :most) m
+ where m.tsv @@ :word::tsquery
+ order by m.created_at desc, m.id desc
+ limit :pool
