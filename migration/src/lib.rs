@@ -22,8 +22,8 @@ pub const LATEST: u32 = 1;
 /// NOTIFY within the transaction of a write makes commits wait for one another.
 ///
 /// # Errors
-/// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`], before any change. After a database error the
-/// migrations before the failing one stay applied.
+/// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`], before any change. After a database error
+/// the migrations before the failing one stay applied.
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     check_server(&mut lock.connection).await?;

@@ -127,7 +127,7 @@ async fn ensure_template(
     if !ready {
         let run = |sql: String| sqlx::raw_sql(AssertSqlSafe(sql));
         if server.is_own() {
-            // Only a crash of the whole machine loses what is not flushed. The databases of a thousand tests are not kept.
+            // Only a crash of the whole machine loses unflushed data. The databases of a thousand tests are not kept.
             let fast = [
                 "alter system set fsync = off",
                 "alter system set full_page_writes = off",

@@ -373,12 +373,12 @@ content; a changed file must be trusted again."
     },
 }
 
-/// Tags from the command line as they are stored, with the library's error for one that is none.
+/// Parses tags of the command line into their stored form. An invalid tag gives the library's error.
 pub(crate) fn parse_tags(rules: &TagRules, tags: &[String]) -> Result<Vec<TagPath>, htm_core::Error> {
     tags.iter().map(|tag| Ok(rules.normalise(tag)?)).collect()
 }
 
-/// A node's id; who gives a key is told how.
+/// Parses a node's id. The error shows the command for a key.
 fn node_or_hint(text: &str) -> Result<NodeId, String> {
     text.parse().map_err(|error| format!("{error}; by its key: `htm get --key {text}`"))
 }

@@ -1,9 +1,9 @@
-//! The codes of what only the command line can get wrong.
+//! The error codes of the command line.
 
 use htm_core::error::Code;
 use htm_core::fault::Fault;
 
-// Those of the library that the command line finds out before it is asked.
+// Codes of the library for errors that the command line detects first.
 pub(crate) use htm_core::error::codes::{
     BUDGET_OUT_OF_RANGE, CONTENT_EMPTY, CONTENT_TOO_LARGE, LIMIT_OUT_OF_RANGE, MIN_SIMILARITY_OUT_OF_RANGE,
     NOT_CONFIRMED, PROVIDER_UNKNOWN,

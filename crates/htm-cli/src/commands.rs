@@ -1,4 +1,4 @@
-//! One module a command.
+//! One module per command.
 
 pub(crate) mod backfill;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! Trees of tags as pictures: text for a terminal, Mermaid for a document, SVG for the eye. Pure.
+//! Drawings of trees of tags: text for a terminal, Mermaid for documents, SVG for viewing. No input or output.
 
 mod layout;
 mod mermaid;

@@ -13,7 +13,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     read.ok_or_else(|| "write a number and a unit: 30s, 15m, 12h, 7d".into())
 }
 
-/// A length of time in its largest whole unit, as `3m`.
+/// A length of time in its largest whole unit, such as `3m`.
 pub(crate) fn rough(ms: i64) -> String {
     let seconds = ms.max(0) as u64 / 1_000;
     let (unit, length) = UNITS.iter().find(|(_, length)| seconds >= *length).unwrap_or(&("s", 1));

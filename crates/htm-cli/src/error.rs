@@ -1,4 +1,4 @@
-//! Errors as the command line shows them.
+//! The errors of the command line.
 
 use htm_core::Error;
 use htm_core::error::Code;
@@ -7,13 +7,13 @@ use htm_runtime::{chain, commands};
 
 use crate::codes;
 
-/// Why a command failed: what is shown of it.
+/// The error of a command, as it is shown.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) code: &'static str,
-    /// With its causes, on one line.
+    /// The message with its causes, on one line.
     pub(crate) message: String,
-    /// What to type next.
+    /// The next step.
     pub(crate) hint: String,
     pub(crate) fault: Fault,
 }
@@ -28,7 +28,7 @@ impl CliError {
         Self { hint: hint.into(), ..self }
     }
 
-    /// A file or a stream that fails.
+    /// The error of a file or a stream.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Error::new(codes::IO_ERROR, what).with_source(source).into()

@@ -6,7 +6,7 @@ use htm_core::{TimeExpression, TimeSettings};
 use crate::commands::edit::usage;
 use crate::error::CliError;
 
-/// Reads what `--timeframe` reads: when it begins, in the zone of the settings.
+/// Parses a time as `--timeframe` does, and returns its beginning, in the zone of the settings.
 pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Utc>, CliError> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text.trim()) {
         return Ok(time.to_utc());

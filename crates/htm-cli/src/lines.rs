@@ -1,4 +1,5 @@
-//! A file read line by line, of any size: of a line that is longer than its limit, nothing is kept.
+//! Reads a file of any size line by line. A line longer than the limit is skipped, and only its beginning is kept
+//! meanwhile.
 
 use std::io::{self, BufRead, ErrorKind};
 
@@ -14,22 +15,22 @@ pub(crate) struct Lines<R> {
 /// A line of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Line<'a> {
-    /// With its line break, if it has one.
+    /// The line, with its line break if it has one.
     Whole(&'a [u8]),
-    /// It has more bytes than the limit.
+    /// A line with more bytes than the limit.
     TooLong,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Lines of at most `limit` bytes.
+    /// Reads lines of at most `limit` bytes.
     pub(crate) fn new(reader: R, limit: usize) -> Self {
         Self { reader, limit, line: Vec::new(), number: 0, read: 0 }
     }
 
-    /// The next one; none at the end.
+    /// The next line. None at the end.
     ///
     /// # Errors
-    /// The reader's.
+    /// The reader's error.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let mut length = 0;
@@ -63,7 +64,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// How many bytes were read so far.
+    /// The number of bytes that were read so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.read
     }

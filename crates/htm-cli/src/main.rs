@@ -1,5 +1,5 @@
-//! The binary `htm`: the memory from the command line. Errors go to standard error with a code and a hint; the exit
-//! code says who has to act (2 the caller, 75 nobody: it may pass, 1 the operator, 70 the developers).
+//! The binary `htm`: the memory from the command line. Errors go to standard error with a code and a hint. The exit
+//! code tells who has to act: 2 the caller, 1 the operator, 70 the developers, 75 nobody, because the error may pass.
 
 mod args;
 mod codes;
@@ -39,12 +39,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
-    // What is not trusted yet cannot be loaded.
+    // An untrusted file cannot be loaded.
     if let Command::Config(ConfigCommand::Trust { revoke }) = arguments.command {
         return commands::config::trust(revoke, output);
     }
     let overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
-    // These are asked when the configuration cannot be loaded, too.
+    // These commands work without a valid configuration too.
     match &arguments.command {
         Command::Config(ConfigCommand::Explain { name }) => {
             return commands::config::explain(name, &overrides, output);
@@ -53,7 +53,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         _ => {}
     }
     let loaded = Config::load(&overrides)?;
-    // A command's own words are its output; what a library logs is only of interest when something is odd.
+    // A command's output is its own text. A library's log matters only if something is wrong.
     let quiet = !matches!(arguments.command, Command::Up(_));
     let nobody_said = loaded.sources.get("log.level").is_none_or(|source| *source == Source::Default);
     let level = if quiet && nobody_said { Level::Warn } else { loaded.config.log.level };

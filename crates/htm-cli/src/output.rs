@@ -1,4 +1,4 @@
-//! What people and programs read: tables and colours on a terminal, JSON when asked.
+//! The output for people and programs: tables and colours on a terminal, JSON with `--json`.
 
 mod harmless;
 
@@ -22,7 +22,7 @@ use crate::error::CliError;
 pub(crate) use self::harmless::plain;
 use self::harmless::plain_json;
 
-/// How a command talks.
+/// The output of a command.
 pub(crate) struct Output {
     json: bool,
 }
@@ -36,7 +36,7 @@ impl Output {
         self.json
     }
 
-    /// Prints a value as JSON, or as people read it.
+    /// Prints a value, as JSON or as text for people.
     pub(crate) fn value(&self, value: &impl Serialize, human: impl FnOnce() -> String) {
         if self.json {
             let json = serde_json::to_string(value);
@@ -46,33 +46,33 @@ impl Output {
         }
     }
 
-    /// Prints a line for people; nothing with `--json`.
+    /// Prints a line for people. Nothing with `--json`.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
         if !self.json {
             self.line(text.as_ref());
         }
     }
 
-    /// A line for people to standard error, beside an answer; nothing with `--json`.
+    /// Prints a line for people to standard error, beside an answer. Nothing with `--json`.
     pub(crate) fn aside(&self, text: &str) {
         if !self.json {
             eprintln!("{text}");
         }
     }
 
-    /// A line for people to standard error, around a progress bar; nothing with `--json`.
+    /// Prints a line for people to standard error, around a progress bar. Nothing with `--json`.
     pub(crate) fn note(&self, bar: &ProgressBar, text: impl AsRef<str>) {
         if !self.json {
             bar.suspend(|| eprintln!("{}", plain(text.as_ref())));
         }
     }
 
-    /// A heading, for people.
+    /// Prints a heading for people.
     pub(crate) fn heading(&self, text: &str) {
         self.say(format!("\n{}", style(text).bold()));
     }
 
-    /// A line to standard output; a reader that has gone away (`| head`) is no error.
+    /// Prints a line to standard output. A reader that has gone away (`| head`) is no error.
     pub(crate) fn line(&self, text: &str) {
         if writeln!(std::io::stdout(), "{text}").is_err() {
             std::process::exit(0);
@@ -92,7 +92,7 @@ impl Output {
         }
     }
 
-    /// A progress bar on standard error; hidden when that is no terminal, or with `--json`.
+    /// A progress bar on standard error. It is hidden without a terminal, or with `--json`.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
         if self.json || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
@@ -108,7 +108,7 @@ impl Output {
     }
 }
 
-/// Tells what clap could not read, as JSON where `--json` stands among the arguments: nobody has parsed them.
+/// Prints clap's error, as JSON if `--json` is among the arguments, which are not parsed yet.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         if matches!(
@@ -131,13 +131,13 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             serde_json::json!({ "error": { "code": codes::USAGE.name, "message": message, "hint": hint } })
         );
     } else {
-        // Nobody reads it: there is nobody to tell.
+        // An error means that nobody reads the output.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// What `htm --json config` is told: which subcommands there are.
+/// The error of a command without a required subcommand, such as `htm --json config`. It lists the subcommands.
 fn missing_subcommand() -> serde_json::Value {
     let mut command = Arguments::command();
     let mut path = command.get_name().to_owned();
@@ -155,7 +155,7 @@ fn missing_subcommand() -> serde_json::Value {
     } })
 }
 
-/// A table without lines whose columns align; `right` are the columns of numbers.
+/// A table without lines, with aligned columns. `right` are the columns of numbers.
 pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table

@@ -1,4 +1,4 @@
-//! What an application calls: the handle [`Htm`](htm::Htm), a file for each thing that it can be asked.
+//! The interface for applications: the handle [`Htm`](htm::Htm), with one file for each kind of call.
 
 pub(crate) mod accesses;
 pub(crate) mod activity;

@@ -41,7 +41,7 @@ pub struct Embedding {
     /// A finite component for each of the model's dimensions, at unit length. The client normalises the vector, so the
     /// cosine similarity is the inner product for every provider.
     pub vector: Vec<f32>,
-    /// How many windows the text was split into; 1 if it fit.
+    /// The number of windows that the text was split into; 1 if it fit.
     pub parts: u32,
 }
 
@@ -51,7 +51,7 @@ pub trait TagExtractor: Send + Sync {
     /// The model, recorded with each assignment.
     fn model(&self) -> &ModelName;
 
-    /// How this extractor finds tags, recorded with each assignment.
+    /// The method of this extractor, recorded with each assignment.
     fn origin(&self) -> TagOrigin;
 
     /// The version of the prompt or of the rules, recorded with each completion. It selects the nodes to tag again

@@ -1,5 +1,6 @@
-//! All queries of HTM. Plain rows are read and written by sea-orm, through the entities in [`entity`]. The rest is SQL whose
-//! parameters have names ([`named`]): short statements beside their function, others in files named by what they do.
+//! All queries of HTM. Plain rows are read and written by sea-orm, through the entities in [`entity`]. The rest is SQL
+//! with named parameters ([`named`]): short statements are beside their function, others are in files named by their
+//! purpose.
 
 pub(crate) mod accesses;
 pub(crate) mod audit;

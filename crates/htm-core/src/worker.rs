@@ -1,6 +1,6 @@
-//! The database as a worker process uses it: claims, leases, the governor, results and acks.
+//! The interface of the database for worker processes: claims, leases, the governor, results and acks.
 //!
-//! Applications have no use for it: [`Htm`](crate::Htm) is their handle.
+//! Applications do not need it: their handle is [`Htm`](crate::Htm).
 
 pub use crate::store::{
     claims, embeddings, gauges, governor, job_control, job_list, jobs, lifecycle, nodes, priorities,

@@ -10,7 +10,7 @@ use htm_core::provider::TagSuggestion;
 use htm_core::tag::{InvalidTag, TagPath, TagRules};
 use serde_json::Value;
 
-/// How to parse an answer.
+/// The parameters of parsing an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
     /// The number of texts in the question.

@@ -19,7 +19,7 @@
 //! URL or a missing model directory. Calls fail with [`ProviderError`](htm_core::provider::ProviderError), whose
 //! message never contains a key or a text.
 //!
-//! | feature | module | what it needs |
+//! | feature | module | needs |
 //! |---|---|---|
 //! | (always) | [`fake`] | nothing |
 //! | `ollama` | [`ollama`] | an Ollama server |

@@ -4,7 +4,7 @@
 //! of an encoder, and optional files about its use. `./justw setup` puts all-MiniLM-L6-v2 (384 dimensions, a window of
 //! 256 word pieces) at [`default_model_dir`]. [`facts`] returns the properties that these files determine:
 //!
-//! | file | what it determines |
+//! | file | property |
 //! |---|---|
 //! | `config.json` | the family, by `model_type`, else `architectures`: BERT (MiniLM, BGE, E5, GTE), DistilBERT, MPNet, RoBERTa (XLM-RoBERTa, multilingual E5) |
 //! | `modules.json` | the places of the encoder, the pooling and the normalisation; other parts are an error |
@@ -101,7 +101,7 @@ pub struct ModelFacts {
     pub dimensions: usize,
     /// The window in tokens, with the two marks around a text.
     pub window: usize,
-    /// How the tokens' vectors become one: `mean`, `cls` or `max`.
+    /// The pooling of the tokens' vectors: `mean`, `cls` or `max`.
     pub pooling: &'static str,
     /// Whether the files ask for vectors of unit length. HTM normalises in any case.
     pub normalised: bool,
@@ -142,8 +142,8 @@ pub fn facts(model_dir: &Path) -> Result<ModelFacts> {
 ///
 /// # Errors
 /// `provider_settings_missing_file` and `provider_settings_bad_file` name the file that cannot be read.
-/// `provider_settings_unsupported` names the property of the model that HTM cannot run. `provider_settings_value` is for a
-/// prefix that takes more than half of the window.
+/// `provider_settings_unsupported` names the property of the model that HTM cannot run. `provider_settings_value` is
+/// for a prefix that takes more than half of the window.
 pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>> {
     let model = Model::shared(&settings.model_dir, settings.threads)?;
     let facts = model.facts();

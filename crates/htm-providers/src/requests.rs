@@ -6,7 +6,7 @@ use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind}
 use crate::pool::pool;
 use crate::split::{Part, Window};
 
-/// A part of so few tokens fits every model. If it is rejected, its length is not the cause.
+/// A part with at most this many tokens fits every model. If it is rejected, its length is not the cause.
 const SHORT_TOKENS: usize = 64;
 
 /// The limits of one request.
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Embeds a text as (its bytes, 1); refuses inputs of more than `room` bytes.
+    /// Embeds a text as (its bytes, 1). Rejects inputs of more than `room` bytes.
     struct Bytes {
         model: ModelName,
         room: usize,
@@ -197,7 +197,7 @@ mod tests {
             assert!(sent.len() > 1 && sent.iter().all(keeps), "{sent:?}");
             assert_eq!(sent.concat().len(), 1 + counts[1] as usize);
         }
-        // A part that is over the limit by itself goes alone.
+        // A part over the limit goes alone.
         let endpoint = Bytes::new(usize::MAX);
         parts(&endpoint, Limits { tokens: 1, ..WIDE }, "", &["one", "two"]).await.unwrap();
         assert_eq!(endpoint.sent.lock().unwrap().len(), 2);
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(error.kind, ProviderErrorKind::BadInput);
         let calls = endpoint.sent.lock().unwrap().len();
         assert!(calls < 12, "{calls}");
-        // Of several texts it is for the caller to find the one.
+        // With several texts, the caller has to find the rejected one.
         let endpoint = Bytes::new(200);
         parts(&endpoint, WIDE, "", &["short", &text]).await.unwrap_err();
         assert_eq!(endpoint.sent.lock().unwrap().len(), 1);

@@ -16,7 +16,7 @@ pub(crate) struct Window {
     counter: Counter,
 }
 
-/// How the tokens of a text are counted.
+/// The counting of a text's tokens.
 #[derive(Clone, Copy, Debug)]
 enum Counter {
     /// By the model's own encoding.
@@ -148,7 +148,7 @@ mod tests {
                 assert_eq!(texts(&window.split(text)), [text]);
             }
         }
-        // More bytes than tokens: it is counted.
+        // It has more bytes than the window has tokens, so its tokens are counted.
         let window = Window::exact(8, TokenEncoding::Cl100kBase);
         let text = "the committee met in the morning";
         assert_eq!(window.split(text), [Part { text, tokens: 6 }]);
@@ -173,7 +173,7 @@ mod tests {
     fn a_prefix_takes_its_room() {
         let window = Window::exact(20, TokenEncoding::Estimate).without("search_document: ");
         assert_eq!(window.tokens, 3);
-        // What leaves none is no reason to hang.
+        // A prefix that leaves no room must not cause an endless loop.
         assert_eq!(Window::generous(2).without("a long one").split("ab").len(), 1);
         assert_eq!(Window::generous(2).without("a long one").split("a: b").len(), 4);
     }

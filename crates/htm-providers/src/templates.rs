@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// A plural of a term is the term.
+    /// A plural of a built-in term's noun is normalised to the singular.
     #[test]
     fn the_nouns_of_those_built_in_are_known() {
         const NO_NOUNS: &str = "ancient ci driven flaky git go graphql gratitude hr java javascript leave legal lgbtq mental modern \

@@ -1,8 +1,8 @@
-//! Configuration in layers: every value knows where it came from, and nothing that is written is passed over.
+//! Configuration in layers. Each value has its source, and a key that does not exist is an error.
 //!
 //! Later layers win: `config/default.toml` (built in), the user's file, the project's `htm.toml`, `htm.local.toml`
-//! beside it, credentials of systemd, `HTM_SECTION__KEY` in the environment, and what the command line says. A project's
-//! file may set what could harm its reader only when [`Config::trust`] was told to trust it.
+//! beside it, the credentials of systemd, `HTM_SECTION__KEY` in the environment, and the command line. A project's file
+//! may set keys that could harm its reader only if the user trusts it ([`Config::trust`]).
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -50,12 +50,12 @@ pub use trust::{Decision, ProjectFile};
 /// Every key with its default, as a file to start from.
 pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
 
-/// Whether there is a key of that name, as `recall.limit`.
+/// Whether a key has this name, such as `recall.limit`.
 pub fn is_key(name: &str) -> bool {
     keys::find(name).is_some()
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// `config/default.toml`, built into the program.
@@ -79,7 +79,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A configuration, and where each of its values came from.
+/// A configuration, with the source of each value.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The values.
@@ -92,11 +92,11 @@ pub struct Loaded {
 /// One line of `htm config show`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Entry {
-    /// As `recall.limit`.
+    /// The key, such as `recall.limit`.
     pub key: &'static str,
-    /// As TOML writes it; a key that is set is `"***"`, and so is the password within a URL.
+    /// The value in TOML. A secret that is set is `"***"`, and so is the password in a URL.
     pub value: String,
-    /// As [`Source`] displays it.
+    /// The source, as [`Source`] displays it.
     pub source: String,
 }
 
@@ -115,7 +115,7 @@ impl Loaded {
 }
 
 impl Config {
-    /// From this process's surroundings; `overrides` maps `section.key` to what the command line says for it.
+    /// Loads the configuration of this process. `overrides` maps `section.key` to its value on the command line.
     ///
     /// # Errors
     /// One of the `config_…` [`codes`](crate::codes), which names the key and the source at fault.
@@ -123,15 +123,15 @@ impl Config {
         Self::load_from(&Locations::from_process(), overrides)
     }
 
-    /// Trusts the project's files as they are now, or trusts them no longer; the files, weakest first.
+    /// Trusts the project's files as they are now, or revokes the trust. Returns the files, weakest first.
     ///
     /// # Errors
-    /// `config_io`: a file that cannot be read, or trust that cannot be written down.
+    /// One of the `config_…` [`codes`](crate::codes): a file cannot be read or parsed, or the trust cannot be saved.
     pub fn trust(locations: &Locations, decision: Decision) -> Result<Vec<ProjectFile>> {
         trust::decide(locations, decision)
     }
 
-    /// From `locations`.
+    /// Loads the configuration of `locations`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -148,7 +148,7 @@ impl Config {
             }
             figment = figment.merge(layer);
         }
-        // Its own message would quote the value.
+        // Figment's own message would quote the value.
         let config: Self = figment.extract().map_err(|error| {
             let key = error.path.join(".");
             let source = sources.get(&key).unwrap_or(&Source::Default).to_string();

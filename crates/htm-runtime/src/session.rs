@@ -60,8 +60,8 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// No PostgreSQL is found or reachable, or its schema has another version (`schema_version`). `htm db migrate` upgrades an
-    /// older schema.
+    /// No PostgreSQL is found or reachable, or its schema has another version (`schema_version`). `htm db migrate`
+    /// upgrades an older schema.
     pub async fn open(config: &Config) -> Result<Self> {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
@@ -118,8 +118,8 @@ impl Session {
     /// The embedder of a registered model, made once per session.
     ///
     /// # Errors
-    /// `embedder_other` for an unknown provider, `embedder_unusable` for settings that cannot work, or the provider's error
-    /// when it is asked for its dimensions.
+    /// `embedder_other` for an unknown provider, `embedder_unusable` for settings that cannot work, or the provider's
+    /// error when it is asked for its dimensions.
     pub async fn embedder_of(&self, model: &RegisteredModel) -> Result<Arc<dyn Embedder>> {
         let embedder = self.embedders.embedder(model).await?;
         embedder.ok_or_else(|| without_embedder(&model.label))

@@ -38,7 +38,7 @@ impl CallSize {
 
     fn change(&self, to: impl Fn(usize) -> usize) {
         let change = |size| Some(to(size).clamp(1, self.most));
-        // The closure never refuses.
+        // The closure never returns `None`.
         let _ = self.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 }

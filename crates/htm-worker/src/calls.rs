@@ -53,7 +53,7 @@ pub(crate) struct Worked<T> {
     pub(crate) setbacks: Vec<(Item, Setback)>,
 }
 
-/// Why an item has no result.
+/// The reason why an item has no result.
 #[derive(Clone, Debug)]
 pub(crate) enum Setback {
     /// Its call failed. All items of the call have the same `jitter`, from 0 to 1, so that they are retried together,

@@ -1,4 +1,4 @@
-//! The handler: what a kind of worker does with texts.
+//! The handler: the work of one kind of worker on texts.
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ProviderError};
@@ -55,7 +55,7 @@ pub trait Handler: Send + Sync + 'static {
     /// tries again, down to a single item.
     async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Self::Output>, ProviderError>;
 
-    /// Writes results and ends their jobs in one transaction. Returns how many of the jobs were still held.
+    /// Writes results and ends their jobs in one transaction. Returns the number of jobs that were still held.
     ///
     /// # Errors
     /// A database error. Nothing was written.

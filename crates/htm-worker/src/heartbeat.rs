@@ -22,20 +22,20 @@ use crate::registration::Registration;
 use crate::sightings::Sightings;
 use crate::verdict::Backoff;
 
-/// How often the statistics of full-text search are refreshed.
+/// The interval between refreshes of the full-text search statistics.
 const STATISTICS: Duration = Duration::from_secs(10);
 
-/// How often the workers of the queue are counted.
+/// The interval between counts of the queue's workers.
 const FLEET: Duration = Duration::from_secs(10);
 
-/// How often obsolete dead letters are pruned. Rarely, because the statement reads all dead letters.
+/// The interval between prunings of obsolete dead letters. It is long, because the statement reads all dead letters.
 const DEAD_LETTERS: Duration = Duration::from_secs(3_600);
 
 /// The most rows of done jobs that one statement deletes.
 const PRUNE: usize = 5_000;
 
-/// The longest pause after a failed renewal: after an outage the lease is renewed before other workers have looked
-/// twice.
+/// The longest pause after a failed renewal. It is short, so that after an outage the lease is renewed before other
+/// workers have looked twice.
 const RENEW_AGAIN: Duration = Duration::from_secs(1);
 
 /// The state of the heartbeat.
@@ -44,7 +44,7 @@ pub(crate) struct Heartbeat {
     pub(crate) registration: Arc<Registration>,
     pub(crate) deadline: Deadline,
     pub(crate) sweep: Duration,
-    /// How long the rows of done jobs and of obsolete dead letters are kept.
+    /// The time for which the rows of done jobs and of obsolete dead letters are kept.
     pub(crate) keep_done: Duration,
     /// The wait of a lost worker's jobs before the next attempt.
     pub(crate) backoff: Backoff,

@@ -3,11 +3,11 @@
 //!
 //! Promises:
 //! - A result is written once, by the holder of the lease, in the transaction that ends the job.
-//! - A lease lasts as long as its worker is seen. The jobs of a lost worker return within four thirds of the lease and two
-//!   sweeps. A live worker keeps its jobs through an outage of the database.
+//! - A lease lasts as long as its worker is seen. The jobs of a lost worker return within four thirds of the lease and
+//!   two sweeps. A live worker keeps its jobs through an outage of the database.
 //! - An unanswered statement times out.
-//! - A failed job waits in the database (`run_at`), not in memory. A job that cannot succeed becomes a dead letter with a
-//!   reason.
+//! - A failed job waits in the database (`run_at`), not in memory. A job that cannot succeed becomes a dead letter with
+//!   a reason.
 //! - A bad text fails alone: a rejected batch is halved until the text is found.
 //! - A stopping worker releases its jobs. This does not count as an attempt.
 //!

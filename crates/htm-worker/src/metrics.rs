@@ -15,10 +15,10 @@ use prometheus_client::registry::{Registry, Unit};
 use sqlx::PgPool;
 use strum::VariantArray;
 
-/// How long a reading of the queue is reused, so that frequent scrapes do not load the database.
+/// The time for which a reading of the queue is reused, so that frequent scrapes do not load the database.
 const READING_LASTS: Duration = Duration::from_secs(10);
 
-/// How long a scrape waits for the database. Prometheus gives up after 10 s.
+/// The time that a scrape waits for the database. Prometheus gives up after 10 s.
 const READING_PATIENCE: Duration = Duration::from_secs(5);
 
 /// One worker's metrics. All names begin with `htm_`, and all metrics have the label `queue`.
@@ -40,7 +40,7 @@ pub(crate) struct Metrics {
     info: Family<Info, Gauge>,
 }
 
-/// How an attempt of a job ended.
+/// The outcome of an attempt of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::AsRefStr, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Outcome {

@@ -11,7 +11,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// For a worker of this queue that has not started yet.
+    /// The monitor of a worker of this queue that has not started yet.
     pub fn new(queue: &str) -> Self {
         Self { metrics: Metrics::new(queue), vitals: Vitals::default() }
     }

@@ -12,13 +12,13 @@ use sqlx::PgPool;
 use crate::deadline::Deadline;
 use crate::verdict::Backoff;
 
-/// How long a statement is retried.
+/// The time for which a statement is retried.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The backoff between two tries.
 const AGAIN: Backoff = Backoff { base: Duration::from_millis(50), cap: Duration::from_secs(2) };
 
-/// How long a rejected result holds its queue. Each retry renews the hold.
+/// The duration of a queue's hold after a rejected result. Each retry renews the hold.
 const HOLD: Duration = Duration::from_secs(15);
 
 /// Retries a statement after transient errors, for up to a minute.

@@ -34,7 +34,7 @@ pub(crate) struct Processor<H: Handler> {
     pub(crate) pool: PgPool,
     pub(crate) dispatcher: Dispatcher<H>,
     pub(crate) backoff: Backoff,
-    /// How long a job may be deferred before it is parked.
+    /// The longest time for which a job may be deferred before it is parked.
     pub(crate) patience: Duration,
     /// The time limit of a statement.
     pub(crate) answer: Deadline,
@@ -122,7 +122,7 @@ impl<H: Handler> Processor<H> {
         }
     }
 
-    /// Returns how many jobs are done and how many failed. None if the worker is stopped before the provider is called.
+    /// Returns the numbers of done and of failed jobs. None if the worker is stopped before the provider is called.
     async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
         let (payloads, mut failures) = decode(batch, self.backoff);
         let wanted: Vec<_> = payloads.iter().map(|(_, payload)| (payload.node, payload.revision)).collect();
@@ -335,7 +335,7 @@ fn again(fault: Fault, attempt: i32, backoff: Backoff) -> Verdict {
     }
 }
 
-/// Whether the error is the database's answer, not its absence.
+/// Whether the database answered with the error, and was not away.
 fn was_answered(error: &htm_core::Error) -> bool {
     error.is(codes::DATABASE_ERROR) || error.fault() != Fault::Transient
 }

@@ -39,7 +39,7 @@ impl Registration {
     /// Renews the lease and reports the oldest held claim. A row that is gone is written again.
     ///
     /// # Errors
-    /// A database error, also when there is no answer within a third of the lease. The next attempt may still be in time.
+    /// A database error, also if there is no answer within a third of the lease. The next attempt may still be in time.
     pub(crate) async fn renew(&self) -> htm_core::Result<()> {
         let renew = async {
             if !workers::heartbeat(&self.pool, &self.worker, self.held.since()).await? {

@@ -22,7 +22,7 @@ use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 use crate::worker::{Options, Report, WorkerError, run};
 
-/// See [`ServiceArgs`].
+/// The longest wait before a retry or a trial call with `--short-waits` ([`ServiceArgs`]).
 const LONGEST_SHORT_WAIT: Duration = Duration::from_millis(500);
 
 /// The arguments of a worker process.

@@ -1,4 +1,4 @@
-//! Sightings: how long things have been seen without a gap.
+//! Sightings: the times for which things have been seen without a gap.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,8 +17,8 @@ impl<T> Default for Sightings<T> {
 }
 
 impl<T: Clone + Eq + Hash> Sightings<T> {
-    /// Records what is there now. Returns each thing with the time since its first sighting; a look without it starts
-    /// the time anew.
+    /// Records the things that are there now. Returns each with the time since its first sighting. A look without a
+    /// thing restarts its time.
     pub(crate) fn look(&self, now: Instant, there: impl IntoIterator<Item = T>) -> Vec<(T, Duration)> {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let seen: HashMap<T, Instant> = there
@@ -32,7 +32,7 @@ impl<T: Clone + Eq + Hash> Sightings<T> {
         seen.into_iter().map(|(thing, since)| (thing, now.saturating_duration_since(since))).collect()
     }
 
-    /// Starts anew, after a time without looks.
+    /// Forgets all sightings, after a time without looks.
     pub(crate) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,4 +1,4 @@
-//! Slots: how many batches a worker holds at once.
+//! Slots: the bound on the batches that a worker holds at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

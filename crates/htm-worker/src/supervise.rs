@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use crate::vitals::Vitals;
 use crate::worker::WorkerError;
 
-/// How often the worker checks that its tasks are not stuck.
+/// The interval between checks that the worker's tasks are not stuck.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until a task of the worker has panicked or is stuck. Only a restart of the process helps then. A task that

@@ -127,12 +127,12 @@ struct Pace {
     prepare: Option<Duration>,
 }
 
-/// When to claim.
+/// The time of the next claim.
 #[derive(Debug, PartialEq)]
 enum Due {
     Now,
     At(Instant),
-    /// When something changes.
+    /// Unknown until something changes.
     Unknown,
 }
 

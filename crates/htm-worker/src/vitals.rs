@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-/// How often a waiting task reports that it is alive.
+/// The interval at which a waiting task reports that it is alive.
 const TURN: Duration = Duration::from_secs(1);
 
-/// A task is stuck after three leases without a turn, but not within a minute: a slow database is no reason to kill a
+/// A task is stuck after three leases without a turn, but not before this time. A slow database is no reason to kill a
 /// worker.
 const STUCK_AT_LEAST: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,7 @@ struct Signs {
     stop: CancellationToken,
     claimer_turned: Instant,
     heartbeat_turned: Instant,
-    /// When the database answered last.
+    /// The time of the database's last answer.
     answered: Instant,
     /// The error of the last heartbeat, if it failed.
     trouble: Option<String>,

@@ -54,26 +54,26 @@ pub struct Options {
     pub batch_tokens: u32,
     /// The provider client's time limit of a call.
     pub call_deadline: Duration,
-    /// When the fleet's breaker for a failing provider opens.
+    /// The settings of the fleet's breaker for a failing provider.
     pub breaker: Breaker,
     /// The most batches at the provider. As many again may be held while their results are written. During a backfill
     /// two more batches of live jobs may be at the provider.
     pub concurrency: usize,
-    /// How long a worker may go unseen before its jobs are rescued.
+    /// The time for which a worker may go unseen before its jobs are rescued.
     pub lease: Duration,
-    /// How long an idle worker waits for a ping before it looks for jobs.
+    /// The time that an idle worker waits for a ping before it looks for jobs.
     pub poll: Duration,
     /// The time between two looks for lost jobs. More than zero.
     pub sweep: Duration,
     /// PostgreSQL's statement timeout. The worker abandons a statement a little later. Zero means no timeout.
     pub statement_timeout: Duration,
-    /// How long the rows of done jobs are kept. Their completions stay for ever.
+    /// The time for which the rows of done jobs are kept. Their completions stay for ever.
     pub keep_done: Duration,
     /// The backoff between the attempts of a job.
     pub backoff: Backoff,
-    /// How long a job may be deferred (by a rate limit, a rejected key) before it is parked.
+    /// The longest time for which a job may be deferred (by a rate limit, a rejected key) before it is parked.
     pub patience: Duration,
-    /// How long batches in flight may take after a stop.
+    /// The time limit of batches in flight after a stop.
     pub grace: Duration,
     /// Whether to stop when the queue is empty.
     pub drain: bool,
@@ -92,7 +92,7 @@ pub struct Report {
     pub released: usize,
 }
 
-/// Why a worker ended by itself.
+/// The reason why a worker ended by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// It could not register, or could not release its jobs.
@@ -107,7 +107,7 @@ pub enum WorkerError {
     /// One of the worker's tasks is stuck.
     #[error("{what}")]
     Stuck {
-        /// The task, and for how long.
+        /// The task, and the time since its last turn.
         what: String,
     },
 }

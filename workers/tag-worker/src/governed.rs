@@ -15,7 +15,7 @@ const LIMITED: Duration = Duration::from_secs(1);
 pub struct Governed {
     /// The governor's database.
     pub pool: PgPool,
-    /// When the breaker for a failing provider opens.
+    /// The settings of the breaker for a failing provider.
     pub breaker: Breaker,
     /// The embedder's time limit of a call.
     pub deadline: Duration,

@@ -1,4 +1,4 @@
-//! The tags of a namespace, in a cache. A reading is kept for longer the more tags it has.
+//! The tags of a namespace, in a cache. A reading with more tags is kept for longer.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use moka::future::Cache;
 
 /// The most tags that are read of a namespace: the most used ones.
 pub(crate) const MOST: u32 = 100_000;
-/// How long a reading is kept, per tag in it. Reading takes about 10 µs per tag. A young ontology is read for each
-/// call, since each new tag counts. One of 100,000 tags is read twice a minute. Concurrent calls that propose the same
-/// new tag still create it once.
+/// The time for which a reading is kept, per tag in it. Reading takes about 10 µs per tag. A young ontology is read for
+/// each call, since each new tag counts. One of 100,000 tags is read twice a minute. Concurrent calls that propose the
+/// same new tag still create it once.
 const KEPT_A_TAG: Duration = Duration::from_micros(300);
-/// Reading takes up to 150 µs per tag where each has a thousand uses. A slow reading is kept for so many times as long
-/// as it took.
+/// The time for which a slow reading is kept, as a multiple of its duration beyond [`QUICK`]. Reading takes up to 150
+/// µs per tag if each has a thousand uses.
 const KEPT_A_READING: u32 = 30;
 /// A reading that takes no longer is not slow.
 const QUICK: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ pub(crate) struct InUse {
 /// Readings of namespaces' tags.
 pub(crate) struct Readings<T>(Cache<String, Arc<Reading<T>>>);
 
-/// What was read of a namespace.
+/// A reading of a namespace's tags.
 #[derive(Debug)]
 pub(crate) struct Reading<T> {
     pub(crate) value: T,
@@ -56,8 +56,7 @@ impl<T: Send + Sync + 'static> Readings<T> {
         Self(cache)
     }
 
-    /// The reading of a namespace: the one in the cache, or what `make` makes of what `read` reads. Concurrent calls
-    /// share one reading.
+    /// The reading of a namespace, from the cache or by `read` and `make`. Concurrent calls share one reading.
     pub(crate) async fn of(
         &self,
         namespace: &str,
@@ -99,8 +98,8 @@ impl InUse {
         Self { about: tags.iter().filter_map(about).collect(), tags, by_word }
     }
 
-    /// Places in [`tags`](Self::tags), the likeliest first: tags that share words with the texts, by how rare the words
-    /// are, then the others by use.
+    /// Places in [`tags`](Self::tags), the likeliest first: tags that share words with the texts, by the rarity of the
+    /// words, then the others by use.
     pub(crate) fn likeliest(&self, texts: &[String]) -> Vec<usize> {
         let spoken: HashSet<String> = texts.iter().flat_map(|text| words(text)).collect();
         let mut shared: HashMap<u32, f32> = HashMap::new();

@@ -44,7 +44,7 @@ pub struct TagHandler {
 
 /// The tags that the extractor is shown.
 enum Shown {
-    /// The most used ones, and what became of former names: it chooses by itself.
+    /// The most used ones, with the changes of former names. The extractor chooses by itself.
     MostUsed(Readings<Vec<KnownTag>>),
     /// The relevant ones.
     Relevant(Readings<InUse>, Relevance),
@@ -89,7 +89,7 @@ impl TagHandler {
             Shown::MostUsed(readings) => {
                 let read = tags::in_use_or_split(&self.pool, namespace, ONTOLOGY_SHOWN);
                 let reading = readings.of(namespace, read, |tags| tags).await?;
-                // Not from a cache: a name that was removed a moment ago is not given again.
+                // Not from a cache, so that a name that was removed a moment ago is not given again.
                 let former = tags::former(&self.pool, namespace).await.map_err(Arc::new)?;
                 Ok(KnownTags { tags: reading.value.clone(), former })
             }

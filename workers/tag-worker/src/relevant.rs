@@ -26,9 +26,9 @@ const NEW_A_CALL: usize = 512;
 const TEXT_CHARS: usize = 1_000;
 /// The size of the vector cache in bytes: 40,000 vectors of 384 dimensions.
 const KEPT_BYTES: u64 = 64 << 20;
-/// One part in so many of the budget is for the top of the tree.
+/// The divisor of the budget that gives the share of the top of the tree.
 const TOP_SHARE: usize = 3;
-/// One part in so many of the budget is for descriptions.
+/// The divisor of the budget that gives the share of descriptions.
 const ABOUT_SHARE: usize = 4;
 /// The most characters of a description that are shown.
 const ABOUT_CHARS: usize = 200;
@@ -269,7 +269,7 @@ mod tests {
         for (place, tag) in tags.iter_mut().enumerate().take(3_000) {
             tag.description = Some(format!("Something else, number {place}, at some length"));
         }
-        // Its name says nothing of what it is about.
+        // Its name is unrelated to its description.
         tags[2_999] = KnownTag {
             path: "zzz".parse().unwrap(),
             description: Some("On cooking kimchi by fermentation".into()),
@@ -279,7 +279,7 @@ mod tests {
         assert!(shown[..2].contains(&tags[2_999]), "{:?}", &shown[..2]);
         assert!(shown.last().is_some_and(|last| last.description.is_none()));
         assert!(tokens(&shown) <= 300 && tokens(&shown) > 250, "{}", tokens(&shown));
-        // All of a few; a long one is cut.
+        // All of a few tags are shown. A long description is cut.
         tags.truncate(3);
         tags[0].description = Some("é".repeat(500));
         let shown = relevance(1_000, Some(embedder)).choose(&InUse::new(tags.clone()), &texts()).await;

@@ -1,4 +1,4 @@
-//! Every line of the documents, and every example of the help texts, is one that its program takes.
+//! Checks that the programs accept every command line of the documents and every example of the help texts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,8 @@ use clap::{CommandFactory, Parser};
 
 use super::Arguments;
 
-/// Runs a line with functions in place of HTM's programs, which say what they were called with: each argument ends
-/// with
-/// NUL, each call with a line break. No other program is found.
+/// Runs a line with functions in place of HTM's programs. They print their arguments: each argument ends with NUL, each
+/// call with a line break. No other program is found.
 const CALLS: &str = r#"
 exec 3>&1 >/dev/null 2>&1
 PATH=/nonexistent
@@ -75,7 +74,7 @@ fn the_documents() {
         fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
     for path in guides.chain([root().join("README.md")]) {
         let text = fs::read_to_string(&path).expect("a document");
-        // bash joins continued lines as well; here they have to be one.
+        // Continued lines are joined, as bash does.
         let text = text.replace("\\\n", " ");
         for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
             check(&path.display().to_string(), line);
@@ -95,7 +94,7 @@ fn the_examples_of_the_help_texts() {
 fn check_examples(command: &clap::Command) {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     for line in text.lines().skip_while(|line| !line.starts_with("Example")).skip(1) {
-        // Its purpose stands behind it.
+        // The example's purpose follows it, after two spaces.
         let line = line.trim_start();
         check(command.get_name(), line.split_once("  ").map_or(line, |(line, _)| line));
     }

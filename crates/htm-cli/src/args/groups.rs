@@ -1,4 +1,4 @@
-//! What `htm groups` takes.
+//! Arguments of `htm groups`.
 
 use clap::{Args, Subcommand};
 use htm_core::NodeId;

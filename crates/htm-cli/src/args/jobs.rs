@@ -1,4 +1,4 @@
-//! What `htm jobs` takes.
+//! Arguments of `htm jobs`.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub(crate) struct JobFilterArgs {
     pub(crate) error: Option<String>,
 }
 
-/// The filters, where jobs are named by id or by filters.
+/// The filters' names. Jobs are named either by id or by filters.
 const FILTERS: [&str; 5] = ["queue", "state", "namespace", "node", "error"];
 
 #[derive(Args)]

@@ -18,7 +18,7 @@ pub(crate) struct CallerArgs {
 }
 
 impl CallerArgs {
-    /// The robot that is named.
+    /// The value of `--robot`.
     pub(crate) fn named_robot(&self) -> Option<&str> {
         self.robot.as_deref()
     }

@@ -43,7 +43,7 @@ pub(crate) enum ProvidersCommand {
     Budgets,
 }
 
-/// At least one of them is changed.
+/// The names of the limits. At least one must be given.
 const LIMITS: [&str; 3] = ["requests_per_minute", "tokens_per_minute", "concurrent"];
 
 #[derive(Args)]
@@ -66,7 +66,7 @@ impl SetArgs {
     pub(crate) fn changes(&self) -> LimitChanges {
         let change = |limit: Option<Limit>| {
             limit.map_or(FieldChange::Keep, |Limit(limit)| match limit {
-                // The parser has seen to it that it fits.
+                // The parser has checked the range.
                 Some(limit) => FieldChange::Set(i32::try_from(limit).unwrap_or(i32::MAX)),
                 None => FieldChange::Clear,
             })
@@ -79,7 +79,7 @@ impl SetArgs {
     }
 }
 
-/// A number, or none for no limit. A type of its own: clap takes an `Option` for an argument that may be left out.
+/// A number, or none for no limit. It has a type of its own, because clap takes an `Option` for an optional argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit(pub(crate) Option<i64>);
 
@@ -93,5 +93,5 @@ fn parse_limit<const LEAST: i64>(text: &str) -> Result<Limit, String> {
     }
 }
 
-/// The largest limit: that of the narrowest column.
+/// The largest limit, which is that of the narrowest column.
 const MOST: i64 = i32::MAX as i64;

@@ -127,7 +127,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The texts of all programs.
+/// The source files of all crates and workers, by path.
 fn sources() -> BTreeMap<PathBuf, String> {
     fn collect(dir: &Path, texts: &mut BTreeMap<PathBuf, String>) {
         for entry in fs::read_dir(dir).unwrap() {

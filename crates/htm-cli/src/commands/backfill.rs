@@ -1,4 +1,4 @@
-//! `htm backfill`: enqueues what is missing, then follows the workers until it is done.
+//! `htm backfill`: enqueues the missing jobs, then follows the workers until the jobs are done.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use crate::error::CliError;
 use crate::instant::instant;
 use crate::output::{Output, count};
 
-/// How often a full queue, and the workers' progress, are looked at.
+/// The interval between looks at a full queue or at the workers' progress.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long a queue may be without a worker before that is said.
+/// The time for which a queue may have no worker before a note says so.
 const LONELY: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -52,11 +52,11 @@ pub(crate) struct Report {
     run: i64,
     queue: String,
     model: String,
-    /// It went on with a run that was interrupted.
+    /// Whether it continued an interrupted run.
     resumed: bool,
-    /// Jobs that the run has enqueued, before its interruption as well.
+    /// The jobs that the run has enqueued, including those before an interruption.
     enqueued: u64,
-    /// Jobs that were done while this command looked on.
+    /// The jobs that were done while this command ran.
     done: i64,
     #[serde(flatten)]
     left: BackfillProgress,
@@ -102,7 +102,7 @@ impl Report {
     }
 }
 
-/// Enqueues and, unless told otherwise, waits for the workers. A stop leaves everything in place.
+/// Enqueues the jobs and waits for the workers, unless `no_wait` is set. A stop leaves the enqueued jobs in place.
 pub(crate) async fn backfill(
     session: &Session,
     request: &BackfillRequest,
@@ -137,7 +137,7 @@ pub(crate) async fn backfill(
     Ok(report)
 }
 
-/// Says how many jobs a run would enqueue.
+/// Prints the number of jobs that a run would enqueue.
 pub(crate) async fn preview(
     session: &Session,
     request: &BackfillRequest,
@@ -154,7 +154,7 @@ fn request(args: &BackfillArgs, session: &Session) -> Result<BackfillRequest, Cl
     let prompt_version = match &args.prompt_version {
         None => None,
         Some(Some(version)) => Some(version.clone()),
-        // An embedding has no prompt: the library says so.
+        // Embeddings have no prompt version. The library rejects it.
         Some(None) if args.stage == Stage::Embed => Some(String::new()),
         Some(None) => Some(session.tagger()?.version().to_owned()),
     };
@@ -163,7 +163,7 @@ fn request(args: &BackfillArgs, session: &Session) -> Result<BackfillRequest, Cl
     with_options(request, &args.options, &session.config().time.settings())
 }
 
-/// A request with what the options say.
+/// Applies the options to a request.
 pub(crate) fn with_options(
     request: BackfillRequest,
     options: &BackfillOptions,
@@ -178,7 +178,7 @@ pub(crate) fn with_options(
     })
 }
 
-/// True when all is enqueued, false after a stop.
+/// Enqueues the jobs. True if all are enqueued, false after a stop.
 async fn enqueue(
     session: &Session,
     backfill: &mut Backfill,
@@ -207,7 +207,7 @@ async fn enqueue(
     Ok(false)
 }
 
-/// The rest at the end, and whether nothing is left; false after a stop.
+/// Waits until no job is open, or for a stop. Returns the last progress, and whether no job is open.
 async fn follow(
     session: &Session,
     backfill: &Backfill,
@@ -230,7 +230,7 @@ async fn follow(
     Ok((left, left.open == 0))
 }
 
-/// Notices that nobody works on a queue, and says so once.
+/// Reports once that a queue has no worker.
 #[derive(Default)]
 struct Lonely {
     since: Option<Instant>,

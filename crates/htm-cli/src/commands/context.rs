@@ -41,7 +41,8 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         }),
     };
     let whose = WhoseArgs { namespace: filter.namespaces.first().cloned(), robot: args.asks };
-    // A mistyped name has an empty working memory; a new robot that asks something is registered, and told so.
+    // Only a query registers a new robot, and the answer says so. Otherwise a mistyped name would have an empty working
+    // memory.
     let answer = with_robot(config, &whose, query.is_some(), async |htm, robot, is_new| {
         let mut recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
@@ -74,7 +75,7 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     }
     let text = &answer.context.context.text;
     if !text.is_empty() {
-        // A terminal would obey control characters; a program gets the text as it was counted.
+        // A terminal would execute control characters. A program gets the text whose tokens were counted.
         let shown = if std::io::stdout().is_terminal() { &plain(text) } else { text };
         output.line(shown);
     }
@@ -82,7 +83,7 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether all of the working memory is asked for: one namespace says only whose it is.
+/// Whether the filter covers the whole working memory. A single namespace only selects the robot.
 fn is_whole(filter: &Filter) -> bool {
     filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty()
 }
@@ -130,7 +131,7 @@ pub(crate) async fn memory(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does something with each of the nodes; reports those that are not in the working memory.
+/// Applies `each` to the nodes, and reports those that are not in the working memory.
 async fn change(
     config: &Config,
     args: &NodesArgs,
@@ -178,19 +179,19 @@ fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
     lines.join("\n")
 }
 
-/// What `htm context` says to programs.
+/// The JSON of `htm context`.
 #[derive(serde::Serialize)]
 struct Answer {
     #[serde(flatten)]
     context: RobotContext,
-    /// None when nothing was asked.
+    /// None without a query.
     recalled: Option<RobotRecalled>,
-    /// The robot was not registered before.
+    /// Whether the robot is new.
     is_new: bool,
     /// Memories that no longer fit, because the token budget is smaller than it was.
     left_behind: Vec<NodeId>,
     working_memory: WorkingMemoryStats,
-    /// The namespace, when no memory was ever written to it.
+    /// A note for each part of the filter that names something unknown.
     notes: Vec<String>,
 }
 
@@ -285,7 +286,7 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
     }
 }
 
-/// Works with a robot, and says whether it is new: one that is not there is made only where it may be.
+/// Works with a robot, and tells `work` whether it is new. An unknown robot is registered only if `may_be_new`.
 async fn with_robot<T>(
     config: &Config,
     whose: &WhoseArgs,
@@ -307,7 +308,7 @@ async fn with_robot<T>(
     .await
 }
 
-/// The result or the error. The error about an unknown robot also says when its namespace is unknown.
+/// The result or the error. The error about an unknown robot also says if its namespace is unknown.
 async fn or_told<T>(
     htm: &Htm,
     whose: &WhoseArgs,
@@ -335,7 +336,7 @@ async fn with_htm<T>(
     result
 }
 
-/// The namespace and the robot that are meant.
+/// The namespace and the robot, from the arguments or else from the configuration.
 fn names<'a>(config: &'a Config, whose: &'a WhoseArgs) -> (&'a str, &'a str) {
     (
         whose.namespace.as_deref().unwrap_or(&config.memory.namespace),
@@ -352,7 +353,7 @@ pub(crate) fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Res
     })
 }
 
-/// `\n`, `\t` and `\\` as the characters that they stand for.
+/// Replaces the escapes `\n`, `\t` and `\\` by their characters.
 fn unescape(text: &str) -> String {
     let mut unescaped = String::new();
     let mut rest = text.chars();

@@ -66,7 +66,7 @@ async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
         return Ok(server.down().await?);
     }
     let in_use = |who: String| CliError::new(codes::DATABASE_IN_USE, format!("{who} the private PostgreSQL"));
-    // Programs that have its URL hold no lock of ours. One that does not answer is stopped.
+    // Programs that connect by its URL hold no lock of HTM. A server that does not answer is stopped.
     if server.status().await?.running
         && let Ok(mut connection) = PgConnection::connect(&server.url()).await
     {
@@ -132,7 +132,7 @@ fn url(config: &Config) -> Result<String, CliError> {
     Ok(PrivatePg::locate(&Paths::from_env()?)?.url())
 }
 
-/// The private server, which is only there when no other database is configured.
+/// The private server. An error if another database is configured.
 fn private(config: &Config, verb: &str) -> Result<PrivatePg, CliError> {
     if !config.database.url.is_empty() {
         return Err(CliError::new(

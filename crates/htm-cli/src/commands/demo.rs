@@ -1,4 +1,4 @@
-//! `htm demo`: the main job, end to end, on a collection of memories that the program carries.
+//! `htm demo`: the main job, end to end, on a built-in collection of memories.
 
 mod collection;
 mod processes;
@@ -25,7 +25,7 @@ use crate::output::{Output, count, table};
 use self::collection::Question;
 use self::processes::Workers;
 
-/// The settings of the command line, for the workers as well.
+/// The settings of the command line, which the workers get too.
 type Overrides = BTreeMap<String, String>;
 
 /// The demo's own database beside the one with real memories.
@@ -52,7 +52,7 @@ pub(crate) async fn run(
         }
         Err(error) => Err(error),
     };
-    // The workers and the pool are gone: what was started is stopped, also after an error.
+    // The workers and the pool are gone. The rest is stopped also after an error.
     let dropped = if args.keep { Ok(()) } else { drop_database(&server).await };
     server.close().await;
     let passed = result?;
@@ -62,7 +62,7 @@ pub(crate) async fn run(
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A database of the demo's own, made anew, on the server of the configuration: real memories are not touched.
+/// Creates the demo's own database anew, on the configured server. Real memories are not touched.
 async fn with_own_database(config: &Config, server: &DatabaseServer) -> Result<Config, CliError> {
     drop_database(server).await?;
     let options = htm_core::connect_options(&server.url())?;
@@ -166,7 +166,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
     Ok(complete)
 }
 
-/// Waits until every node is embedded and tagged; a worker that dies meanwhile is replaced.
+/// Waits until each stage of every node is done or a dead letter. Workers that die are replaced.
 async fn enrich(
     session: &Session,
     workers: &mut Workers,
@@ -222,7 +222,8 @@ async fn score_all(htm: &Htm, questions: &[Question]) -> Result<Vec<score::Row>,
     Ok(rows)
 }
 
-/// Writes one memory and follows it.
+/// Writes one memory, and waits until it is embedded and tagged. Returns its receipt, the time of the write in
+/// milliseconds, and its status.
 async fn live(htm: &Htm, memory: Memory) -> Result<(Receipt, f64, NodeStatus), CliError> {
     // The first count of tokens loads the vocabulary, which a program does once.
     htm.settings().token_encoding.count("warm");
@@ -248,7 +249,7 @@ fn life(which: &str, written_ms: f64, status: &NodeStatus) -> String {
     )
 }
 
-/// How long the nodes of the collection, written all at once, waited for each stage.
+/// A table of each stage's latencies after the write, for the nodes of the collection, which were written all at once.
 async fn collection_life(session: &Session) -> Result<String, CliError> {
     let rows = server::stage_latencies(session.pool()).await?;
     let rows = rows
@@ -265,7 +266,7 @@ async fn collection_life(session: &Session) -> Result<String, CliError> {
     Ok(table(&["all, ms after the write", "p50", "p95", "max"], &[1, 2, 3], rows))
 }
 
-/// The same server, another database.
+/// The URL of another database on the same server.
 fn with_database(url: &str, database: &str) -> String {
     let (base, query) =
         url.split_once('?').map_or((url, String::new()), |(base, query)| (base, format!("?{query}")));

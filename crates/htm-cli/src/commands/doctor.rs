@@ -1,4 +1,4 @@
-//! `htm doctor`: what is wrong, and what mends it.
+//! `htm doctor`: finds problems and suggests fixes.
 
 use std::process::ExitCode;
 
@@ -16,10 +16,10 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::output::{Output, count, plain};
 
-/// pgvector 0.8.2 to 0.8.4 mend a vulnerability in parallel HNSW builds and index corruption at vacuum.
+/// pgvector 0.8.2 to 0.8.4 fix a vulnerability in parallel HNSW builds and index corruption at vacuum.
 const PGVECTOR_SAFE: (u32, u32, u32) = (0, 8, 4);
 
-/// One thing looked at.
+/// The result of one check.
 #[derive(Serialize)]
 struct Finding {
     state: State,
@@ -120,7 +120,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-/// Whether recall asks the model that is configured; another answers as well, as long as its queries can be embedded here.
+/// Checks whether the active model is the configured one. Another one works too, if its queries can be embedded here.
 async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     let models = session.htm().models()?.list().await?;
     let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return Ok(()) };
@@ -155,7 +155,8 @@ async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Resul
     Ok(())
 }
 
-/// What refines a recall, as far as it is configured. The re-ranker is asked; the language model, whose calls cost, is not.
+/// Checks the configured re-ranker and query expander. The re-ranker is called. The language model is not, because its
+/// calls cost money.
 async fn look_at_refiners(session: &Session, findings: &mut Vec<Finding>) {
     match session.reranker() {
         Ok(Some(reranker)) => match reranker.rerank("ping", &["pong".to_owned()]).await {
@@ -189,7 +190,7 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
                 _ if queue.model.as_ref().is_none_or(|model| *model == configured) => {
                     "embed-worker".to_owned()
                 }
-                // Of another model than the configured one.
+                // The queue of another model than the configured one.
                 other => format!("embed-worker --queue {other}"),
             };
             let help = format!("start one: `{program}`, or `htm up`");

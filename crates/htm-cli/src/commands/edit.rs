@@ -32,7 +32,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
             "give a text, or what else is to be: `htm edit --help`",
         ));
     }
-    // Bad input is refused before a server is started for it.
+    // Invalid input is rejected before a server is started for it.
     edit.validate()?;
     let session = Session::open(config).await?;
     let htm = session.htm();
@@ -60,7 +60,7 @@ async fn update_by_key(
 
 fn edit(args: EditArgs, rules: &TagRules) -> Result<Edit, CliError> {
     let text = args.words.into_iter().next().map(text_or_input).transpose()?;
-    // An empty value says that there is none.
+    // An empty value clears the field.
     let change = |value: Option<String>| match value {
         None => FieldChange::Keep,
         Some(value) if value.is_empty() => FieldChange::Clear,

@@ -1,4 +1,4 @@
-//! The filter that a command's options describe.
+//! The filter of a command's options.
 
 use htm_core::{Filter, TagFilter};
 use htm_runtime::config::Config;

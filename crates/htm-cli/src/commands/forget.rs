@@ -68,7 +68,7 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     let namespace = args.caller.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
     let purge =
         Purge { before: instant(&args.before, &config.time.settings())?, scope, caller: args.caller.into() };
-    // Of a robot that nobody knows nothing would be found, which is no receipt.
+    // An unknown robot is an error. Otherwise a purge of its memories would succeed and remove nothing.
     if let Some(robot) = &robot {
         with_htm(config, async |htm| htm.find_robot(Some(&namespace), robot).await).await?;
     }
@@ -97,7 +97,7 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a purge removed, and of what.
+/// The result of a purge, with its time and its scope.
 #[derive(serde::Serialize)]
 struct Receipt {
     before: DateTime<Utc>,
@@ -124,7 +124,7 @@ async fn forget_node(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a forget by a plan found, and did.
+/// The result of a forget by a plan.
 enum Done {
     Shown(ForgetPlan),
     PlanChanged,

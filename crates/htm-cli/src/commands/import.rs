@@ -1,4 +1,4 @@
-//! `htm import`: JSON Lines in, a transaction a chunk.
+//! `htm import`: reads JSON Lines, with a transaction per chunk.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -19,13 +19,14 @@ use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
 use crate::output::{Output, count, one_line};
 
-/// How many refused lines are shown one by one.
+/// The most rejected lines that are shown one by one.
 const SHOWN: usize = 20;
-/// How many refused lines `--json` lists: of a file of another kind, every line is one.
+/// The most rejected lines that `--json` lists. In a file of another kind, every line is rejected.
 const LISTED: usize = 1_000;
-/// A text of 1 MiB is at most 6 MiB as JSON (`\u0001`); the rest of a memory has its limits too.
+/// The most bytes of a line. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`), and the rest of a memory is limited
+/// too.
 const MAX_LINE_BYTES: usize = 8 << 20;
-/// So much text is a transaction, however few lines it is.
+/// A chunk ends at this many bytes of text, however few lines it has.
 const CHUNK_BYTES: usize = 16 << 20;
 
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -39,23 +40,23 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     Ok(if report.refused_count == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
     pub(crate) written: u64,
-    /// Lines whose key and content were there already.
+    /// Lines whose key and content existed already.
     pub(crate) skipped: u64,
-    /// How many lines did not go in.
+    /// The number of rejected lines.
     pub(crate) refused_count: u64,
-    /// The first [`LISTED`] of them.
+    /// The first [`LISTED`] rejected lines.
     pub(crate) refused: Vec<Refused>,
     pub(crate) seconds: f64,
 }
 
-/// A line that did not go in.
+/// A rejected line.
 #[derive(Debug, Serialize)]
 pub(crate) struct Refused {
-    /// From 1.
+    /// The number of the line, from 1.
     line: u64,
     code: &'static str,
     reason: String,
@@ -92,7 +93,7 @@ impl Report {
     }
 }
 
-/// Reads and remembers; a line that cannot go in is reported, and the rest goes in.
+/// Reads and remembers the lines. Rejected lines are reported, and the others are written.
 pub(crate) async fn import(
     htm: &Htm,
     reader: impl BufRead,
@@ -182,7 +183,7 @@ struct Line {
     kind: Option<String>,
 }
 
-/// A memory, none for a blank line, or what is wrong.
+/// Parses a line. None for a blank one.
 fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
     let refuse = |code, reason: String| Refused { line: 0, code, reason };
     let text =

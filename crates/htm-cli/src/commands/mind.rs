@@ -1,10 +1,10 @@
-//! What a command changes in a robot's working memory.
+//! The changes of a robot's working memory by a command.
 
 use htm_core::{Htm, Intake, NodeId, Oversized, Robot};
 
 use crate::output::{count, one_line};
 
-/// A robot of a namespace, and whether it is new: it is registered then.
+/// Opens a robot of a namespace, and registers a new one. Returns whether it is new.
 pub(crate) async fn open(htm: &Htm, namespace: &str, name: &str) -> htm_core::Result<(Robot, bool)> {
     let is_new = match htm.find_robot(Some(namespace), name).await {
         Ok(_) => false,
@@ -14,11 +14,11 @@ pub(crate) async fn open(htm: &Htm, namespace: &str, name: &str) -> htm_core::Re
     Ok((htm.robot_in(namespace, name).await?, is_new))
 }
 
-/// What entered a robot's working memory, and what left it.
+/// The nodes that entered and left a robot's working memory.
 #[derive(serde::Serialize)]
 pub(crate) struct TakenIn {
     robot: String,
-    /// The robot was not registered before.
+    /// Whether the robot is new.
     is_new: bool,
     max_tokens: usize,
     #[serde(skip)]
@@ -38,7 +38,7 @@ impl TakenIn {
         Self { robot: robot.name(), is_new, max_tokens, nodes, intake }
     }
 
-    /// As a person reads it, on lines of its own.
+    /// The text for people, on lines of its own.
     pub(crate) fn describe(&self) -> String {
         let robot = one_line(&self.robot, 40);
         let is_in = |node: &&NodeId| {

@@ -45,7 +45,7 @@ pub(crate) async fn run(
     result
 }
 
-/// A model with how far it is.
+/// A model with its progress.
 #[derive(Serialize)]
 struct Listed {
     label: String,
@@ -93,7 +93,7 @@ fn row(listed: &Listed) -> Vec<String> {
         listed.state.to_string(),
         listed.queue.clone(),
         embedded.to_string(),
-        // Rounded down: 100 % is said of what is complete.
+        // Rounded down, so that only a complete model has 100 %.
         format!("{:.1} %", (listed.percent * 10.0).floor() / 10.0),
         open.to_string(),
         dead.to_string(),
@@ -145,7 +145,7 @@ fn parse_name(text: &str) -> Result<ModelName, CliError> {
     }
 }
 
-/// The dimensions asked for, if the provider can have them, or the provider's own.
+/// The requested dimensions, or else the provider's own. An error if the provider does not have the requested ones.
 async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -> Result<usize, CliError> {
     let (config, paths) = (session.config(), session.paths());
     let configured = config.embedding.dimensions;
@@ -171,7 +171,7 @@ async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Re
         return backfill::preview(session, &request, output).await;
     }
     let report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
-    // With the index still missing, `activate` builds it.
+    // If the index is still missing afterwards, `activate` builds it.
     if report.is_done() && request.namespace.is_none() && request.since.is_none() {
         let htm = session.htm();
         let models = htm.models()?;
@@ -226,7 +226,7 @@ async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows how far a model's index is while something is done that may build it.
+/// Shows the progress of a model's index during `work`, which may build it.
 async fn watching_index<T>(
     models: Models<'_>,
     model: &RegisteredModel,

@@ -42,7 +42,7 @@ pub(crate) async fn status(config: &Config, args: StatusArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// A node with how far it is.
+/// A node with its progress.
 #[derive(serde::Serialize)]
 struct Found {
     #[serde(flatten)]
@@ -121,7 +121,7 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
     )
 }
 
-/// How often and by whom, when that is more than once.
+/// The number of times that a node was remembered, and by whom. Empty for once.
 fn remembered(node: &Node, keepers: &Keepers) -> String {
     let count @ 2.. = node.remember_count else { return String::new() };
     let said = keepers.robots.iter().filter(|it| it.remember_count > 0);
@@ -130,7 +130,7 @@ fn remembered(node: &Node, keepers: &Keepers) -> String {
     format!("{count} times ({}), from {first} to {last}", by.join(", "))
 }
 
-/// The robots and the groups that have it in their working memory.
+/// The robots and the groups that have the node in their working memory.
 fn working_memory_of(node: &Node, keepers: &Keepers) -> String {
     let name = |it: &KeptBy| match it.namespace == node.namespace {
         true => it.robot.clone(),
@@ -141,7 +141,7 @@ fn working_memory_of(node: &Node, keepers: &Keepers) -> String {
     robots.chain(groups).collect::<Vec<_>>().join(", ")
 }
 
-/// How far a stage is, in one sentence.
+/// The progress of a stage, in one sentence.
 fn progress_of(stage: &StageStatus) -> String {
     match stage.stale {
         Some(revision) => {

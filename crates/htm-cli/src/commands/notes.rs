@@ -1,4 +1,4 @@
-//! What a question names that is not there: a slip of the pen finds nothing, and nobody sees why.
+//! Notes about unknown names in a question. Without them, a mistyped name would find nothing for no visible reason.
 
 use htm_core::{Correction, Degraded, Filter, Htm, Step, TagFilter, TimeFilter, TimePhrase};
 use htm_runtime::commands;
@@ -6,7 +6,7 @@ use htm_runtime::commands;
 use crate::error::CliError;
 use crate::output::one_line;
 
-/// A sentence for each part of a filter that names what is not there, and for each such tag that is only preferred.
+/// A sentence for each part of a filter that names something unknown, and for each unknown tag that is only preferred.
 /// `phrase` is the time that was taken from the question's text.
 pub(crate) async fn of(
     htm: &Htm,
@@ -31,7 +31,7 @@ pub(crate) async fn of(
                 found => drop(found?),
             }
         }
-        // It is enough that one of the namespaces knows it.
+        // One namespace that knows the robot is enough.
         if unknown.len() == namespaces.len() {
             notes.extend(unknown);
         }
@@ -55,8 +55,8 @@ pub(crate) async fn of(
     Ok(notes)
 }
 
-/// A sentence for each namespace that no memory was ever written to. Of one that nobody named, only where there are others:
-/// a memory that is new is empty.
+/// A sentence for each namespace to which no memory was ever written. For the default one only if there are others,
+/// because a new database is empty.
 pub(crate) async fn unknown_namespaces(
     htm: &Htm,
     namespaces: &[&str],
@@ -75,7 +75,7 @@ pub(crate) async fn unknown_namespaces(
         .collect())
 }
 
-/// A line when a model on standby answered for the active one.
+/// A line if a model on standby answered for the active one.
 pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> String {
     match instead_of {
         Some(active) => format!(
@@ -86,7 +86,7 @@ pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> Str
     }
 }
 
-/// Names the command that mends each step that did not run, instead of the library's call.
+/// Replaces the hint of each step that did not run by the command that fixes it, instead of the library's function.
 pub(crate) fn name_commands(degraded: &mut [Degraded]) {
     for degraded in degraded {
         degraded.hint = commands::hint(&degraded.error);
@@ -107,12 +107,12 @@ pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
     degraded.iter().map(line).collect()
 }
 
-/// A line each, to stand below an answer.
+/// A line for each note, to follow an answer.
 pub(crate) fn describe(notes: &[String]) -> String {
     notes.iter().map(|note| format!("\nnote: {}", one_line(note, 300))).collect()
 }
 
-/// A line for each way in which other words were looked for than those that were asked.
+/// A line for each difference between the searched words and those of the query.
 pub(crate) fn describe_words(corrected: &[Correction], relaxed: bool) -> String {
     let mut text = String::new();
     if relaxed {

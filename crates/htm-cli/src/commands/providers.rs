@@ -95,7 +95,7 @@ async fn budget(
     Ok(())
 }
 
-/// The labels of models that somebody asks or may ask.
+/// The labels of the models that are or may be called: the configured, the registered and the workers' ones.
 async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
     let htm = session.htm();
     let settings = htm.settings();

@@ -55,17 +55,17 @@ pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> R
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// What was found, and which filters name what is not there.
+/// The hits, with notes on filters that name something unknown.
 #[derive(serde::Serialize)]
 struct Answer {
     #[serde(flatten)]
     recalled: Recalled,
-    /// None when nobody was named who asks.
+    /// None if no robot asks.
     working_memory: Option<TakenIn>,
     notes: Vec<String>,
 }
 
-/// A robot's recall: the hits enter its working memory. It is of the first namespace that is asked.
+/// Recalls as a robot of the query's first namespace. The hits enter its working memory.
 async fn recall_as(
     htm: &Htm,
     name: &str,
@@ -86,7 +86,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         strategy: strategy.parse()?,
         boost_tags: tag_prefixes(config, &args.boost_tags)?,
         order_by: args.order_by.as_deref().map(str::parse).transpose()?,
-        // Questions of a file measure; they are not asked.
+        // The queries of a file are a measurement and do not count as accesses.
         count_accesses: args.batch.is_none(),
         models: args.models.clone(),
         limit: limit(config, args.limit.as_deref())?,
@@ -108,7 +108,7 @@ pub(crate) fn limit(config: &Config, text: Option<&str>) -> Result<usize, CliErr
     })
 }
 
-/// A similarity of the command line; its range is the library's to judge.
+/// Parses a similarity of the command line. The library checks its range.
 fn similarity(text: &str) -> Result<f64, CliError> {
     text.parse().map_err(|_| {
         CliError::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, format!("similarity {text} is not a number"))
@@ -116,7 +116,7 @@ fn similarity(text: &str) -> Result<f64, CliError> {
     })
 }
 
-/// What a filter by time meant; nothing when there was none.
+/// The meaning of a filter by time. None without such a filter.
 pub(crate) fn describe_time(
     timeframe: &Timeframe,
     phrase: Option<&TimePhrase>,
@@ -136,7 +136,7 @@ pub(crate) fn describe_time(
     }
 }
 
-/// What a person reads: a line of scores, then the text. Times are those of `zone`.
+/// The text for people: for each hit a line of scores, then its text. Times are in `zone`.
 pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     let mut text = String::new();
     let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
@@ -232,16 +232,16 @@ pub(crate) struct BatchQuery {
     pub(crate) text: String,
 }
 
-/// Of a query as JSON: a text of [`MAX_QUERY_BYTES`] has at most six times as many (`\u0001`).
+/// The most bytes of a line. As JSON, a text of [`MAX_QUERY_BYTES`] has at most six times as many (`\u0001`).
 const MAX_LINE_BYTES: usize = 8 * MAX_QUERY_BYTES;
 
-/// The queries of a file, one a line, read as they are asked for.
+/// The queries of a file, one per line. Each is read when it is needed.
 pub(crate) struct Queries {
     lines: Lines<BufReader<File>>,
     file: PathBuf,
 }
 
-/// The queries of a file.
+/// Opens a file of queries.
 pub(crate) fn read_queries(file: &Path) -> Result<Queries, CliError> {
     let opened = File::open(file).map_err(CliError::io(format!("{} cannot be read", file.display())))?;
     Ok(Queries { lines: Lines::new(BufReader::new(opened), MAX_LINE_BYTES), file: file.into() })
@@ -275,8 +275,8 @@ impl Iterator for Queries {
     }
 }
 
-/// One answer a line, to be scored: the keys of the hits (ids for nodes without one). Each is written as soon as it is
-/// known, so that a program can ask one query after the other through a pipe.
+/// Writes one answer per line, for scoring: the keys of the hits (ids for nodes without one). Each is written as soon
+/// as it is known, so that a program can ask one query after the other through a pipe.
 async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
     let mut queries = read_queries(file)?;
     let bytes = std::fs::metadata(file).map_or(0, |metadata| metadata.len());

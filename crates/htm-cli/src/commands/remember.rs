@@ -19,7 +19,7 @@ use crate::output::Output;
 pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) -> Result<ExitCode, CliError> {
     let wait = args.wait;
     let memory = memory(args, &config.time.settings(), &config.tag.rules())?;
-    // Bad input is refused before a server is started for it.
+    // Invalid input is rejected before a server is started for it.
     memory.validate()?;
     let session = Session::open(config).await?;
     let htm = session.htm();
@@ -39,14 +39,14 @@ pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was done.
+/// The result of `htm remember`.
 #[derive(serde::Serialize)]
 struct Written {
     node: NodeId,
     outcome: Outcome,
-    /// Milliseconds that the write took.
+    /// The time of the write in milliseconds.
     ms: f64,
-    /// None when nobody was named who remembers.
+    /// None if no robot is named.
     working_memory: Option<TakenIn>,
 }
 
@@ -63,9 +63,9 @@ impl Written {
     }
 }
 
-/// Remembers. A robot that was named, on the command line or in the configuration, has it in its working memory.
+/// Remembers a memory. If the command line or the configuration names a robot, the memory enters its working memory.
 async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<Written> {
-    // Loads the vocabulary, which a program does once: the time shown is that of the write.
+    // Loads the vocabulary, which a program does once, so that the shown time is that of the write.
     htm.settings().token_encoding.count("");
     let configured = Some(&config.memory.robot).filter(|robot| !robot.is_empty());
     let robot = memory.robot.as_ref().or(configured).cloned();
@@ -73,7 +73,7 @@ async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<W
     let started = Instant::now();
     let receipt = htm.remember(memory).await?;
     let ms = started.elapsed().as_secs_f64() * 1_000.0;
-    // After the write: a memory that is refused registers no robot.
+    // After the write, so that a rejected memory registers no robot.
     let working_memory = match robot {
         None => None,
         Some(name) => {
@@ -104,12 +104,12 @@ fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<M
     })
 }
 
-/// The text, or what standard input has when it is `-`.
+/// The text, or the standard input if it is `-`.
 pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text);
     }
-    // One byte more than a node may hold is refused like any number of them.
+    // One byte more than a node may hold is enough to reject the text.
     let mut bytes = Vec::new();
     let cannot = || CliError::io("standard input cannot be read as UTF-8");
     std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot())?;

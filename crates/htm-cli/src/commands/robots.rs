@@ -1,4 +1,4 @@
-//! `htm robots …`: who remembers.
+//! `htm robots …`: the robots that remember.
 
 use std::process::ExitCode;
 

@@ -11,7 +11,7 @@ use crate::args::StatsArgs;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
 
-/// Tables and indexes that people are shown; programs get all of them.
+/// The most tables and indexes that people are shown. Programs get all of them.
 const SHOWN: usize = 8;
 
 pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -39,7 +39,7 @@ pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// The numbers, and what was named that is not there.
+/// The numbers, with notes on an unknown namespace.
 #[derive(serde::Serialize)]
 struct Answer {
     #[serde(flatten)]
@@ -130,7 +130,7 @@ fn show(stats: &MemoryStats, output: &Output) {
     output.say(table(&["index", "of", "takes"], &[2], rows.collect()));
 }
 
-/// A heading that says how many there are, and those with the most.
+/// Prints a heading with the number of all names, and a table of those with the most nodes.
 fn counts(output: &Output, what: &str, counts: &Counts, tokens: bool) {
     if counts.top.is_empty() {
         return;
@@ -141,7 +141,7 @@ fn counts(output: &Output, what: &str, counts: &Counts, tokens: bool) {
         false => what.to_owned(),
     };
     output.heading(&heading);
-    // The table of the namespaces itself has no column for them.
+    // The table of the namespaces needs no column for them.
     let several = counts.top.iter().any(|it| it.namespace != counts.top[0].namespace)
         && counts.top.iter().any(|it| it.namespace != it.name);
     let rows = counts.top.iter().map(|it| {

@@ -28,7 +28,7 @@ pub(crate) async fn run(
     if matches!(command, TagsCommand::Templates) {
         return templates::list(output).map(|()| ExitCode::SUCCESS);
     }
-    // What is wrong with a file is said before anything is opened.
+    // A faulty file is reported before the database is opened.
     let document = match &command {
         TagsCommand::Import(args) => Some(exchange::read(args)?),
         TagsCommand::ApplyTemplate(args) => Some(templates::read(&args.template)?),
@@ -44,7 +44,7 @@ pub(crate) async fn run(
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// Lays a document over the ontology.
+/// Imports a document into the ontology.
 async fn lay(
     session: &Session,
     command: TagsCommand,
@@ -111,8 +111,8 @@ async fn dispatch(
     }
 }
 
-/// The tags that are looked at. People are told of a namespace that has neither memories nor tags: beside the answer, which is
-/// a document or a picture too.
+/// The ontology to read. If its namespace has neither memories nor tags, a note says so on standard error, because the
+/// answer may be a document or a picture.
 async fn look_at<'a>(
     htm: &'a Htm,
     whose: &'a InNamespace,

@@ -67,7 +67,7 @@ pub(crate) async fn neighbours(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A timeline in its groups.
+/// A timeline in groups.
 #[derive(serde::Serialize)]
 struct Shown {
     groups: Vec<TimelineGroup>,
@@ -78,7 +78,7 @@ struct Shown {
     corrected: Vec<Correction>,
     relaxed: bool,
     degraded: Vec<Degraded>,
-    /// Filters that name what is not there.
+    /// Notes on filters that name something unknown.
     notes: Vec<String>,
 }
 
@@ -136,13 +136,13 @@ fn describe_neighbours(found: &Neighbours, zone: &Zone) -> String {
     text.trim_end().into()
 }
 
-/// A memory on a line; `width` is that of the longest name.
+/// A memory as one line. `width` is that of the longest name.
 fn line(mark: &str, node: &Node, time: &str, width: usize) -> String {
     let id = style(format!("node {}", node.id)).dim();
     format!("{mark}{time}  {:width$}  {}  {id}\n", who(node), one_line(&node.content, 100))
 }
 
-/// Who said it, or else who remembered it.
+/// The speaker, or else the robot.
 fn who(node: &Node) -> String {
     one_line(node.speaker.as_ref().unwrap_or(&node.robot), 20)
 }

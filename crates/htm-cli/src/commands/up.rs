@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CliError;
 use crate::output::Output;
 
-/// How often it looks whether a model was added: one small statement.
+/// The interval between looks for new models. Each look is one small statement.
 const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -26,10 +26,10 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
     let result = async {
         let configured = start(&session, Stage::Embed, embed_worker::handler(&session, None)).await?;
         let tag = start(&session, Stage::Tag, tag_worker::handler(&session)).await?;
-        // A configured URL may have a password in it, and who configured it knows it.
+        // A configured URL is not shown, because it may contain a password.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
         output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
-        // When one worker ends by an error, the others are stopped too; draining, each ends by itself.
+        // An error of one worker stops the others too. When draining, each ends by itself.
         let end_of = async |result: htm_core::Result<()>| {
             if result.is_err() {
                 stop.cancel();
@@ -49,8 +49,8 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A worker for the configured model, and one for each other that is in use and can be served here, also when it is added
-/// meanwhile.
+/// Runs a worker for the configured model, and one for each other model that is in use and can be served here, also for
+/// models that are added later.
 async fn embed(
     session: &Session,
     configured: EmbedHandler,
@@ -66,7 +66,7 @@ async fn embed(
     loop {
         let models = match stop.is_cancelled() {
             true => Vec::new(),
-            // A database that is away is the workers' to wait for.
+            // If the database is away, the workers wait for it.
             false => session.htm().models()?.list().await.unwrap_or_default(),
         };
         for model in models.into_iter().filter(RegisteredModel::is_in_use) {
@@ -82,7 +82,7 @@ async fn embed(
                 ),
             }
         }
-        // Until it is time to look again, or every worker has ended.
+        // Until the next look, or until every worker has ended.
         let until = tokio::time::Instant::now() + LOOK;
         while let Ok(ended) = tokio::time::timeout_at(until, workers.next()).await {
             match ended {

@@ -1,47 +1,47 @@
-//! Where each tag stands in the picture: a tidy tree from left to right for each root, on a card of its own, the cards in
-//! columns. Pixels; y grows downwards.
+//! The positions of the tags in the picture. Each root has a tidy tree from left to right, on a card of its own, and
+//! the cards are in columns. The unit is a pixel, and y grows downwards.
 
 use htm_core::TagTree;
 
-/// From a row of tags to the next.
+/// The distance from a row of tags to the next.
 pub(super) const ROW: f64 = 24.0;
-/// From a tag's centre to where its name begins.
+/// The distance from a tag's centre to the start of its name.
 pub(super) const LABEL: f64 = 15.0;
-/// From a name to its count, beside the space between them.
+/// The distance from a name to its count, in addition to the space between them.
 pub(super) const COUNT: f64 = 6.0;
-/// The size of names; counts are a little smaller.
+/// The font size of names. Counts are a little smaller.
 pub(super) const FONT: f64 = 13.0;
 pub(super) const SMALL: f64 = 11.0;
-/// The largest circle; the smallest is `MIN_RADIUS`.
+/// The largest radius of a circle. The smallest is `MIN_RADIUS`.
 const MAX_RADIUS: f64 = 9.5;
 const MIN_RADIUS: f64 = 3.0;
-/// Between the longest label of a level and the next level.
+/// The distance from the longest label of a level to the next level.
 const GAP: f64 = 44.0;
-/// Inside a card's edge, and between cards.
+/// The distance inside a card's edge, and between cards.
 const PADDING: f64 = 16.0;
 const BETWEEN: f64 = 18.0;
-/// More are not tried: no screen shows them.
+/// The most columns that are tried. No screen shows more.
 const MAX_COLUMNS: usize = 24;
-/// A picture about as wide as a screen is pleasant.
+/// The preferred ratio of width to height, about that of a screen.
 const ASPECT: f64 = 1.5;
 
-/// A tag at its place.
+/// A tag with its position.
 pub(super) struct Placed<'a> {
     pub(super) tree: &'a TagTree,
-    /// What is written: the root's whole path, else the last level.
+    /// The shown name: the root's whole path, else the last level.
     pub(super) name: &'a str,
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) radius: f64,
-    /// Where its label ends.
+    /// The end of its label.
     pub(super) end: f64,
-    /// Where the longest label of its level ends.
+    /// The end of the longest label of its level.
     pub(super) level_end: f64,
-    /// The tag that it hangs on, as an index into the card's.
+    /// The parent, as an index into the card's tags.
     pub(super) parent: Option<usize>,
 }
 
-/// A root with all below it. Its tags' places count from the picture's corner, too.
+/// A root with all tags below it. The tags' positions are relative to the picture, too.
 pub(super) struct Card<'a> {
     pub(super) tags: Vec<Placed<'a>>,
     pub(super) x: f64,
@@ -80,8 +80,8 @@ pub(super) fn page(roots: &[TagTree], top: f64, least_width: f64) -> Page<'_> {
     page
 }
 
-/// Each card's corner and width when there are so many columns, the tallest first, each in the column that is shortest so
-/// far; then the page's width and height.
+/// The corner and the width of each card in `columns` columns, and the width and the height of the page. Cards are
+/// placed by height, the tallest first, each in the shortest column so far.
 fn columned(cards: &[Card], columns: usize, top: f64) -> (Vec<(f64, f64, f64)>, f64, f64) {
     let mut heights = vec![top; columns];
     let mut widths = vec![0.0f64; columns];
@@ -133,8 +133,8 @@ fn measure(tree: &TagTree, name: &str, level: usize, levels: &mut Vec<f64>) {
     }
 }
 
-/// Appends the tag and those below it, a row for each leaf, others in the middle of their children; x is the level yet, y
-/// the row. Returns the tag's row.
+/// Appends the tag and those below it. A leaf has a row of its own, and other tags are in the middle of their children.
+/// Here x is the level and y the row. Returns the tag's row.
 fn place<'a>(
     tree: &'a TagTree,
     name: &'a str,
@@ -161,19 +161,19 @@ fn place<'a>(
     row
 }
 
-/// The area grows with the nodes.
+/// The radius of a circle. Its area grows with the nodes.
 fn radius(nodes: i64, most: i64) -> f64 {
     let (nodes, most) = (nodes.max(0) as f64, most.max(1) as f64);
     (MIN_RADIUS.powi(2) + (MAX_RADIUS.powi(2) - MIN_RADIUS.powi(2)) * nodes / most).sqrt()
 }
 
-/// From the tag's centre to the end of its count.
+/// The distance from the tag's centre to the end of its count.
 fn label_width(tree: &TagTree, name: &str, bold: bool) -> f64 {
     let weight = if bold { 1.1 } else { 1.0 };
     LABEL + text_width(name) * FONT * weight + COUNT + 4.0 + text_width(&tree.total.to_string()) * SMALL
 }
 
-/// In units of the font's size, by DejaVu Sans, which is wider than the other fonts that a browser would take.
+/// The width of a text in units of the font size, by DejaVu Sans, which is wider than the other fonts of browsers.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars()
         .map(|c| match c {
@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// Left, top, right and bottom of a tag with its label.
+    /// The left, top, right and bottom of a tag with its label.
     fn area(tag: &Placed) -> (f64, f64, f64, f64) {
         (tag.x - tag.radius, tag.y - ROW / 2.0, tag.end, tag.y + ROW / 2.0)
     }

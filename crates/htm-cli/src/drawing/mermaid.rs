@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use htm_core::TagTree;
 
-/// `graph LR`: an identifier of its own for each tag, since `end` or `graph` as one breaks the diagram, and its name with
-/// the nodes at it and below as a quoted label. Mermaid draws at most 500 edges unless the page allows more.
+/// A `graph LR`. Each tag has an identifier of its own, because `end` or `graph` as an identifier breaks the diagram.
+/// The quoted label has its name, and the number of nodes at it and below. Mermaid draws at most 500 edges unless the
+/// page allows more.
 pub(crate) fn mermaid(title: &str, roots: &[TagTree]) -> String {
-    // A JSON string is a YAML string too; the front matter ends where it cannot be broken out of.
+    // A JSON string is a YAML string too, so that the title cannot end the front matter.
     let mut text = format!("---\ntitle: {}\n---\ngraph LR\n", serde_json::Value::from(title));
     let mut next = 0;
     for root in roots {
@@ -16,11 +17,11 @@ pub(crate) fn mermaid(title: &str, roots: &[TagTree]) -> String {
     text
 }
 
-/// Writes a tag and what is below it; returns its identifier.
+/// Writes a tag and those below it. Returns the tag's identifier.
 fn add(tree: &TagTree, name: &str, next: &mut usize, text: &mut String) -> usize {
     let id = *next;
     *next += 1;
-    // A tag is of a-z, 0-9, - and : alone: nothing in it needs escaping within quotes. Writing to a String cannot fail.
+    // A tag contains only a-z, 0-9, - and :, which need no escaping within quotes. Writing to a String cannot fail.
     let _ = writeln!(text, "  t{id}([\"{name} · {}\"])", tree.total);
     for child in &tree.children {
         let to = add(child, tree.name_of(child), next, text);

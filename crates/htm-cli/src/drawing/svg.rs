@@ -1,4 +1,4 @@
-//! The tree as a picture, for the eye: light or dark as the reader's screen is.
+//! The tree as an SVG picture, light or dark by the reader's colour scheme.
 
 use htm_core::TagTree;
 use svg::Document;
@@ -9,24 +9,25 @@ use crate::output::count;
 
 use super::layout::{COUNT, Card, FONT, LABEL, Placed, SMALL, page, text_width};
 
-/// One for each root, over again when there are more: even steps of hue, each to be told from white and from black.
+/// The colours of the cards, repeated if there are more cards. Their hues have even steps, and each contrasts with
+/// white and with black.
 const COLOURS: [&str; 10] = [
     "#3b82c4", "#e07b39", "#3f9c5a", "#c94f6d", "#8f6bc9", "#1f9e9e", "#b8902b", "#c25bb0", "#6b8e23",
     "#7a7f8c",
 ];
 
-/// Below the headline the cards begin.
+/// The top of the cards, below the headline.
 const TOP: f64 = 78.0;
 const MARGIN: f64 = 18.0;
 
-/// What a program that knows no style sheet draws is the light picture: the attributes say so, the sheet only the rest.
+/// The style sheet of the dark picture. The attributes give the light one, also in programs without style sheets.
 const DARK: &str = "@media (prefers-color-scheme: dark) {
 .page { fill: #0f141a } .card { fill: #171e26; stroke: #2b3540 } .name { fill: #e6eaef } .count { fill: #98a3b0 } }";
 
-/// A page with a card for each root. A circle's area is the nodes that have the tag or one below it, and so is the number
-/// behind the name; a tag that no node has is hollow. Its description is shown under the pointer.
+/// A page with a card for each root. A circle's area and the number behind the name are those of the nodes with the tag
+/// or one below it. The circle of a tag without nodes is hollow. The description is shown under the pointer.
 pub(crate) fn svg(title: &str, roots: &[TagTree]) -> String {
-    // A lone root is too tall for one card as soon as it has many tags: then its children have the cards.
+    // A lone root with many tags is too tall for one card. Then its children have the cards.
     let cards = match roots {
         [only] if only.iter().count() > 60 => &only.children,
         _ => roots,
@@ -75,7 +76,7 @@ fn draw(card: &Card, colour: &str) -> Group {
     card.tags.iter().fold(group, |group, tag| group.add(mark(tag, colour)))
 }
 
-/// From the end of the parent's label straight to the end of its level, then in a curve.
+/// The line from a parent to a tag: straight from the end of the parent's label to that of its level, then in a curve.
 fn link(parent: &Placed, tag: &Placed) -> Path {
     let (start, turn, end) = (parent.end + 6.0, parent.level_end + 6.0, tag.x - tag.radius);
     let middle = (turn + end) / 2.0;
@@ -95,7 +96,7 @@ fn mark(tag: &Placed, colour: &str) -> Group {
     let description = tree.description.as_deref().map(|text| format!("\n{text}")).unwrap_or_default();
     let tip =
         format!("{}: {}, {} with those below{description}", tree.tag, count(tree.nodes, "node"), tree.total);
-    // XML has no other control characters, not even escaped.
+    // XML allows no other control characters, not even escaped.
     let tip: String = tip.chars().filter(|c| !c.is_control() || *c == '\n').collect();
     let count = TSpan::new(tree.total.to_string()).set("class", "count").set("fill", "#6b7480");
     let label = words("name", tag.x + LABEL, tag.y + FONT * 0.36, FONT, tag.name)
@@ -123,7 +124,7 @@ fn rectangle(class: &str, x: f64, y: f64, width: f64, height: f64) -> Rectangle 
         .set("height", round(height))
 }
 
-/// To a tenth of a pixel: the file is half as long.
+/// Rounds to a tenth of a pixel, which halves the file.
 fn round(pixels: f64) -> f64 {
     (pixels * 10.0).round() / 10.0
 }

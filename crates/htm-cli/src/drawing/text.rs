@@ -3,8 +3,8 @@
 use console::style;
 use htm_core::TagTree;
 
-/// A line a tag, branches drawn, its counts in two columns: nodes that have this very tag, and nodes that have it or one
-/// below it.
+/// A line per tag, with branches, and with its counts in two columns: the nodes with this very tag, and the nodes with
+/// it or one below it.
 pub(crate) fn text(roots: &[TagTree], colours: bool) -> String {
     let mut lines = Vec::new();
     for root in roots {
@@ -35,13 +35,13 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Characters before the counts.
+    /// The number of characters before the counts.
     fn width(&self) -> usize {
         self.branch.chars().count() + self.name.len()
     }
 }
 
-/// `before` stands before this tag's line, `under` before those of its children.
+/// Appends the tag and those below it. `before` precedes this tag's name, and `under` those of its children.
 fn branch<'a>(tree: &'a TagTree, before: &str, under: &str, name: &'a str, lines: &mut Vec<Line<'a>>) {
     let (nodes, total) = (tree.nodes.to_string(), tree.total.to_string());
     lines.push(Line { branch: before.to_owned(), name, nodes, total });

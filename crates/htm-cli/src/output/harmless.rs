@@ -1,10 +1,10 @@
-//! Stored text as a terminal may have it. The text is data, and a terminal would obey it: escape sequences drive it,
-//! bidirectional marks show words in another order than they have, invisible characters hide what is there.
+//! Makes stored text harmless for a terminal. The text is data, but a terminal would obey it: escape sequences control
+//! the terminal, bidirectional marks change the order of words, and invisible characters hide text.
 
 use std::fmt::Write as _;
 
-/// `text` without control characters (line breaks and tabs stay), and with a visible escape, as `\u{202e}`, in the
-/// place of each character that reorders or hides text.
+/// `text` without control characters (line breaks and tabs stay). Each character that reorders or hides text becomes a
+/// visible escape, such as `\u{202e}`.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = None;
@@ -25,11 +25,11 @@ pub(crate) fn plain(text: &str) -> String {
     shown
 }
 
-/// JSON of `value`'s text in which these characters are escaped as JSON does it: a program reads the same text.
+/// `json` with JSON escapes for these characters, so that a program reads the same text.
 pub(crate) fn plain_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for character in json.chars() {
-        // Beyond ASCII only strings have characters.
+        // In JSON, only strings contain characters beyond ASCII.
         if !character.is_ascii() && (character.is_control() || is_deceptive(character))
             || character == '\u{7f}'
         {
@@ -43,20 +43,20 @@ pub(crate) fn plain_json(json: &str) -> String {
     shown
 }
 
-/// What joins letters of Persian and Indic scripts, and the parts of an emoji.
+/// Whether a character joins letters of Persian and Indic scripts, or the parts of an emoji.
 fn is_joiner(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}')
 }
 
-/// Whether a joiner stands where it belongs: within a word or an emoji that is not of ASCII.
+/// Whether a joiner is within a word or an emoji that is not ASCII.
 fn joins(before: Option<char>, after: Option<char>) -> bool {
     let is_part =
         |it: Option<char>| it.is_some_and(|it| !it.is_ascii() && !is_deceptive(it) && !it.is_whitespace());
     is_part(before) && is_part(after)
 }
 
-/// Whether it has no shape of its own and changes what others look like (Unicode's format characters, separators of
-/// lines, fillers), see <https://www.unicode.org/reports/tr36/>.
+/// Whether a character has no shape of its own and changes the look of others (Unicode's format characters, line
+/// separators, fillers), see <https://www.unicode.org/reports/tr36/>.
 fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'

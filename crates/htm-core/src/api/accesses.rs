@@ -1,4 +1,4 @@
-//! How often each node was recalled, written behind the recalls.
+//! Recall counts of nodes, written in the background.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +12,16 @@ use crate::model::error::chain;
 use crate::model::id::NodeId;
 use crate::store::accesses::{self as store, Accessed};
 
-/// How long the first hit waits for others to be written with it.
+/// The time that the first hit waits for others to be written with it.
 const GATHER: Duration = Duration::from_secs(1);
-/// A process writes once in this time.
+/// The minimum time between two writes of a process.
 const PAUSE: Duration = Duration::from_secs(4);
-/// While the database is away: so many nodes are counted; others are not, until it is back.
+/// The most nodes that are counted while the database is unavailable; others are not counted until it is back.
 const MAX_WAITING: usize = 100_000;
-/// Nodes a statement.
+/// The number of nodes in a statement.
 const BATCH: usize = 5_000;
 
-/// What is counted, and who writes it: one at a time, so that a flush waits for what is being written.
+/// The unwritten counts, and the lock of the writer: one at a time, so that a flush waits for a write in progress.
 #[derive(Debug, Default)]
 struct Unwritten {
     counts: Mutex<Counts>,
@@ -30,8 +30,8 @@ struct Unwritten {
 
 type Counts = HashMap<NodeId, (i64, Instant)>;
 
-/// Counts in process and writes behind: a statement every few seconds, whatever is recalled. What a crash loses is the
-/// counts of those seconds.
+/// Counts in memory and writes in the background: a statement every few seconds, however much is recalled. A crash
+/// loses the counts of those seconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Accesses {
     unwritten: Arc<Unwritten>,
@@ -59,14 +59,14 @@ impl Accesses {
         Self { unwritten, stirred, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 
-    /// Says that these were recalled now.
+    /// Counts a recall of each node, as of now.
     pub(crate) fn count(&self, nodes: impl IntoIterator<Item = NodeId>) {
         let now = Instant::now();
         add(&self.unwritten.counts, nodes.into_iter().map(|node| (node, (1, now))));
         self.stirred.notify_one();
     }
 
-    /// Writes what was not written yet: for programs that end now.
+    /// Writes the unwritten counts; for programs that are about to end.
     pub(crate) async fn flush(&self, pool: &PgPool) {
         write(&self.unwritten, pool).await;
     }
@@ -83,7 +83,7 @@ fn add(counts: &Mutex<Counts>, more: impl IntoIterator<Item = (NodeId, (i64, Ins
     }
 }
 
-/// False: what could not be written waits.
+/// Writes the counts. False if that failed; then they wait for the next write.
 async fn write(unwritten: &Unwritten, pool: &PgPool) -> bool {
     let _one_at_a_time = unwritten.writing.lock().await;
     let counts = &unwritten.counts;

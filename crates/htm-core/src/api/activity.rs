@@ -1,4 +1,4 @@
-//! When robots were active last, written behind their calls.
+//! The times of robots' last activity, written in the background.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +11,16 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::model::error::chain;
 use crate::store::robots;
 
-/// How long the first robot that is seen waits for others to be written with it.
+/// The time that the first robot waits for others to be written with it.
 const GATHER: Duration = Duration::from_secs(1);
-/// A process writes once in this time, whatever robots it has.
+/// The minimum time between two writes of a process, for all of its robots.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// By namespace and name, so that a robot that is known is found without building a key.
+/// By namespace and name, so that a known robot is found without building a key.
 type Seen = HashMap<String, HashMap<String, Instant>>;
 
-/// Remembers in process when each robot was seen, and writes it behind: one statement a minute for all of them. What a
-/// crash loses is a minute of it.
+/// Keeps in memory when each robot was last seen, and writes it in the background: one statement a minute for all of
+/// them. A crash loses the last minute.
 #[derive(Clone, Debug)]
 pub(crate) struct Activity {
     seen: Arc<Mutex<Seen>>,
@@ -46,7 +46,7 @@ impl Activity {
         Self { seen, stirred, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 
-    /// Says that a robot does something now.
+    /// Records an activity of a robot, as of now.
     pub(crate) fn saw(&self, namespace: &str, robot: &str) {
         let now = Instant::now();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl Activity {
         self.stirred.notify_one();
     }
 
-    /// Writes what was not written yet: for programs that end now.
+    /// Writes the unwritten times; for programs that are about to end.
     pub(crate) async fn flush(&self, pool: &PgPool) {
         write(&self.seen, pool).await;
     }
@@ -76,7 +76,7 @@ async fn write(seen: &Mutex<Seen>, pool: &PgPool) {
     if seen.is_empty() {
         return;
     }
-    // Not tried again: it is written with the next minute.
+    // Not retried: the next activity is written a minute later.
     if let Err(error) = robots::touch(pool, &seen).await {
         tracing::debug!(error = %chain(&error), "when robots were active last was not written");
     }

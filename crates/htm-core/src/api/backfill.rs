@@ -16,16 +16,16 @@ use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::embeddings::{self, ModelState};
 use crate::store::{jobs, lifecycle};
 
-/// Nodes a transaction.
+/// The number of nodes in a transaction.
 const CHUNK: u64 = 1_000;
 
-/// How long the start of a run waits for transactions that began before its model was there.
+/// The longest wait of a new run for transactions that began before its model was registered.
 const WRITERS_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Which jobs to enqueue.
+/// The jobs to enqueue.
 #[derive(Clone, Debug)]
 pub struct BackfillRequest {
-    /// Which stage.
+    /// The stage.
     pub stage: Stage,
     /// The label of the embedding model; none: the active one. Tags have one model, the handle's.
     pub model: Option<String>,
@@ -33,16 +33,16 @@ pub struct BackfillRequest {
     pub namespace: Option<String>,
     /// Only nodes since this time.
     pub since: Option<DateTime<Utc>>,
-    /// Also nodes that are done.
+    /// Also nodes whose stage is done.
     pub forced: bool,
     /// Only nodes that another version of the prompt or the rules, or another model, has tagged. Tags only.
     pub prompt_version: Option<String>,
-    /// The most jobs of it in the queue, at least 1.
+    /// The most backfill jobs that wait in the queue, at least 1.
     pub max_queued: u64,
 }
 
 impl BackfillRequest {
-    /// Everything that a stage lacks, with at most 100,000 jobs in the queue.
+    /// All missing jobs of a stage, with at most 100,000 jobs in the queue.
     pub fn new(stage: Stage) -> Self {
         Self {
             stage,

@@ -49,7 +49,7 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
     let (known, unknown): (Vec<_>, Vec<_>) =
         query.split('&').filter(|parameter| !parameter.is_empty()).partition(is_known);
     if !unknown.is_empty() {
-        // Not which: a name may be a part of a password.
+        // The names are not logged: a name may be a part of a password.
         tracing::warn!(
             count = unknown.len(),
             "the database's URL has parameters that are not known here and are passed over"
@@ -64,21 +64,21 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
         return Err(Error::new(codes::DATABASE_URL_INVALID, message).with_hint(hint));
     }
     let options: PgConnectOptions = format!("{place}?{}", known.join("&")).parse()?;
-    // `prefer` is what nobody said: it takes whatever certificate there is, and none.
+    // `prefer` is the default of sqlx: it accepts any certificate, and none.
     if mode.is_some() || !matches!(options.get_ssl_mode(), PgSslMode::Prefer) || is_here(&options) {
         return Ok(options);
     }
     Ok(options.ssl_mode(PgSslMode::VerifyFull))
 }
 
-/// A connection that was idle for less is taken to live: the pool pings it when it comes back.
+/// A connection that was idle for less is taken to live: the pool pinged it when it was returned.
 const FRESH: Duration = Duration::from_millis(100);
 
 /// The time limit of a ping.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Options of a pool that pings a connection which was idle for a tenth of a second, not before every statement: a ping
-/// takes as long as a short statement.
+/// Pool options that ping a connection only if it was idle for a tenth of a second: a ping takes as long as a short
+/// statement.
 pub fn pool_options() -> PgPoolOptions {
     PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, meta| {
         Box::pin(async move {
@@ -88,7 +88,7 @@ pub fn pool_options() -> PgPoolOptions {
     })
 }
 
-/// Whether the server is on this machine: nobody stands between.
+/// Whether the server is on this machine, with no network between.
 fn is_here(options: &PgConnectOptions) -> bool {
     let host = options.get_host();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();

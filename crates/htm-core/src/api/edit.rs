@@ -146,9 +146,9 @@ impl Htm {
     /// ([`revisions`](Self::revisions)) until the node is purged.
     ///
     /// # Errors
-    /// What [`Edit::validate`] says, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`, `content_taken`
-    /// (it would duplicate another node), `namespace_full` (no room for a new tag), or a database error. Nothing has
-    /// changed then.
+    /// The errors of [`Edit::validate`], `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`,
+    /// `content_taken` (it would duplicate another node), `namespace_full` (no room for a new tag), or a database
+    /// error. Nothing has changed then.
     pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
         self.admit_nodes(&[node]).await?;
@@ -204,7 +204,7 @@ impl Htm {
         Ok(Edited { node, revision: after.revision, changed, jobs: enqueued, superseded })
     }
 
-    /// Before the node is locked, in the order of the taggers. The other order would deadlock.
+    /// Registers tags before the node is locked, in the order of the taggers. The other order would deadlock.
     async fn register_tags_in_tx(
         &self,
         connection: &mut PgConnection,
@@ -258,7 +258,7 @@ impl Htm {
     }
 }
 
-/// The node as it will be, but for its text and tags, and what is not as it was.
+/// The node after the edit, except for its text and tags, and the names of the changed fields.
 fn apply(before: &Current, edit: &Edit) -> (Current, Vec<&'static str>) {
     let mut after = before.clone();
     if let Some(importance) = edit.importance {
@@ -281,7 +281,7 @@ fn apply(before: &Current, edit: &Edit) -> (Current, Vec<&'static str>) {
     (after, changed)
 }
 
-/// Adds tags, which are registered, and removes tags; whether that changed anything.
+/// Adds registered tags, and removes tags. Returns whether anything changed.
 async fn change_tags_in_tx(
     connection: &mut PgConnection,
     node: NodeId,

@@ -1,4 +1,4 @@
-//! The query's embedding: by the model that recall asks, for that model's store.
+//! The query's embedding, by the model that recall uses.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
-    /// A query's embedding by the model of this label, else by the one that recall asks: from the cache when it was asked
-    /// before, with the model whose store it is for.
+    /// A query's embedding by the model with this label, or by the one that recall uses, and that model. A query that
+    /// was embedded before is answered from the cache.
     pub(crate) async fn embed_query(
         &self,
         text: &str,
@@ -38,8 +38,8 @@ impl Htm {
         Ok((model, vector))
     }
 
-    /// The model that recall asks, with its embedder: the one that is named, else the active one, else the newest on
-    /// standby, which is complete and kept up to date as well.
+    /// The model that recall uses, with its embedder: the one with this label; otherwise the active one; without an
+    /// embedder for that, the newest on standby, which is complete and kept up to date as well.
     async fn asked_model(&self, label: Option<&str>) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
         let embedders = self.embedders().ok_or_else(|| {
             let message = "strategy `vector` needs an embedding provider, and none is configured";
@@ -70,7 +70,7 @@ impl Htm {
         })
     }
 
-    /// The active model, when the one that was asked is another and nobody named that.
+    /// The active model, if another one was used and the query did not name it.
     pub(crate) async fn instead_of(
         &self,
         asked: &RegisteredModel,
@@ -84,7 +84,7 @@ impl Htm {
         Ok(active.map(|model| model.label.clone()))
     }
 
-    /// The models as they were at most a second ago. That there is none yet is asked again each time.
+    /// The models as of at most a second ago. An empty list is not cached.
     pub(crate) async fn recent_models(&self) -> Result<Arc<[RegisteredModel]>> {
         if let Some(models) = self.known_models().get(&()).await {
             return Ok(models);

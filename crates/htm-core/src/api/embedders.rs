@@ -15,11 +15,11 @@ pub trait Embedders: Send + Sync {
     /// slow.
     ///
     /// # Errors
-    /// The model is this source's, and its embedder cannot be made.
+    /// The model is this source's, but its embedder cannot be created.
     async fn embedder(&self, model: &RegisteredModel) -> Result<Option<Arc<dyn Embedder>>>;
 }
 
-/// The source that has one embedder and no other.
+/// A source with a single embedder.
 pub(crate) struct Only(pub(crate) Arc<dyn Embedder>);
 
 #[async_trait]

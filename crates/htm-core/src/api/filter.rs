@@ -1,4 +1,4 @@
-//! What a filter means to a handle.
+//! The resolution of filters.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
@@ -7,11 +7,11 @@ use crate::store::filter::{Conditions, Required};
 use crate::store::tags;
 
 impl Htm {
-    /// What a filter means now.
+    /// The conditions of a filter, as of now.
     ///
     /// # Errors
-    /// What [`Filter::validate`] says, `namespace_forbidden`, what
-    /// [`TimeExpression::resolve`](crate::TimeExpression::resolve) says, or a database error.
+    /// The errors of [`Filter::validate`], `namespace_forbidden`, the errors of
+    /// [`TimeExpression::resolve`](crate::TimeExpression::resolve), or a database error.
     pub(crate) async fn conditions(&self, filter: &Filter) -> Result<Conditions> {
         filter.validate()?;
         let namespaces = self.namespaces_or_own(&filter.namespaces)?;
@@ -21,13 +21,13 @@ impl Htm {
         Conditions::of(&mut connection, &filter, &namespaces, &timeframe, Required::default()).await
     }
 
-    /// A filter with its tags as the namespaces call them.
+    /// A filter with the names of its tags that the namespaces use.
     pub(crate) async fn filter_in_use(&self, namespaces: &[&str], filter: &Filter) -> Result<Filter> {
         let tags = self.tags_in_use(namespaces, &filter.tags).await?;
         Ok(Filter { tags, ..filter.clone() })
     }
 
-    /// Tags as the namespaces call them: a plural that is a name in none of them is its singular that is one.
+    /// The tags by the names that the namespaces use: a plural is replaced by its singular if only that is a name.
     pub(crate) async fn tags_in_use(
         &self,
         namespaces: &[&str],

@@ -36,13 +36,13 @@ use crate::model::scope::Scope;
 use crate::store::group_memory::{self, Changes};
 use crate::store::{groups, robots};
 
-/// How long a group waits for a caller that is not a member and holds its lock.
+/// The longest time that a group waits for a caller without membership that holds its lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
-/// The process that speaks for a robot in a group.
+/// The process that acts for a robot in a group.
 #[derive(Clone, Copy)]
 pub(crate) struct Fence<'a> {
-    /// The robot's name, for a message.
+    /// The robot's name, for error messages.
     robot: &'a str,
     robot_id: RobotId,
     session: Uuid,
@@ -263,7 +263,7 @@ impl Group {
                 let mut there = target.held_in_tx(&mut tx, id).await?;
                 let entries = group_memory::entries_in_tx(&mut tx, namespace, &nodes).await?;
                 let mut evicted = there.plan(entries, target.budget_in_tx(&mut tx, id).await?)?;
-                // Of more than fits, the rest stays where it is.
+                // Nodes that do not fit stay where they are.
                 evicted.retain(|node| !nodes.contains(node));
                 receipt.transferred.retain(|node| there.memory().contains(*node));
                 let (added, removed) = (receipt.transferred.clone(), evicted.clone());
@@ -320,7 +320,7 @@ impl Group {
 
     async fn budget_in_tx(&self, connection: &mut sqlx::PgConnection, group: GroupId) -> Result<usize> {
         let encoding = self.htm.settings().token_encoding;
-        // Newer than everything: no node comes with it.
+        // A version newer than all: no node is returned.
         let synced = group_memory::sync(connection, group, None, i64::MAX, encoding).await?;
         let synced = synced.ok_or_else(|| self.unknown())?;
         if synced.closed {

@@ -31,7 +31,7 @@ pub struct Htm {
     expander: Option<Arc<dyn QueryExpander>>,
 }
 
-/// The cache of query embeddings, in numbers.
+/// The statistics of the cache of query embeddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct QueryCache {
     /// The approximate number of cached embeddings.
@@ -50,7 +50,7 @@ struct CacheCounts {
     misses: AtomicU64,
 }
 
-/// For how long a process may not know yet that a text search configuration was dropped.
+/// The longest time until a process sees that a text search configuration was dropped.
 const LANGUAGES_KEPT: Duration = Duration::from_secs(60);
 
 struct Inner {
@@ -63,12 +63,12 @@ struct Inner {
     minds: OpenMinds,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
-    /// Text search configurations that were there a moment ago.
+    /// Text search configurations that existed at most a minute ago.
     languages: SyncCache<String, ()>,
     cache: CacheCounts,
     /// By the model's label and the text.
     query_embeddings: Cache<(String, String), Arc<[f32]>>,
-    /// The models as they were a moment ago: one entry.
+    /// The models as of at most a second ago: one entry.
     models: Cache<(), Arc<[RegisteredModel]>>,
 }
 
@@ -123,7 +123,7 @@ impl Htm {
     /// The handle's pool, for statements of the application's own.
     ///
     /// # Errors
-    /// `namespace_forbidden` on a handle with a wall: a pool knows no wall.
+    /// `namespace_forbidden` on a handle with a wall: a pool is not restricted by it.
     pub fn database_pool(&self) -> Result<&PgPool> {
         self.admit_all()?;
         Ok(self.pool())
@@ -180,12 +180,12 @@ impl Htm {
         &self.inner.pinger
     }
 
-    /// Says that a robot does something now; costs no statement.
+    /// Records an activity of a robot, as of now; runs no statement.
     pub(crate) fn saw_robot(&self, namespace: &str, robot: &str) {
         self.inner.activity.saw(namespace, robot);
     }
 
-    /// Says that nodes are recalled now; costs no statement.
+    /// Counts a recall of nodes, as of now; runs no statement.
     pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
         self.inner.accesses.count(nodes);
     }

@@ -12,7 +12,7 @@ pub use crate::store::queues::{QueueDepth, QueueStats};
 pub use crate::store::workers::Worker;
 use crate::store::{audit, job_control, job_list, queues, workers};
 
-/// Done jobs that one statement deletes: short enough to be in nobody's way.
+/// The number of done jobs that one statement deletes: few enough not to block others.
 const PRUNED_AT_ONCE: usize = 5_000;
 
 /// The jobs, queues and workers of the whole database. See [`Htm::jobs`].
@@ -50,7 +50,7 @@ impl Jobs<'_> {
         job_list::list(self.htm.pool(), filter, limit).await
     }
 
-    /// These jobs, in the given order.
+    /// The jobs with these ids, in the given order.
     ///
     /// # Errors
     /// `job_not_found`, or a database error.
@@ -92,7 +92,7 @@ impl Jobs<'_> {
         audit::repair(self.htm.pool(), stranded, self.htm.settings()).await
     }
 
-    /// The number of stranded nodes. More than 0 is a bug.
+    /// The number of stranded stages of nodes. More than 0 is a bug.
     ///
     /// # Errors
     /// A database error.
@@ -108,7 +108,7 @@ impl Jobs<'_> {
         queues::stats(self.htm.pool(), &self.htm.settings().tag_model.to_string()).await
     }
 
-    /// How many jobs of a queue are in each state.
+    /// The number of jobs of a queue in each state.
     ///
     /// # Errors
     /// A database error.

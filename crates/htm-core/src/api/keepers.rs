@@ -1,4 +1,4 @@
-//! Who keeps a memory: its first robot, those that remembered it again, and the working memories that hold it.
+//! The keepers of a memory: its first robot, those that remembered it again, and the working memories that hold it.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
@@ -7,7 +7,7 @@ use crate::model::keepers::Keepers;
 use crate::store::nodes;
 
 impl Htm {
-    /// Who keeps a memory. A handle from [`within`](Self::within) shows only its own namespaces.
+    /// The keepers of a memory. A handle from [`within`](Self::within) shows only its own namespaces.
     ///
     /// # Errors
     /// `node_not_found`, or a database error.

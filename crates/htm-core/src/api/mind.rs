@@ -1,4 +1,4 @@
-//! What a robot has in mind is written to the database behind its calls, in batches.
+//! The working memory of a robot, written to the database in the background, in batches.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,18 +16,18 @@ use crate::model::working_memory::{Entry, WorkingMemory};
 use crate::store::robots;
 use crate::store::working_memory::{self as store, Gone, Kept};
 
-/// A change is written after this time, or with so many others.
+/// A batch is written after this time, or with this number of nodes.
 const BATCH_WAIT: Duration = Duration::from_millis(200);
 const BATCH_NODES: usize = 100;
 
-/// While the database is away: the nodes that wait to be written are remembered one by one up to this many; beyond,
-/// everything is written.
+/// The most unwritten nodes that are tracked one by one, such as while the database is unavailable. Beyond it, the
+/// whole working memory is written.
 const MAX_PENDING: usize = 10_000;
 
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_LAST: Duration = Duration::from_secs(30);
 
-/// What all clones of a robot share.
+/// The state that all clones of a robot share.
 #[derive(Debug)]
 pub(crate) struct Mind {
     pool: PgPool,
@@ -37,18 +37,18 @@ pub(crate) struct Mind {
     batch_full: Notify,
     closing: AtomicBool,
     closed: Notify,
-    /// One write at a time: an older one never overtakes.
+    /// One write at a time: an older one never overtakes a newer one.
     writing: tokio::sync::Mutex<()>,
 }
 
-/// The working memory, and what of it the database does not know.
+/// The working memory, and its unwritten changes.
 #[derive(Debug)]
 pub(crate) struct State {
     id: RobotId,
     name: String,
     pub(crate) memory: WorkingMemory,
     pending: Pending,
-    /// From this machine's clock to the database's.
+    /// The database's time minus this machine's time.
     offset: TimeDelta,
     last: DateTime<Utc>,
 }
@@ -66,7 +66,7 @@ impl Default for Pending {
 }
 
 impl State {
-    /// The database's time, as PostgreSQL stores it, and later at each call.
+    /// The database's time, in microseconds as PostgreSQL stores it; later at each call.
     pub(crate) fn tick(&mut self) -> DateTime<Utc> {
         let now = (Utc::now() + self.offset).trunc_subsecs(6);
         self.last = now.max(self.last + TimeDelta::microseconds(1));
@@ -137,8 +137,8 @@ impl Mind {
         self.lock().name.clone()
     }
 
-    /// Takes note of who it is now, and what that is called: it was renamed, or merged into another. What it has in mind goes
-    /// along, beside what that one has.
+    /// Records the robot's current id and name: it was renamed, or merged into another robot. After a merge, its
+    /// working memory is added to that robot's.
     pub(crate) fn become_robot(&self, id: RobotId, name: &str) {
         let mut state = self.lock();
         if state.id != id {
@@ -155,7 +155,7 @@ impl Mind {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that these came, were used, or left: the keeper writes them.
+    /// Records that these nodes were added, used or removed; the background task writes them.
     pub(crate) fn note_changed(&self, nodes: impl IntoIterator<Item = NodeId>) {
         let mut state = self.lock();
         state.pending.add(nodes);
@@ -167,12 +167,12 @@ impl Mind {
         }
     }
 
-    /// Writes what is pending; when that fails, it is pending as before.
+    /// Writes the pending changes; if that fails, they stay pending.
     pub(crate) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
             Err(error) if is_robot_gone(&error) => {
-                // It was merged into another, or is gone: then its name goes on, with a row of its own.
+                // The robot was merged into another one, or was removed: then its name is registered again.
                 let (id, name) = match robots::now_called(&self.pool, self.id()).await? {
                     Some(now) => now,
                     None => {
@@ -210,7 +210,7 @@ impl Mind {
             };
             (state.id, pending, kept, gone)
         };
-        // Given back when the write fails, and when whoever waits for it goes away.
+        // Given back if the write fails, or if its caller is cancelled.
         let mut unwritten = Unwritten { mind: self, pending: Some(pending) };
         let gone = match unwritten.pending {
             Some(Pending::Everything) => Gone::AllOthers,
@@ -296,7 +296,7 @@ impl OpenMinds {
         minds.push(Arc::downgrade(mind));
     }
 
-    /// Writes what they have in mind.
+    /// Saves the working memories of the open robots.
     pub(crate) async fn flush(&self) {
         let minds = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for mind in minds.iter().filter_map(Weak::upgrade) {
@@ -308,7 +308,7 @@ impl OpenMinds {
     }
 }
 
-/// The task that writes; it writes once more when the last clone of the robot is dropped.
+/// The task that saves a working memory; it saves once more when the last clone of the robot is dropped.
 #[derive(Debug)]
 pub(crate) struct Saver(Arc<Mind>);
 
@@ -329,7 +329,7 @@ impl Drop for Saver {
     }
 }
 
-/// Whether the robot's row was removed: the database refused one that refers to it.
+/// Whether the robot's row was removed: the database refused a row that refers to it.
 fn is_robot_gone(error: &Error) -> bool {
     error.database().and_then(|it| it.constraint()) == Some("working_memory_robot_fk")
 }

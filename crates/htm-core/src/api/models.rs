@@ -32,7 +32,7 @@ impl Models<'_> {
         embeddings::models(self.htm.pool()).await
     }
 
-    /// The model of this label.
+    /// The model with this label.
     ///
     /// # Errors
     /// `model_unknown`, or a database error.

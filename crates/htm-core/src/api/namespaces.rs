@@ -1,4 +1,4 @@
-//! Namespaces, as far as they are there: one is made by its first memory.
+//! The lookup of unknown namespaces. A namespace is created by its first memory.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
@@ -6,8 +6,8 @@ use crate::model::namespaces::UnknownNamespace;
 use crate::store::namespaces;
 
 impl Htm {
-    /// Those of these namespaces that no memory was ever written to: a slip of the pen finds nothing, and looks like an
-    /// empty memory.
+    /// The given namespaces without any memory, forgotten ones included: a misspelled namespace looks like an empty
+    /// memory.
     ///
     /// # Errors
     /// `namespace_invalid`, `namespace_forbidden`, or a database error.

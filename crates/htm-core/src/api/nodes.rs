@@ -7,7 +7,7 @@ use crate::model::nodes::{Node, Revision};
 use crate::store::nodes;
 
 impl Htm {
-    /// All texts of a node, the first one first; the last is the current one.
+    /// All texts of a node, the oldest first; the last is the current one.
     ///
     /// # Errors
     /// `node_not_found`, also for a node that was forgotten, or a database error.

@@ -55,8 +55,8 @@ impl Providers<'_> {
         providers::budgets(self.htm.pool()).await
     }
 
-    /// Sets a namespace's daily token budget; none: no limit. Jobs parked for the budget are due at once unless it was
-    /// lowered; returns their number.
+    /// Sets a namespace's daily token budget; none: no limit. Jobs parked for the budget are due at once if it was
+    /// raised or removed; returns their number.
     ///
     /// # Errors
     /// `namespace_invalid`, or a database error, also for a budget below 0.

@@ -28,7 +28,7 @@ impl Htm {
     /// # Errors
     /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
     /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`,
-    /// `namespace_invalid`, `robot_invalid`, what [`TimeExpression::resolve`](crate::TimeExpression::resolve) says,
+    /// `namespace_invalid`, `robot_invalid`, the errors of [`TimeExpression::resolve`](crate::TimeExpression::resolve),
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
@@ -43,8 +43,8 @@ impl Htm {
         }
     }
 
-    /// The search of a valid query by the first of its models, without what refines it. What `required` asks for holds
-    /// beside what the query's own signs do.
+    /// Searches for a valid query with the first of its models, without refinements. The signs in `required` apply
+    /// beside the query's own.
     pub(crate) async fn search(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
         let weights =
             query.order_by.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
@@ -79,7 +79,7 @@ impl Htm {
                 Err(error) if error.is(codes::MODEL_UNKNOWN) && !query.models.is_empty() => {
                     return Err(error);
                 }
-                // A database that fails here fails the text's leg as well.
+                // A database that fails here fails in the text leg as well.
                 Err(error) if error.kind() == ErrorKind::Database => return Err(error),
                 Err(error) => {
                     tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
@@ -142,7 +142,7 @@ impl Htm {
 }
 
 impl Htm {
-    /// What a query that is a time and no more asks for: the latest of that time.
+    /// Answers a query that is only a time: the latest memories of that time.
     async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
         let started = Instant::now();
         let nodes = self.latest_within(&applied.timeframe, &query.filter, query.limit).await?;

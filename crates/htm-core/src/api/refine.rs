@@ -1,13 +1,14 @@
-//! What a recall does beside its search when it is asked to, in this order:
+//! The optional steps of a recall beside its search, in this order:
 //!
 //! 0. the vectors of several models are searched, and the lists are fused by rank (`models.rs`);
-//! 1. other phrasings of the query are searched for too, and the lists are fused by rank, the query's own weighing most
-//!    (`model/refine/fuse.rs`);
+//! 1. other phrasings of the query are searched too, and the lists are fused by rank, with the most weight on the
+//!    query's own (`model/refine/fuse.rs`);
 //! 2. near-duplicates are folded into the best of them (`model/refine/diversity.rs`);
-//! 3. the first candidates are ordered by a re-ranker; the rest stays behind in its order;
+//! 3. the first candidates are ordered by a re-ranker; the rest stays behind them in its order;
 //! 4. hits are chosen that differ from one another (`model/refine/diversity.rs`).
 //!
-//! What fails of 1 and 3 costs its own effect: the order stays, and [`Recalled::degraded`](crate::Recalled) says why.
+//! A failure of step 1 or 3 costs only its own effect: the order stays, and [`Recalled::degraded`](crate::Recalled)
+//! says why.
 
 mod models;
 
@@ -28,13 +29,13 @@ use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
 use crate::store::candidates;
 use crate::store::embeddings::{ModelState, by_label};
 
-/// What the query's own list weighs against that of another phrasing, which is a guess at what was meant.
+/// The weight of the query's own list against that of another phrasing, which is a guess at the meaning.
 const WEIGHT_OF_THE_QUERY: f64 = 2.0;
-/// Candidates that are compared with one another; more than so many keep their order behind them.
+/// The most candidates that are compared with one another; the others keep their order behind them.
 const MAX_COMPARED: usize = 500;
 
 impl Htm {
-    /// The recall of a valid query that is refined.
+    /// Recalls a valid query with refinements.
     pub(crate) async fn recall_refined(&self, query: &RecallQuery) -> Result<Recalled> {
         if query.rerank && self.reranker().is_none() {
             let message = "re-ranking needs a re-ranker, and none is configured";
@@ -44,10 +45,10 @@ impl Htm {
             let message = "expanding the query needs a language model, and none is configured";
             return Err(Error::new(codes::EXPANDER_MISSING, message));
         }
-        // What is only a candidate was not recalled.
+        // A candidate that does not become a hit was not recalled.
         let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };
         let mut recalled = self.search_models(&search, &[]).await?;
-        // Of a time and no more, the latest are asked for: there is nothing to be compared with.
+        // A query that is only a time asks for the latest memories: there is nothing to compare them with.
         let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
         if query.expand && is_search {
             self.expand(&search, &mut recalled).await;
@@ -71,7 +72,7 @@ impl Htm {
         Ok(recalled)
     }
 
-    /// How many candidates the search is to bring.
+    /// The number of candidates to search for.
     fn candidates(&self, query: &RecallQuery) -> usize {
         let settings = &self.settings().recall;
         let reranked = if query.rerank { settings.refine.rerank_top } else { 0 };
@@ -80,7 +81,7 @@ impl Htm {
         query.limit.max(reranked).max(compared).min(MAX_LIMIT)
     }
 
-    /// Searches for other phrasings of the query too.
+    /// Searches for other phrasings of the query, too.
     async fn expand(&self, search: &RecallQuery, recalled: &mut Recalled) {
         let Some(expander) = self.expander() else { return };
         let settings = &self.settings().recall.refine;
@@ -94,7 +95,7 @@ impl Htm {
             Ok(phrasings) => distinct(&words, phrasings, settings.expansions),
             Err(error) => return degrade(recalled, Step::Expansion, error.into()),
         };
-        // The time that was meant is known by now, whatever the phrasings say of it.
+        // The timeframe is known by now, whatever the phrasings say of it.
         let timeframe = recalled.timeframe.clone();
         let ask = |phrasing: &String| RecallQuery {
             text: phrasing.clone(),
@@ -121,7 +122,7 @@ impl Htm {
         recalled.hits = fused(WEIGHT_OF_THE_QUERY, lists);
     }
 
-    /// Orders the first candidates by what the re-ranker says.
+    /// Orders the first candidates by the scores of the re-ranker.
     async fn rerank(&self, query: &str, recalled: &mut Recalled) {
         let settings = &self.settings().recall.refine;
         let Some(reranker) = self.reranker() else { return };
@@ -148,14 +149,14 @@ impl Htm {
                     hit.scores.reranked = Some(score);
                 }
                 let score = |hit: &Hit| hit.scores.reranked.unwrap_or(f64::NEG_INFINITY);
-                // Stable: what the re-ranker finds equal stays as it was found.
+                // Stable: hits with equal scores keep their order.
                 recalled.hits[..top].sort_by(|a, b| score(b).total_cmp(&score(a)));
             }
             Err(error) => degrade(recalled, Step::Rerank, error.into()),
         }
     }
 
-    /// The vectors of the candidates that are compared, by the first model whose vectors were searched, else the active one.
+    /// The vectors of the compared candidates, by the first model whose vectors were searched, else by the active one.
     async fn vectors_of(&self, recalled: &Recalled) -> Result<HashMap<NodeId, Vec<f32>>> {
         let models = self.recent_models().await?;
         let model = match recalled.models.first() {
@@ -168,7 +169,7 @@ impl Htm {
     }
 }
 
-/// What a provider gives within its deadline.
+/// The answer of a provider, or an error after the deadline.
 async fn within<T>(
     deadline: Duration,
     model: &ModelName,
@@ -189,8 +190,8 @@ fn degrade(recalled: &mut Recalled, step: Step, error: Error) {
     }
 }
 
-/// Phrasings that can be searched for, each once and none the query itself. What a hit has to contain, or must not, is for
-/// the query to say.
+/// The phrasings to search for, without duplicates and without the query itself. Only the query has conditions: quotes
+/// are removed from phrasings, and those that exclude something are left out.
 fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     let mut known = vec![plain(&query.plain)];
@@ -205,8 +206,8 @@ fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> 
     phrasings.into_iter().map(unquoted).filter(is_new).filter(is_fit).take(count).collect()
 }
 
-/// The lists as one, of which the first weighs so much and each other one 1; each hit as the first list that has it tells
-/// it, with a score in proportion to the fused one.
+/// Fuses lists by rank: the first list has the weight `first`, each other one 1. A hit is taken from the first list
+/// that has it, with a score in proportion to the fused one.
 fn fused(first: f64, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     let weights = std::iter::once(first).chain(std::iter::repeat(1.0));
     let ranks: Vec<(f64, Vec<NodeId>)> = weights
@@ -249,7 +250,7 @@ fn fold(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>) {
     });
 }
 
-/// Puts those first that are to be shown.
+/// Puts the hits to be shown first.
 fn diversify(recalled: &mut Recalled, vectors: &HashMap<NodeId, Vec<f32>>, novelty: f64, limit: usize) {
     let is_fused = !recalled.expansions.is_empty() || recalled.models.len() > 1;
     let hits = &mut recalled.hits;
@@ -272,8 +273,8 @@ fn compared<'a>(hits: &'a [Hit], vectors: &'a HashMap<NodeId, Vec<f32>>) -> Vec<
     hits.iter().take(MAX_COMPARED).map(candidate).collect()
 }
 
-/// What the hits are ordered by, as 0 to 1. Where some were re-ranked, the others are behind the last of them. Lists that
-/// were fused are in the order of their ranks, whatever ordered each.
+/// The values that the hits are ordered by, as 0 to 1. If some were re-ranked, the others are behind the last of them.
+/// Fused lists are in the order of their ranks, whatever ordered each list.
 fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
     let reranked: Vec<f64> = hits.iter().map_while(|hit| hit.scores.reranked).collect();
     let mut relevance = match reranked.is_empty() {
@@ -305,7 +306,7 @@ mod tests {
         assert_eq!(distinct(&query, phrasings.into(), 3), ["prefers tabs", "indentation"]);
         let required: Vec<Sign> = query.required().cloned().collect();
         assert_eq!(required.len(), 3);
-        // It holds for a sentence as well.
+        // The conditions hold for a sentence as well.
         let phrasing = Words::parse("She prefers hard tabs, whatever the editor.").and(&required);
         assert_eq!(phrasing.required().cloned().collect::<Vec<_>>(), required);
     }

@@ -18,7 +18,7 @@ use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{priorities, robots, tags};
 
-/// How often a write is tried that meets a removal or another write.
+/// The number of attempts of a write that conflicts with a removal or another write.
 const ATTEMPTS: u32 = 4;
 
 /// The receipt of a write that the caller has yet to commit.
@@ -30,7 +30,7 @@ pub struct PendingReceipt {
 }
 
 impl PendingReceipt {
-    /// To be called after the caller's commit: wakes the workers.
+    /// Wakes the workers; to be called after the caller's commit.
     pub fn notify(self) -> Receipt {
         self.pinger.ping();
         self.receipt
@@ -49,8 +49,8 @@ impl Htm {
     /// The errors of [`Memory::validate`], `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag),
     /// or a database error. Nothing is written then.
     ///
-    /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Neither is a content
-    /// that is there already: [`Outcome::Repeated`].
+    /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Nor is a content that
+    /// exists already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
@@ -58,9 +58,9 @@ impl Htm {
         Ok(receipt)
     }
 
-    /// As [`remember`](Self::remember), for a robot of the memory's namespace whom its id tells, also when it was
-    /// renamed or merged into another. Who it is now is given back, and what it is called is in the memory; one that is
-    /// gone goes on under the name that the memory has.
+    /// As [`remember`](Self::remember), for the robot of the memory's namespace with this id, also after it was renamed
+    /// or merged into another. Returns its current id, and sets its current name in the memory. A robot that no longer
+    /// exists is registered again under the name in the memory.
     pub(crate) async fn remember_as(
         &self,
         robot: RobotId,
@@ -80,7 +80,7 @@ impl Htm {
             }
         }
         let mut tx = self.pool().begin().await?;
-        // Held: it is not renamed before the commit.
+        // The lock keeps the robot from being renamed before the commit.
         let now = robots::hold_name_in_tx(&mut tx, robot).await?;
         if let Some((_, name)) = &now {
             memory.robot = Some(name.clone());
@@ -92,15 +92,15 @@ impl Htm {
         Ok((receipt, now.map_or(robot, |(id, _)| id)))
     }
 
-    /// Remembers many, thousands a call, in one transaction: one result an item, in their order. An item that is
-    /// refused does not hold back the others. When their tags are of more namespaces than PostgreSQL can lock at once
-    /// (hundreds), it takes several transactions, one after the other; a namespace is written by one of them.
+    /// Remembers many memories, thousands a call, in one transaction. Returns one result for each, in their order. A
+    /// refused memory does not hold back the others. If their tags are of more namespaces than PostgreSQL can lock at
+    /// once (hundreds), it takes several transactions, one after the other; a namespace is written by one of them.
     ///
     /// # Errors
-    /// The outer error is the database's: nothing is written then. The inner ones are those of
-    /// [`remember`](Self::remember), and `not_written` for what comes after a transaction that failed.
+    /// The outer error is the database's: nothing is written then. The inner errors are those of
+    /// [`remember`](Self::remember), and `not_written` for memories that were not written because a transaction failed.
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
-        // The statement that writes them all would be refused whole.
+        // An unknown language would fail the statement for all of them.
         let unknown = self.unknown_languages(memories).await?;
         let prepare = |memory| match self.prepare(memory) {
             Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
@@ -163,8 +163,8 @@ impl Htm {
         Ok(unknown)
     }
 
-    /// An import does not hold up others: the more jobs a namespace has open, the later those of its next nodes are
-    /// claimed.
+    /// Sets the priorities of an import, which must not hold up others: the more open jobs a namespace has, the later
+    /// the jobs of its next nodes are claimed.
     async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
         if nodes.len() <= nodes::BULK {
             return Ok(());
@@ -207,7 +207,7 @@ impl Htm {
         })
     }
 
-    /// In as many transactions as the locks of the tags take. An error of the first is that of all.
+    /// Writes in as many transactions as the locks of the tags need. An error of the first one is returned for all.
     async fn write_in_parts(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
         let parts = parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))));
         if parts.len() <= 1 {
@@ -240,7 +240,8 @@ impl Htm {
         Ok(results.into_iter().map(|result| result.unwrap_or_else(not_written)).collect())
     }
 
-    /// One statement, committed by itself, for a node without tags of a robot that is known; else a transaction.
+    /// Writes a node without tags of a known robot by one statement, which commits by itself; other nodes in a
+    /// transaction.
     async fn write(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
         let mut connection = self.pool().acquire().await?;
         if let [node] = nodes
@@ -261,8 +262,8 @@ impl Htm {
         Ok(results)
     }
 
-    /// In a transaction, or in a savepoint of the one that is open. What another removes while it is looked at, the
-    /// robot or the node that stood in the way, is looked at once more; and so is what waited for another in a circle.
+    /// Writes in a transaction, or in a savepoint of the open one. Tries again if another transaction removed the robot
+    /// or the node in the way meanwhile, and after a deadlock.
     async fn write_in_tx(
         &self,
         connection: &mut PgConnection,
@@ -293,8 +294,8 @@ impl Htm {
         Ok(results)
     }
 
-    /// Registers robots and tags, inserts, finds out what stood in the way of each item that was not inserted, and
-    /// assigns tags. When nothing was written, nothing stays.
+    /// Registers robots and tags, inserts nodes, finds what prevented each item that was not inserted, and assigns
+    /// tags. If nothing was written, all is rolled back.
     async fn attempt_in_tx(
         &self,
         connection: &mut PgConnection,
@@ -303,8 +304,8 @@ impl Htm {
         let mut tx = connection.begin().await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
         robots::register_in_tx(&mut tx, &robots).await?;
-        // Before any node is locked, as all do who register tags: nobody who waits for a tag has a node that another,
-        // who has the tag, waits for.
+        // Tags are registered before any node is locked, as everywhere. Otherwise a writer that waits for a tag could
+        // hold a node that the holder of the tag waits for.
         let stored_tags: Vec<Vec<TagPath>> = nodes.iter().map(|node| self.tags_of(node.memory)).collect();
         let paths: Vec<(&str, &str)> = nodes
             .iter()
@@ -320,7 +321,7 @@ impl Htm {
             if nodes.len() == 1 {
                 return Ok(vec![Err(full)]);
             }
-            // One by one: who comes first has the room that there is.
+            // One by one: the first ones get the remaining room.
             let mut results = Vec::new();
             for node in nodes.chunks(1) {
                 results.extend(Box::pin(self.attempt_in_tx(connection, node)).await?);
@@ -357,13 +358,13 @@ impl Htm {
         Ok(results)
     }
 
-    /// The tags of a memory that was validated, as they are stored.
+    /// The tags of a validated memory, in their stored form.
     fn tags_of(&self, memory: &Memory) -> Vec<TagPath> {
         let rules = &self.settings().tag_rules;
         memory.tags.iter().filter_map(|tag| rules.normalise(tag.as_str()).ok()).collect()
     }
 
-    /// What nodes are inserted with.
+    /// The values from the settings that an insertion needs.
     fn insertion(&self) -> Insertion {
         let settings = self.settings();
         Insertion {
@@ -383,18 +384,18 @@ fn written(node: NodeId) -> Receipt {
     Receipt { node, outcome: Outcome::Written }
 }
 
-/// Whether the database ended this, of two that waited for one another.
+/// Whether the database ended the transaction because of a deadlock.
 fn met_another(error: &Error) -> bool {
     error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
-/// Whether the robot's row was removed between the look at it and the write.
+/// Whether the robot's row was removed between its check and the write.
 fn is_robot_gone(error: &Error) -> bool {
     let constraint = error.database().and_then(|it| it.constraint());
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
 }
 
-/// Says of the items with a key that were not inserted who has the key.
+/// Sets the results of items with a key that were not inserted, by the node that has the key.
 async fn resolve_keys_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
@@ -421,7 +422,7 @@ async fn resolve_keys_in_tx(
     Ok(())
 }
 
-/// Counts the items whose content was there already as remembered again.
+/// Counts items whose content exists already as repeats.
 async fn resolve_repeats_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],

@@ -20,7 +20,7 @@ use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::{Entry, WorkingMemory, WorkingMemoryStats};
 use crate::store::working_memory::{self as store, LiveNode};
 
-/// How long a context waits to hear which of its nodes were forgotten or edited elsewhere.
+/// The longest time that a context waits for the check whether its nodes were forgotten or edited elsewhere.
 const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
@@ -66,7 +66,7 @@ pub struct Oversized {
     pub tokens: usize,
 }
 
-/// What [`Robot::remember`] did.
+/// The result of [`Robot::remember`].
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Remembered {
     /// The receipt of the write to long-term memory.
@@ -77,7 +77,7 @@ pub struct Remembered {
     pub intake: Intake,
 }
 
-/// What [`Robot::recall`] found.
+/// The result of [`Robot::recall`].
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RobotRecalled {
     /// The hits.
@@ -91,14 +91,14 @@ pub struct RobotRecalled {
 /// A context made from a robot's working memory.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RobotContext {
-    /// The text, and which nodes are in it.
+    /// The text, and the nodes in it.
     #[serde(flatten)]
     pub context: Context,
     /// Set if the database did not answer: the text may have nodes that were forgotten or edited elsewhere.
     pub unverified: Option<Unverified>,
 }
 
-/// Why a context could not be compared with long-term memory.
+/// The reason why a context could not be compared with long-term memory.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Unverified {
     /// The stable code of the reason.
@@ -154,7 +154,7 @@ impl Htm {
         own.unwrap_or(self.settings().working_memory_tokens)
     }
 
-    /// The rows of a working memory, within today's budget; and the nodes that it leaves no room for.
+    /// The saved working memory, within the current budget; and the nodes for which the budget has no room.
     async fn restored(
         &self,
         id: RobotId,
@@ -176,7 +176,7 @@ impl Htm {
                 memory.add(entry)?;
             }
         }
-        // Not while they come: of a budget that is smaller now, the important ones are to get the most.
+        // After all rows were added: if the budget is smaller now, the important nodes get most of it.
         gone.extend(memory.resize(max_tokens).into_iter().map(|entry| entry.node));
         Ok((memory, gone))
     }
@@ -217,8 +217,8 @@ impl Robot {
         };
         let mut entry = self.entry_of_memory(receipt.node, &memory);
         if receipt.outcome != Outcome::Written {
-            // It was there: with an importance and a time of its own. When it cannot be read, revision 0 has the next
-            // context read it.
+            // The node existed already, with its own importance and time. If it cannot be read, revision 0 makes the
+            // next context read it.
             entry.revision = 0;
             let live = store::live_nodes(self.htm.pool(), &[(receipt.node, 0)]).await;
             if let Some(live) = live.ok().and_then(|mut rows| rows.pop()) {
@@ -266,8 +266,8 @@ impl Robot {
         self.context_where(options, |_| true).await
     }
 
-    /// As [`context`](Self::context), of those nodes of the working memory that pass a filter. The default namespace is
-    /// the robot's.
+    /// As [`context`](Self::context), with only those nodes of the working memory that pass a filter. The default
+    /// namespace is the robot's.
     ///
     /// # Errors
     /// As [`Htm::latest`].
@@ -314,7 +314,7 @@ impl Robot {
     /// `node_not_found` (then none is added), or a database error.
     pub async fn add(&self, nodes: &[NodeId]) -> Result<Intake> {
         self.htm.admit_nodes(nodes).await?;
-        // Revision 0: the texts are wanted.
+        // Revision 0 requests the texts.
         let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
         let live = store::live_nodes(self.htm.pool(), &known).await?;
         let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
@@ -369,7 +369,7 @@ impl Robot {
         &self.left_behind
     }
 
-    /// How full the working memory is.
+    /// The use of the working memory.
     pub fn working_memory_stats(&self) -> WorkingMemoryStats {
         self.mind.lock().memory.stats()
     }
@@ -422,7 +422,7 @@ impl Robot {
                     intake.evicted.extend(evicted.iter().map(|entry| entry.node));
                 }
                 Err(_oversized) => {
-                    // Of a text that grew, the old one is no longer what is remembered.
+                    // If a text grew, the old one is no longer that of the memory.
                     if state.memory.remove(node).is_some() {
                         changed.push(node);
                     }
@@ -452,7 +452,7 @@ impl Robot {
                 left_out.push(LeftOut { node: *node, tokens: old.tokens, reason: LeftOutReason::Forgotten });
                 continue;
             };
-            // What was taken in since the question is newer than the answer.
+            // An entry that was added since the question is newer than the answer.
             let is_older =
                 live.revision < old.revision || live.content.is_none() && live.revision != old.revision;
             let is_same =

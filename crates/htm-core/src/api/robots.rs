@@ -159,7 +159,7 @@ impl Htm {
     }
 }
 
-/// The robots that are to go, each once.
+/// The robots to be removed, without duplicates.
 fn to_merge<'a>(from: &[&'a str], into: &str) -> Result<Vec<&'a str>> {
     let mut from = from.to_vec();
     from.sort_unstable();

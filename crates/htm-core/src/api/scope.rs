@@ -1,11 +1,11 @@
-//! Which namespaces a question is about, for a handle.
+//! The resolution of scopes.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::scope::Scope;
 
 impl Scope {
-    /// The namespace, none for all of them.
+    /// The namespace; none means all of them.
     pub(crate) fn namespace<'a>(&'a self, htm: &'a Htm) -> Result<Option<&'a str>> {
         match self {
             Self::Own => Ok(Some(&htm.settings().namespace)),

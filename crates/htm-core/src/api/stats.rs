@@ -6,8 +6,8 @@ use crate::model::stats::{MemoryStats, StatsQuery};
 use crate::store::stats;
 
 impl Htm {
-    /// The memory in numbers. Reads every node of the scope twice and every tag assignment once: a few seconds for a
-    /// million nodes.
+    /// The statistics of the memory. Reads every node of the scope twice and every tag assignment once: a few seconds
+    /// for a million nodes.
     ///
     /// # Errors
     /// `namespace_invalid`, or a database error.

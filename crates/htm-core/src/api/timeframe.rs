@@ -1,4 +1,4 @@
-//! What a filter by time means at the database's time.
+//! The resolution of time filters by the database's clock.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
@@ -6,7 +6,7 @@ use crate::model::timeframe::{Applied, TimeFilter};
 use crate::store::server;
 
 impl Htm {
-    /// What a filter means now. Only words ask the database for its clock.
+    /// The timeframe of a filter, as of now. Reads the database's clock only for a time expression or a time phrase.
     pub(crate) async fn apply_time(&self, filter: &TimeFilter, text: &str) -> Result<Applied> {
         match filter.fixed(text) {
             Some(applied) => Ok(applied),

@@ -19,7 +19,7 @@ impl Htm {
     /// # Errors
     /// As [`recall`](Self::recall).
     pub async fn conversation_timeline(&self, query: &TimelineQuery) -> Result<Timeline> {
-        // A topic that is a time phrase and no more asks for everything of that time.
+        // A topic that is only a time phrase asks for everything of that time.
         let only_time = match &query.topic {
             Some(topic) => {
                 validate_text("query", topic, MAX_QUERY_BYTES)?;
@@ -93,7 +93,7 @@ impl Htm {
         filter.validate()?;
         validate_limit(limit)?;
         let mut latest = Vec::new();
-        // One by one: the index has the times of a namespace in order, not those of several.
+        // One by one: the index is in order of time within a namespace, not over several.
         let namespaces = self.namespaces_or_own(&filter.namespaces)?;
         let filter = self.filter_in_use(&namespaces, filter).await?;
         for namespace in &namespaces {
@@ -106,7 +106,7 @@ impl Htm {
         Ok(latest)
     }
 
-    /// The memories around a memory, at most so many before and after it. In a conversation they are found by position
+    /// The memories around a memory, at most `before` and `after` of them. In a conversation they are found by position
     /// if the memory has one, otherwise by time; without a conversation, by time in the namespace.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ impl Htm {
     /// all fail; nodes of other namespaces are not found. The default namespace is the handle's own, or the first of
     /// these if it is not among them. A restricted handle can only be restricted further.
     ///
-    /// The wall restricts this library's calls. The handle does not give its [pool](Self::database_pool) away.
+    /// The wall restricts this library's calls. A restricted handle does not return its [pool](Self::database_pool).
     ///
     /// ```no_run
     /// # fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -43,7 +43,7 @@ impl Htm {
         self.wall().map(|wall| &wall.namespaces[..])
     }
 
-    /// The namespace, if it is a name and the handle sees it.
+    /// The namespace, if it is valid and the handle sees it.
     pub(crate) fn admit<'a>(&self, namespace: &'a str) -> Result<&'a str> {
         validate_name("namespace", namespace, MAX_NAME_BYTES)?;
         match self.namespaces() {
@@ -52,12 +52,12 @@ impl Htm {
         }
     }
 
-    /// The namespace that is named, or the handle's own.
+    /// The given namespace, or the handle's own.
     pub(crate) fn namespace_or_own<'a>(&'a self, namespace: Option<&'a str>) -> Result<&'a str> {
         namespace.map_or(Ok(&self.settings().namespace), |namespace| self.admit(namespace))
     }
 
-    /// The namespaces that are named, each once, or the handle's own.
+    /// The given namespaces, each once, or the handle's own.
     pub(crate) fn namespaces_or_own<'a>(&'a self, namespaces: &'a [String]) -> Result<Vec<&'a str>> {
         let mut named: Vec<&str> = Vec::new();
         for namespace in namespaces {
@@ -68,13 +68,13 @@ impl Htm {
         Ok(if named.is_empty() { vec![&self.settings().namespace] } else { named })
     }
 
-    /// Refuses what is about all namespaces to a handle that does not see all.
+    /// Refuses calls about all namespaces on a restricted handle.
     pub(crate) fn admit_all(&self) -> Result<()> {
         self.namespaces().map_or(Ok(()), |_| Err(self.forbidden("all")))
     }
 
-    /// Does not find nodes that the handle does not see, forgotten ones as well. Costs a statement where there is a
-    /// wall.
+    /// Fails if a node, forgotten ones included, is in a namespace that the handle does not see. Runs a statement only
+    /// on a restricted handle.
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
         match nodes::outside(self.pool(), nodes, seen).await? {

@@ -74,7 +74,7 @@ pub enum Confirmation {
 }
 
 impl Confirmation {
-    /// Refuses what nobody has confirmed, as `forgetting node 7`.
+    /// Refuses an unconfirmed act. `what` names the act, such as `forgetting node 7`.
     pub(crate) fn require(self, what: impl Fn() -> String) -> Result<()> {
         match self {
             Self::Confirmed => Ok(()),

@@ -55,7 +55,7 @@ fn no_strategy(name: &str) -> Error {
 /// The frame of each node's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ContextHeader {
-    /// None. A text that contains the separator looks like two memories.
+    /// No frame. A text that contains the separator looks like two memories.
     #[default]
     None,
     /// A line above it with age and source, and a closing line. In the text, `<` becomes `&lt;` where it would begin
@@ -134,13 +134,13 @@ pub struct Context {
 pub struct LeftOut {
     /// The node.
     pub node: NodeId,
-    /// Its text's tokens.
+    /// The number of tokens of its text.
     pub tokens: usize,
-    /// Why.
+    /// The reason.
     pub reason: LeftOutReason,
 }
 
-/// Why a node is not in a context.
+/// The reason why a node is not in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
@@ -195,12 +195,12 @@ fn hours_since(then: DateTime<Utc>, now: DateTime<Utc>) -> f64 {
     (now - then).as_seconds_f64().max(0.0) / 3_600.0
 }
 
-/// A node as it stands in the text.
+/// A node as a block of the text.
 struct Block<'a> {
     header: String,
     content: Cow<'a, str>,
     tokens: usize,
-    /// With its tokens.
+    /// The closing line and its tokens.
     end: Option<(&'static str, usize)>,
 }
 
@@ -223,7 +223,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Appends all of it, or nothing.
+    /// Appends the whole block and returns true, or appends nothing.
     fn append_to(&self, joined: &mut Joined, joint: &str, max_tokens: usize) -> bool {
         let before = joined.checkpoint();
         let appended = joined.append(&[joint, &self.header].concat(), &self.content, self.tokens, max_tokens)
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(order(&entries, ContextStrategy::Recent), [1, 2, 3]);
         assert_eq!(order(&entries, ContextStrategy::Important), [1, 3, 2]);
         assert_eq!(order(&entries, ContextStrategy::Frequent), [2, 1, 3]);
-        // 8 / 25, 2 / 2, 4 / 4: of the equal ones the one that was accessed last.
+        // 8 / 25, 2 / 2, 4 / 4: of the equal nodes, the last accessed comes first.
         assert_eq!(order(&entries, ContextStrategy::Balanced), [2, 3, 1]);
     }
 
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!((context.tokens, context.included), (3, vec![NodeId(1), NodeId(4)]));
         let reasons: Vec<_> = context.left_out.iter().map(|left| (left.node.0, left.reason)).collect();
         assert_eq!(reasons, [(2, LeftOutReason::Oversized), (3, LeftOutReason::NoRoom)]);
-        // "last" alone would fit; what stands around it does not.
+        // "last of all" alone would fit; its frame does not.
         let framed = "<memory age=\"just now\">\nfirst\n</memory>";
         let headed = ContextOptions::new(ENCODING.count(framed))
             .strategy(ContextStrategy::Important)
@@ -363,7 +363,7 @@ mod tests {
             prop_assert_eq!(context.tokens, encoding.count(&context.text));
             prop_assert!(context.tokens <= max_tokens);
 
-            // The same by counting the whole text each time.
+            // The reference counts the whole text each time.
             let mut sorted: Vec<&Entry> = entries.iter().collect();
             sorted.sort_by(|a, b| strategy.order(a, b, now()));
             let (mut text, mut included) = (String::new(), Vec::new());

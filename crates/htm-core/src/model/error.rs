@@ -1,4 +1,4 @@
-//! What goes wrong: one type. A feature builds its errors beside its code, from the list of [`codes`].
+//! The error type. A feature builds its errors beside its code, from the list of [`codes`].
 
 #[macro_use]
 mod code;
@@ -18,8 +18,8 @@ use crate::model::id::NodeId;
 /// The result of the library's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call did nothing. [`code`](Self::code) is stable, [`hint`](Self::hint) names the next step,
-/// [`fault`](Self::fault) says who has to act. Its `Display` is the message, without that of its source.
+/// The reason why a call did nothing. [`code`](Self::code) is stable, [`hint`](Self::hint) names the next step,
+/// [`fault`](Self::fault) names the party that has to act. `Display` writes the message, without that of its source.
 ///
 /// ```
 /// use htm_core::{Memory, error::codes, fault::Fault};
@@ -41,7 +41,7 @@ struct Parts {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// What callers tell apart; for the rest there are the codes.
+/// The kinds of errors that callers distinguish. For all others, there are the codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -50,12 +50,12 @@ pub enum ErrorKind {
         /// The id asked for.
         node: NodeId,
     },
-    /// The key names another node.
+    /// Another node has the key.
     KeyTaken {
         /// The node that has it.
         node: NodeId,
     },
-    /// Another node has the content, where it may stand once.
+    /// Another node has the content, in a scope where it may exist only once.
     ContentTaken {
         /// The node that has it.
         node: NodeId,
@@ -65,13 +65,13 @@ pub enum ErrorKind {
         /// The revision that it has.
         current: i32,
     },
-    /// Others wrote the same rows at the same moment: the same call may succeed.
+    /// Others wrote the same rows at the same moment. The same call may succeed next time.
     Contended,
     /// A stage of a node was not done in time.
     WaitTimeout,
-    /// The robot does not write to its group now.
+    /// The robot is not an active member of its group.
     NotActive,
-    /// The database failed; [`Error::database`] is what it said.
+    /// The database failed. [`Error::database`] has its error.
     Database,
     /// The provider of a model failed.
     Provider,
@@ -93,7 +93,7 @@ impl Error {
         }))
     }
 
-    /// Sets a hint that knows more than that of the code.
+    /// Sets a hint that is more specific than that of the code.
     pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint = hint.into();
         self
@@ -105,7 +105,7 @@ impl Error {
         self
     }
 
-    /// Sets what caused it.
+    /// Sets the cause.
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
@@ -121,13 +121,13 @@ impl Error {
         self
     }
 
-    /// Others wrote the same rows at the same moment, again and again.
+    /// Others wrote the same rows at the same moment, in every attempt.
     pub(crate) fn contended() -> Self {
         Self::new(codes::CONTENDED, "others changed the same rows at the same moment, again and again")
             .with_kind(ErrorKind::Contended)
     }
 
-    /// The database holds what no version of this program writes.
+    /// The database holds data that no version of this program writes.
     pub(crate) fn corrupt(what: impl fmt::Display) -> Self {
         Self::new(codes::CORRUPT, format!("the database holds what this program cannot read: {what}"))
     }
@@ -142,27 +142,27 @@ impl Error {
         self.code() == code.name
     }
 
-    /// What callers tell apart.
+    /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Who has to act.
+    /// The fault: the party that has to act.
     pub fn fault(&self) -> Fault {
         self.0.fault
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn hint(&self) -> &str {
         &self.0.hint
     }
 
-    /// A value that the message names, as `node` of `key_taken`.
+    /// A value of the message by its name, such as `node` of `key_taken`.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.0.values.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the database said.
+    /// The error of the database, if it is the cause.
     pub fn database(&self) -> Option<&DatabaseError> {
         self.0.source.as_deref()?.downcast_ref()
     }
@@ -185,7 +185,7 @@ impl StdError for Error {
     }
 }
 
-/// An error and its causes on one line; a cause that says the same again is left out.
+/// An error and its causes on one line. A cause that the text already contains is left out.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,6 +1,6 @@
-//! One table from fault to action.
+//! The faults of errors and their consequences.
 
-/// Who has to act on an error. It decides the exit code of a command and whether a job is retried.
+/// The party that has to act on an error. It decides the exit code of a command and whether a job is retried.
 ///
 /// | fault | exit code | a job |
 /// |---|---|---|

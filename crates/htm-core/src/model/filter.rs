@@ -1,4 +1,4 @@
-//! Which memories a question is about.
+//! The filter of a query.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ pub enum TagFilter {
     Prefix(TagPath),
 }
 
-/// Which memories a question is about. A memory passes if it meets every condition; the default has none.
+/// The conditions on the memories of a query. A memory passes if it meets every condition; the default has none.
 ///
 /// ```
 /// use htm_core::Filter;
@@ -30,13 +30,13 @@ pub enum TagFilter {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// The namespaces; empty: the one of the handle or robot that asks. An unknown one has no memories.
+    /// The namespaces. Empty means that of the handle or robot that asks. An unknown namespace has no memories.
     pub namespaces: Vec<String>,
     /// The timeframe.
     pub timeframe: TimeFilter,
     /// Required tags.
     pub tags: Vec<TagFilter>,
-    /// Any of the tags is enough; otherwise all are required.
+    /// Whether any of the tags is enough. Otherwise all are required.
     pub any_tag: bool,
     /// Only memories of any of these robots.
     pub robots: Vec<String>,
@@ -121,7 +121,7 @@ impl Filter {
         }
     }
 
-    /// Whether it has a condition beside namespace and time.
+    /// Whether it has a condition besides namespace and time.
     pub(crate) fn is_narrow(&self) -> bool {
         !self.tags.is_empty()
             || !self.robots.is_empty()
@@ -132,7 +132,7 @@ impl Filter {
             || !self.metadata.is_empty()
     }
 
-    /// Checks what the database would reject, with a better error.
+    /// Checks for values that the database would reject, with a better error.
     ///
     /// # Errors
     /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `nul_byte`,

@@ -8,7 +8,7 @@ use crate::model::id::NodeId;
 /// The most nodes that a [`ForgetPlan`] holds.
 pub const MAX_MATCHES: usize = 1_000;
 
-/// Counts of what was removed.
+/// The numbers of removed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Removed {
     /// Nodes.
@@ -28,7 +28,8 @@ pub struct Forgotten {
     pub forgotten: Vec<NodeId>,
     /// Nodes of the plan that were edited or forgotten meanwhile and are left as they are.
     pub left: Vec<NodeId>,
-    /// What is hidden. Embeddings and tags are kept for a restore; waiting jobs and dead letters are deleted.
+    /// The numbers of hidden rows. Embeddings and tags are kept for a restore; waiting jobs and dead letters are
+    /// deleted.
     #[serde(flatten)]
     pub removed: Removed,
 }
@@ -40,7 +41,7 @@ pub struct ForgetPlan {
     pub matches: Vec<Match>,
     /// Whether more nodes match.
     pub more: bool,
-    /// How many matching nodes the caller may not forget, because other robots remembered them.
+    /// The number of matching nodes that the caller may not forget, because other robots remembered them.
     pub of_others: i64,
 }
 

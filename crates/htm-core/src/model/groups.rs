@@ -94,7 +94,7 @@ pub struct GroupMemberInfo {
 pub enum Transferred {
     /// The whole working memory.
     All,
-    /// These.
+    /// These nodes.
     Nodes(Vec<NodeId>),
 }
 
@@ -138,9 +138,9 @@ pub enum GroupEvent {
         /// Removed nodes.
         removed: Vec<NodeId>,
     },
-    /// It is active now.
+    /// This member is active now.
     Promoted,
-    /// It is passive now.
+    /// This member is passive now.
     Demoted,
     /// Another process replaced this one, or the membership ended. The last event.
     Replaced,

@@ -1,9 +1,9 @@
-//! Ids: each kind its own type, so that one is never taken for another.
+//! Ids. Each kind has its own type, so that ids are never mixed up.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A text that is no id.
+/// The error for a text that is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an id is a whole number, as 42")]
 pub struct IdInvalid;

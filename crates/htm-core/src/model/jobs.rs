@@ -88,7 +88,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Reads what a job carries.
+    /// Decodes the payload of a job.
     ///
     /// # Errors
     /// [`PayloadError::Newer`] is left for a newer worker; [`PayloadError::Undecodable`] is a dead letter.

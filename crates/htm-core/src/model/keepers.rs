@@ -1,8 +1,9 @@
-//! Who keeps a memory: its first robot, those that remembered it again, and the working memories that hold it.
+//! The keepers of a memory: its first robot, the robots that remembered it again, and the working memories that hold
+//! it.
 
 use chrono::{DateTime, Utc};
 
-/// Who keeps a memory.
+/// The keepers of a memory.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Keepers {
     /// The robots, by name.
@@ -20,7 +21,7 @@ pub struct KeptBy {
     pub robot: String,
     /// Whether it remembered the memory first.
     pub made: bool,
-    /// How often it remembered it, including the first time.
+    /// The number of times that it remembered the memory, including the first.
     pub remember_count: i64,
     /// Its first repeat; none without repeats.
     pub first_repeat: Option<DateTime<Utc>>,

@@ -1,6 +1,6 @@
-//! Words as full text has them.
+//! Lexemes of full-text search.
 
-/// A lexeme as a `tsquery` has it.
+/// A lexeme, quoted for a `tsquery`.
 pub(crate) fn quoted(lexeme: &str) -> String {
     format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
 }

@@ -11,15 +11,15 @@ use crate::model::tags::{TagPath, too_many_tags};
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 /// The most tags of a memory.
 pub(crate) const MAX_TAGS: usize = 1_000;
-/// A namespace, a robot, a kind, a language.
+/// The most bytes of a namespace, a robot, a kind or a language.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
-/// A key, a speaker, a conversation.
+/// The most bytes of a key, a speaker or a conversation.
 pub(crate) const MAX_KEY_BYTES: usize = 512;
-/// A file's path on Linux ends at 4,096 bytes; longer URLs are refused by many programs.
+/// The most bytes of a source. A file's path on Linux has at most 4,096 bytes, and many programs refuse longer URLs.
 pub(crate) const MAX_SOURCE_BYTES: usize = 4_096;
-/// As JSON without white space. `htm.nodes` has a CHECK for each of these limits.
+/// The most bytes of the metadata, as JSON without white space. `htm.nodes` has a CHECK for each of these limits.
 pub const MAX_METADATA_BYTES: usize = 64 * 1024;
-/// Objects and lists within one another. PostgreSQL's stack ends at some thousands.
+/// The most levels of nested objects and lists in the metadata. PostgreSQL's stack ends at some thousands.
 pub(crate) const MAX_METADATA_DEPTH: usize = 64;
 
 /// A text with its attributes. Only the text is required.
@@ -147,7 +147,7 @@ impl Memory {
             && self.speaker.is_none()
     }
 
-    /// Checks what the database would reject, with a better error.
+    /// Checks for values that the database would reject, with a better error.
     ///
     /// # Errors
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
@@ -219,7 +219,7 @@ pub(crate) fn validate_importance(value: f32) -> Result<()> {
     }
 }
 
-/// Namespaces and robots are names of 1 to 128 bytes, keys of 1 to 512, without control characters.
+/// Checks a name: 1 to 128 bytes for namespaces and robots, 1 to 512 for keys, without control characters.
 pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Result<()> {
     let broken = |rule| {
         let code = match field {
@@ -248,7 +248,7 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
     Ok(())
 }
 
-/// Any text that PostgreSQL can hold, up to `limit` bytes.
+/// Checks a text: at most `limit` bytes, without a NUL byte.
 pub(crate) fn validate_text(field: &'static str, text: &str, limit: usize) -> Result<()> {
     if text.len() > limit {
         return Err(too_long(field, text.len(), limit));
@@ -266,7 +266,7 @@ fn too_long(field: &str, bytes: usize, limit: usize) -> Error {
     }
 }
 
-/// PostgreSQL's timestamps start in 4713 BC; they end later than chrono's.
+/// Checks a time. PostgreSQL's timestamps start in 4713 BC and end later than chrono's.
 pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     use chrono::Datelike;
     if at.year() >= -4_711 {
@@ -290,7 +290,7 @@ pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
         Error::new(codes::METADATA_TOO_DEEP, message)
     }
     fn walk_object(object: &Map<String, Value>, levels: usize) -> Result<()> {
-        // Before the sizes: they are counted by going down as well, and the stack is not endless.
+        // Checked before the size: counting the bytes recurses too, and the stack is limited.
         let Some(levels) = levels.checked_sub(1) else {
             return Err(too_deep());
         };
@@ -314,7 +314,7 @@ pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
     }
     walk_object(object, MAX_METADATA_DEPTH)?;
     let mut written = Counter(0);
-    // Never refused: the counter takes everything, and the names of JSON's objects are texts.
+    // Cannot fail: the counter accepts everything, and the keys of JSON objects are strings.
     let _ = serde_json::to_writer(&mut written, object);
     match written.0 {
         bytes if bytes > MAX_METADATA_BYTES => Err(too_long("metadata", bytes, MAX_METADATA_BYTES)),
@@ -322,7 +322,7 @@ pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
     }
 }
 
-/// Counts what is written to it.
+/// Counts the bytes that are written to it.
 struct Counter(usize);
 
 impl std::io::Write for Counter {
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn the_largest_is_accepted() {
         let of = |bytes| Some("x".repeat(bytes));
-        // {"k":"…"} without the text.
+        // `{"k":""}` has 8 bytes.
         let metadata = "x".repeat(MAX_METADATA_BYTES - 8);
         let memory = Memory {
             source: of(4_096),

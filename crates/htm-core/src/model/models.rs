@@ -1,4 +1,4 @@
-//! What models are called.
+//! The names of models.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl fmt::Display for ModelName {
     }
 }
 
-/// No model of this label is registered; `known` are.
+/// No model of this label is registered. `known` lists the registered ones.
 pub(crate) fn unknown(label: &str, known: &str) -> Error {
     let error = Error::new(codes::MODEL_UNKNOWN, format!("there is no embedding model `{label}`"));
     match known.is_empty() {
@@ -42,7 +42,7 @@ pub(crate) fn not_ready(model: &ModelName) -> Error {
     Error::new(codes::MODEL_NOT_READY, format!("nothing is embedded with {model} yet"))
 }
 
-/// Nothing is written to the model, and it is not asked.
+/// The model is retired: it is neither written nor searched.
 pub fn retired(label: &str) -> Error {
     Error::new(codes::MODEL_RETIRED, format!("embedding model {label} is retired")).with_value("label", label)
 }

@@ -1,10 +1,10 @@
-//! Namespaces, as far as they are there: one is made by its first memory.
+//! Unknown namespaces. A namespace is created by its first memory.
 
 /// A namespace that no memory was ever written to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct UnknownNamespace {
-    /// As it was named.
+    /// The name as given.
     pub namespace: String,
-    /// Up to three that there are and that the handle sees, the one that is written most like it first.
+    /// Up to three existing namespaces that the handle sees, the most similar name first.
     pub nearest: Vec<String>,
 }

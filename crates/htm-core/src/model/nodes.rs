@@ -7,7 +7,7 @@ use crate::model::error::{Error, ErrorKind, codes};
 use crate::model::id::NodeId;
 use crate::model::tags::TagPath;
 
-/// A memory, with what is known about it.
+/// A memory with its attributes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Node {
     /// Its id.
@@ -16,38 +16,38 @@ pub struct Node {
     pub namespace: String,
     /// The name of the robot that remembered it.
     pub robot: String,
-    /// Its key, if it was given one.
+    /// Its key, if any.
     pub key: Option<String>,
     /// The text.
     pub content: String,
-    /// Who said it.
+    /// The speaker.
     pub speaker: Option<String>,
-    /// The conversation that it was said in.
+    /// The conversation.
     pub session: Option<String>,
-    /// Its place in the conversation.
+    /// Its position in the conversation.
     pub seq: Option<i32>,
-    /// Where it comes from.
+    /// The source: a file, a chat, a URL.
     pub source: Option<String>,
-    /// What it is: `fact`, `decision`, …
+    /// The kind: `fact`, `decision`, …
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// 1 to 10.
+    /// The importance, 1 to 10.
     pub importance: f32,
-    /// Tokens of the text.
+    /// The number of tokens of the text.
     pub token_count: i32,
-    /// What counted them: the encoding configured when the text was written.
+    /// The encoding that counted the tokens: the one configured when the text was written.
     pub token_encoding: String,
     /// Tags, of every origin, in order of their paths.
     pub tags: Vec<TagPath>,
-    /// A JSON object.
+    /// The metadata, a JSON object.
     pub metadata: Value,
-    /// How often it was remembered: 1, and once more for each time that the same was remembered again.
+    /// The number of times that it was remembered: 1, and 1 more for each repeat.
     pub remember_count: i64,
-    /// When it was remembered first. When it happened is `created_at`.
+    /// When it was first remembered. `created_at` is when it happened.
     pub first_remembered: DateTime<Utc>,
-    /// When it was remembered last.
+    /// When it was last remembered.
     pub last_remembered: DateTime<Utc>,
-    /// How many times its text was written, from 1.
+    /// The number of times that its text was written, from 1.
     pub revision: i32,
     /// When it happened.
     pub created_at: DateTime<Utc>,
@@ -55,14 +55,14 @@ pub struct Node {
     pub updated_at: DateTime<Utc>,
 }
 
-/// One text of a node.
+/// A version of a node's text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Revision {
     /// Its number, from 1.
     pub revision: i32,
     /// The text.
     pub content: String,
-    /// The robot that wrote it, as it was called then.
+    /// The robot that wrote it, by its name at that time.
     pub author: String,
     /// When it was written.
     pub written_at: DateTime<Utc>,
@@ -75,7 +75,7 @@ pub(crate) fn not_found(node: NodeId) -> Error {
         .with_value("node", node)
 }
 
-/// The key names the node `holder`.
+/// The node `holder` has the key.
 pub(crate) fn key_taken(key: &str, namespace: &str, holder: NodeId) -> Error {
     let message = format!("key `{key}` in namespace `{namespace}` is taken by node {holder}");
     Error::new(codes::KEY_TAKEN, message)
@@ -84,7 +84,7 @@ pub(crate) fn key_taken(key: &str, namespace: &str, holder: NodeId) -> Error {
         .with_value("node", holder)
 }
 
-/// The content of `node` would stand twice, where it may stand once.
+/// The node `holder` has the content, in a scope where it may exist only once.
 pub(crate) fn content_taken(node: NodeId, holder: NodeId) -> Error {
     let message = format!("node {holder} has this content already, so node {node} cannot have it");
     Error::new(codes::CONTENT_TAKEN, message)

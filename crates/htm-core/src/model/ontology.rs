@@ -1,4 +1,4 @@
-//! The ontology of a namespace: its tags and names, and what a change makes of them.
+//! The ontology of a namespace: its tags and names, and the effect of changes on them.
 
 pub(crate) mod change;
 pub(crate) mod errors;

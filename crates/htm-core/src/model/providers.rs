@@ -1,4 +1,4 @@
-//! How a provider is asked.
+//! The state of a provider: its circuit breaker and its limits.
 
 /// The state of a provider's circuit breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,11 +10,11 @@ pub enum BreakerState {
     Closed,
     /// No calls are made.
     Open,
-    /// One call is on trial.
+    /// One trial call is made.
     HalfOpen,
 }
 
-/// Why a call has to wait.
+/// The reason why a call has to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
@@ -26,7 +26,7 @@ pub enum HoldReason {
     TokensPerMinute,
     /// The limit of concurrent calls is reached.
     ConcurrentCalls,
-    /// The breaker is open, or another call is on trial.
+    /// The breaker is open, or the trial call is still running.
     Breaker,
     /// The provider's `Retry-After` has not passed.
     RetryAfter,

@@ -6,7 +6,7 @@ use crate::model::caller::Caller;
 use crate::model::forget::Removed;
 use crate::model::scope::Scope;
 
-/// What to purge.
+/// The request of a purge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Purge {
     /// Nodes forgotten before this time, which must have passed.
@@ -39,7 +39,7 @@ impl Purge {
 /// The receipt of a purge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Purged {
-    /// Nodes, embeddings, assignments of tags, and jobs, the done ones too.
+    /// Nodes, embeddings, assignments of tags, and jobs, including completed ones.
     #[serde(flatten)]
     pub removed: Removed,
     /// Completions.

@@ -1,12 +1,13 @@
-//! Ranking: from what the database says of the candidates to their order. Pure; each number that decides is here.
+//! The ranking: the order of the candidates, from the database's data about them. Pure. Each number that decides is
+//! here.
 //!
-//! BM25 weighs the words (`bm25.rs`), a fusion makes one score of both legs (`fusion.rs`), and turns of a conversation take
-//! a share of their neighbours' (`neighbours.rs`). What the query names besides (a speaker, a month, terms as they are
-//! written) adds to it. Each hit keeps the parts of its score.
+//! BM25 weighs the words (`bm25.rs`), a fusion makes one score of both legs (`fusion.rs`), and turns of a conversation
+//! get a share of their neighbours' scores (`neighbours.rs`). A speaker, a month or exact terms that the query names
+//! add to the score. Each hit keeps the parts of its score.
 //!
-//! What each step gained, as recall of relevant nodes among the first ten hits and nDCG at ten, hybrid
-//! with all-MiniLM-L6-v2. The steps were measured one upon the other, on 786 questions about conversations in short
-//! turns and 150 claims to be found in abstracts; each constant stands on a plateau, not on a peak.
+//! The gain of each step, as recall at ten (of relevant nodes among the first ten hits) and nDCG at ten, hybrid with
+//! all-MiniLM-L6-v2. The steps were measured cumulatively, on 786 questions about conversations in short turns and on
+//! 150 claims to find in abstracts. Each constant is on a plateau, not on a peak.
 //!
 //! | step | short turns | abstracts |
 //! |---|---|---|
@@ -18,37 +19,38 @@
 //! | a word in a long text's opening counts two more (1 to 3) | no long texts | .878 .710 |
 //! | letters swapped (claims have misspellings of their own) | – | .884 .710 |
 //! | words together as in the query, .3 of the rarer one's weight (.25 gives the same) | .786 .611 | .891 .716 |
-//! | neighbours as far as they are better than usual (.2 to .4: .778 to .794) | .790 .613 | – |
-//! | without what a text's length alone brings | .790 .613 | .891 .718 |
+//! | neighbours above the usual score only (.2 to .4: .778 to .794) | .790 .613 | – |
+//! | without the gain of a text's length alone | .790 .613 | .891 .718 |
 //!
-//! Neighbours. A share of them that is only added puts turns before texts that stand for themselves; what two candidates
-//! would bring by chance is taken off, and the conversations gain as well:
+//! Neighbours. A share of their scores that is only added ranks turns before standalone texts. So the usual score,
+//! which two candidates have by chance, is subtracted. The conversations gain from this as well:
 //!
-//! | | none | .15 added | .3 added | .3, better than usual |
+//! | | none | .15 added | .3 added | .3, above the usual |
 //! |---|---|---|---|---|
 //! | the demo, 32 questions, short conversations among notes | .974 .803 | .974 .775 | .932 .755 | .974 .790 |
 //! | the short turns, half of their sessions made notes | .726 .578 | .739 .580 | .709 .557 | .762 .591 |
 //! | the short turns, a fifth with a long answer on its subject | .689 .557 | .704 .567 | .724 .571 | .726 .581 |
 //!
-//! Length. Among a query's candidates, what BM25 grows by with a text's length is taken off, from 64 lexemes (a turn) to 128.
-//! Where texts are of one length this changes nothing. It is no merit of abstracts among sentences (.923 .816, then .923
-//! .813), and brings forward what long texts crowd out: turns that have a long answer each, on their subject (.623 .475,
-//! then .638 .488), and turns among long notes on other matters (.761 .599, then .771 .604). From 32 or 45 lexemes it
-//! brings a little more there and costs the short turns, or abstracts among sentences, .002 to .008.
+//! Length. The growth of BM25 with a text's length, among a query's candidates, is subtracted from 64 lexemes (a turn)
+//! to 128. For texts of one length this changes nothing, and for abstracts among sentences hardly anything (.923 .816,
+//! then .923 .813). Texts that long ones crowd out rank higher: turns that have a long answer each, on their subject
+//! (.623 .475, then .638 .488), and turns among long notes on other matters (.761 .599, then .771 .604). From 32 or 45
+//! lexemes the gain there is a little larger, and the short turns, or abstracts among sentences, lose .002 to .008.
 //!
-//! One pair of letters swapped in each query's rarest word costs .04 and .03 of recall (.13 and .08 without the steps for
-//! words that no node has).
+//! One pair of swapped letters in each query's rarest word costs .04 and .03 of recall (.13 and .08 without the steps
+//! for unknown words).
 //!
-//! Rank fusion in place of the sum has .829 .681 on the abstracts, and .593 .431 on a quarter of the questions, of which the
-//! sum has .751 .599.
+//! Rank fusion instead of the sum has .829 .681 on the abstracts. On a quarter of the questions it has .593 .431, and
+//! the sum has .751 .599.
 //!
-//! What gained nothing on either, or lost on one what it gained on the other: other normalisations, weighting by the share
-//! of the query's words, larger pools, feedback from the first hits, a vector a sentence; neighbours weighted by their
-//! similarity to the turn; a score a class of length. Only the neighbours of the 50 best candidates: a fifth of the time less,
-//! the same on the short turns, but .517 .405 for .525 .408 on long answers among short messages.
+//! Changes without a gain on either, or with a loss on one as large as the gain on the other: other normalisations,
+//! weighting by the share of the query's words, larger pools, feedback from the first hits, one vector per sentence,
+//! neighbours weighted by their similarity to the turn, one score per class of length. Only the neighbours of the 50
+//! best candidates take a fifth less time and have the same on the short turns, but .517 .405 instead of .525 .408 on
+//! long answers among short messages.
 //!
-//! Full text alone, with lengths in words, b 1 and k1 1, beside lengths in distinct lexemes, .75 and 1.2, and beside a
-//! textbook's BM25 (bm25s 0.2 with stems):
+//! Full text alone: now with lengths in words, b 1 and k1 1; before with lengths in distinct lexemes, b .75 and k1 1.2;
+//! and a textbook's BM25 (bm25s 0.2 with stems):
 //!
 //! | | before | now | textbook |
 //! |---|---|---|---|
@@ -83,29 +85,29 @@ pub(crate) use text_vector::TextVector;
 use crate::model::id::NodeId;
 use crate::model::recall::{Fusion, RecallSettings};
 
-/// What the ranking knows of a candidate, or of the turn beside one.
+/// A candidate or a turn beside one, with the data for its ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
     pub(crate) id: NodeId,
-    /// Its places among the candidates of each leg, from 1.
+    /// Its ranks among the candidates of each leg, from 1.
     pub(crate) vector_rank: Option<i64>,
     pub(crate) text_rank: Option<i64>,
-    /// Whether it is a candidate by a tag that hits had better have.
+    /// Whether it is a candidate by a preferred tag.
     pub(crate) by_tag: bool,
-    /// Cosine; none while it has no embedding.
+    /// The cosine; none while it has no embedding.
     pub(crate) similarity: Option<f64>,
-    /// What its text has of the query's words.
+    /// The query's words in its text.
     pub(crate) terms: Terms,
-    /// Which of [`Asked::sought`] it has, and how often.
+    /// The indexes of [`Asked::sought`] that it has, each with the frequency.
     pub(crate) sought: Vec<(usize, f64)>,
-    /// The query names its speaker.
+    /// Whether the query names its speaker.
     pub(crate) is_of_speaker: bool,
-    /// The query names the month that it is of.
+    /// Whether the query names its month.
     pub(crate) is_of_month: bool,
 }
 
 impl Member {
-    /// A node that no leg has brought, and of which nothing is known yet.
+    /// A node that no leg has found, without data yet.
     pub(crate) fn new(id: NodeId) -> Self {
         Self {
             id,
@@ -125,10 +127,10 @@ impl Member {
     }
 }
 
-/// How the candidates are ranked.
+/// The settings of a ranking.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranking {
-    /// Which legs the query has.
+    /// The legs of the query.
     pub(crate) by_text: bool,
     pub(crate) by_vector: bool,
     pub(crate) fusion: Fusion,
@@ -136,13 +138,13 @@ pub(crate) struct Ranking {
     pub(crate) weight_vector: f64,
 }
 
-/// What a node has more when the query names its speaker.
+/// The bonus of a node when the query names its speaker.
 const SPEAKER: f64 = 0.15;
 
-/// What a node has more when the query names the month that it is of.
+/// The bonus of a node when the query names its month.
 const MONTH: f64 = 0.3;
 
-/// What a node has more that contains the query's exact terms as written.
+/// The largest bonus of a node that contains the query's exact terms as written.
 const EXACT: f64 = 0.5;
 
 impl Ranking {
@@ -150,7 +152,7 @@ impl Ranking {
         Self { by_text, by_vector, fusion: settings.fusion, weight_vector: settings.weight_vector }
     }
 
-    /// Both legs, whose scores are added: what the query names besides can be weighed against them.
+    /// Whether the scores of both legs are added, so that the bonuses can be weighed against them.
     fn is_sum(&self) -> bool {
         self.by_text && self.by_vector && self.fusion == Fusion::Convex
     }
@@ -164,20 +166,20 @@ pub(crate) struct Ranked {
     pub(crate) text_rank: Option<i64>,
     pub(crate) by_tag: bool,
     pub(crate) similarity: Option<f64>,
-    /// BM25; none without words.
+    /// The BM25 score; none without the text leg.
     pub(crate) text: Option<f64>,
-    /// The share that it is of the most that a node could have for this query.
+    /// The BM25 score as a share of the highest possible one for this query.
     pub(crate) text_share: Option<f64>,
-    /// None: the vectors do not know it, and nothing else was asked.
+    /// None if only vectors are searched and it has no embedding.
     pub(crate) score: Option<f64>,
     pub(crate) parts: Parts,
 }
 
-/// What the score is made of: they add up to it.
+/// The parts of the score. The score is their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) vector: f64,
-    /// Without what follows.
+    /// The words, without the next two parts.
     pub(crate) words: f64,
     pub(crate) together: f64,
     pub(crate) exact: f64,
@@ -186,7 +188,7 @@ pub(crate) struct Parts {
     pub(crate) time: f64,
 }
 
-/// The members by their score, best first; what is equal, the newest first.
+/// The members by their score, best first; of equal scores, the newest first.
 pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links: &[Link]) -> Vec<Ranked> {
     let has_phrase = asked.has_phrase;
     let bm25 = Bm25::new(asked, &members);
@@ -194,7 +196,7 @@ pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links
         .into_iter()
         .map(|mut member| {
             let score = if ranking.by_text { bm25.score(&member) } else { bm25::Score::default() };
-            // A candidate that has nothing of the query, though full text thought so, is none of the text.
+            // A candidate of full text that has nothing of the query is no candidate of the text leg.
             let is_of_text = score.total > 0.0 || has_phrase;
             let stays = is_of_text || member.text_rank.is_none() || member.vector_rank.is_some();
             member.text_rank = member.text_rank.filter(|_| is_of_text);
@@ -268,5 +270,5 @@ impl Parts {
     }
 }
 
-/// By node.
+/// The scores from neighbours, by node.
 type Shares = HashMap<NodeId, f64>;

@@ -1,4 +1,4 @@
-//! What a recall is asked and what it answers.
+//! The query and the answer of a recall.
 
 mod answer;
 pub(crate) mod auto;

@@ -17,7 +17,7 @@ pub struct RelevanceWeights {
     pub tags: f64,
     /// Its recency.
     pub recency: f64,
-    /// How often it was recalled before.
+    /// The number of earlier recalls.
     pub access: f64,
 }
 
@@ -40,11 +40,11 @@ pub struct Signals {
     pub tags: Option<f64>,
     /// Its age in hours; the future counts as now.
     pub hours: Option<f64>,
-    /// How often it was recalled.
+    /// The number of earlier recalls.
     pub accesses: Option<u64>,
 }
 
-/// After so many hours, a week, a memory is worth 1/e of a new one.
+/// The hours, one week, after which the recency of a memory is 1/e of a new one's.
 const RECENCY_HOURS: f64 = 168.0;
 
 /// The names of the signals, as the command line and [`RelevanceWeights::from_str`] take them.
@@ -93,7 +93,7 @@ impl RelevanceWeights {
     }
 }
 
-/// `similarity=0.7,recency=0.3`; names alone weigh the same, together 1; `relevance` is the default.
+/// Parses `similarity=0.7,recency=0.3`. Names without numbers weigh the same, 1 in total. `relevance` is the default.
 impl FromStr for RelevanceWeights {
     type Err = Error;
 

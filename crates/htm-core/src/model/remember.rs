@@ -7,11 +7,11 @@ use crate::model::id::NodeId;
 pub struct Receipt {
     /// The node.
     pub node: NodeId,
-    /// What the write did.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What a write did.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -24,14 +24,14 @@ pub enum Outcome {
     Repeated,
 }
 
-/// Where the same text is the same memory. Only a [plain](crate::Memory::is_plain) memory can be a duplicate: one with
-/// a key, a time, a conversation or a speaker is an event of its own.
+/// The scope in which the same text is the same memory. Only a [plain](crate::Memory::is_plain) memory can be a
+/// duplicate: one with a key, a time, a conversation or a speaker is an event of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(serde::Serialize, serde::Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Deduplicate {
-    /// Nowhere: every write is a node.
+    /// None: every write is a node.
     Off,
     /// Among the memories of one robot.
     Robot,

@@ -12,7 +12,7 @@ use crate::model::id::RobotId;
 /// A registered robot.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RobotInfo {
-    /// Its number, as rows refer to it.
+    /// Its number, which rows refer to.
     pub id: RobotId,
     /// Its identity, independent of its name.
     pub uuid: Uuid,
@@ -20,7 +20,7 @@ pub struct RobotInfo {
     pub namespace: String,
     /// Its name, unique in its namespace.
     pub name: String,
-    /// A JSON object.
+    /// The metadata, a JSON object.
     pub metadata: Value,
     /// When it was registered.
     pub created_at: DateTime<Utc>,

@@ -1,13 +1,13 @@
-//! Which namespaces a question is about.
+//! The namespaces of a query.
 
-/// Which namespaces a question is about.
+/// The namespaces of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// The handle's.
+    /// The handle's namespace.
     #[default]
     Own,
-    /// This one.
+    /// This namespace.
     Namespace(String),
-    /// Every one; not for a handle [within a wall](crate::Htm::within).
+    /// All namespaces; an error for a handle [within a wall](crate::Htm::within).
     All,
 }

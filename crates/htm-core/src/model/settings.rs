@@ -22,7 +22,7 @@ pub struct Settings {
     pub token_encoding: TokenEncoding,
     /// The token budget of a robot's working memory.
     pub working_memory_tokens: usize,
-    /// Where the same text is the same memory.
+    /// The scope in which the same text is the same memory.
     pub deduplicate: Deduplicate,
     /// The rules that normalise tags.
     pub tag_rules: TagRules,
@@ -32,7 +32,7 @@ pub struct Settings {
     pub tag_model: ModelName,
     /// The most attempts of a job.
     pub max_attempts: u32,
-    /// How recall searches.
+    /// The settings of recall.
     pub recall: RecallSettings,
     /// The number of cached query embeddings.
     pub cache_entries: u64,

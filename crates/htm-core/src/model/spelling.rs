@@ -1,20 +1,20 @@
-//! Words that no node has, and those that were meant.
+//! Spell correction: unknown words, and the known words that were meant.
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::model::tokens::TokenEncoding;
 
-/// Shorter words are what they are: a letter more or less makes another word.
+/// The fewest letters of a corrected word. In a shorter one, a letter more or less makes another word.
 pub(crate) const SHORTEST: usize = 5;
-/// The letters of a name's part that says something.
+/// The fewest letters of a meaningful part of a name.
 const PART: usize = 4;
-/// Longer ones are no words.
+/// The most letters of a word.
 pub(crate) const LONGEST: usize = 40;
-/// So many letters of a word may be two edits away …
+/// The fewest letters of a word that may be two edits away …
 const TWO_EDITS: usize = 9;
-/// … unless its stem is shorter than this: then it would be another word.
+/// … unless its stem has fewer letters than this: then it would be another word.
 const LONG_STEM: usize = 8;
-/// A word in a corpus of so many nodes has to be in one more of them to be meant.
+/// The number of nodes of the corpus per additional node that a replacement must be in.
 const NODES: f64 = 5_000.0;
 
 /// A word as it was typed, and its stems in each language.
@@ -22,27 +22,27 @@ const NODES: f64 = 5_000.0;
 pub(crate) struct Typed {
     pub(crate) word: String,
     pub(crate) stems: Vec<String>,
-    /// The words that it is with two letters swapped, and the stem of each.
+    /// Its variants with two letters swapped, each with its stem.
     pub(crate) swapped: Vec<(String, String)>,
 }
 
-/// A lexeme, and how many nodes have it.
+/// A lexeme and the number of nodes that contain it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Known {
     pub(crate) lexeme: String,
     pub(crate) nodes: f64,
 }
 
-/// What a word was meant to be.
+/// The correction of a word.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Meant<'a> {
-    /// As it is told.
+    /// The replacement that is reported.
     pub(crate) used: String,
     pub(crate) known: &'a Known,
 }
 
-/// The words of a text that could be misspelled, each once, in small letters. An ordinary word is none, whether a node has it
-/// or not: `spend` is not `speed`.
+/// The words of a text that could be misspelled, each once, in lower case. Ordinary words are excluded, even if no node
+/// contains them: `spend` is not `speed`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     text.split(|c: char| !c.is_alphanumeric())
@@ -54,8 +54,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words within names that are made of several, by name in small letters: `TRPML2` and `TRPML` in `hTRPML2`, `IFIT` in
-/// `IFIT1`. Full text takes each for one word.
+/// The words within compound names, by name in lower case: `TRPML2` and `TRPML` in `hTRPML2`, `IFIT` in `IFIT1`.
+/// Full-text search treats each name as one word.
 pub(crate) fn compounds(text: &str) -> Vec<(String, Vec<String>)> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|name| name.chars().count() <= LONGEST)
@@ -73,7 +73,7 @@ pub(crate) fn compounds(text: &str) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// The pieces of a name between characters that are apart.
+/// Splits a name between adjacent characters for which `are_apart` holds.
 fn split(name: &str, are_apart: impl Fn(char, char) -> bool) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -87,7 +87,7 @@ fn split(name: &str, are_apart: impl Fn(char, char) -> bool) -> Vec<&str> {
     pieces
 }
 
-/// What a word is with two letters that are next to one another swapped; the first letter stays.
+/// The variants of a word with two adjacent letters swapped. The first letter stays.
 pub(crate) fn swaps(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     (1..letters.len().saturating_sub(1))
@@ -100,8 +100,9 @@ pub(crate) fn swaps(word: &str) -> Vec<String> {
         .collect()
 }
 
-/// The known word that an unknown one was meant to be, in a corpus of so many nodes: two letters swapped, else one edit away,
-/// of long words two; with the same first letter, and not one of the corpus' own rarities.
+/// The known word that was meant by an unknown one, in a corpus of `nodes` nodes: one with two letters swapped,
+/// otherwise the nearest within one edit, or two edits for a long word. The nearest has the same first letter and is
+/// not rare in the corpus.
 pub(crate) fn meant<'a>(typed: &Typed, known: &'a [Known], nodes: f64) -> Option<Meant<'a>> {
     let swapped = typed.swapped.iter().find_map(|(word, stem)| {
         let known = known.iter().find(|known| known.lexeme == *stem)?;

@@ -61,7 +61,7 @@ pub struct Totals {
     pub forgotten: i64,
     /// When the first live memory happened.
     pub oldest: Option<DateTime<Utc>>,
-    /// When the last one did.
+    /// When the last live memory happened.
     pub newest: Option<DateTime<Utc>>,
 }
 
@@ -83,7 +83,7 @@ pub struct Ages {
 pub struct Counts {
     /// The number of groups.
     pub distinct: i64,
-    /// Those with the most nodes.
+    /// The groups with the most nodes.
     pub top: Vec<GroupCount>,
 }
 
@@ -103,7 +103,7 @@ pub struct GroupCount {
 /// The progress of a stage.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Enrichment {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
     /// The embedding model; none for tags.
     pub model: Option<String>,
@@ -119,7 +119,7 @@ pub struct Enrichment {
     pub dead: i64,
 }
 
-/// How full a robot's working memory is.
+/// The utilisation of a robot's working memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WorkingMemoryUse {
     /// The robot's namespace.
@@ -136,7 +136,7 @@ pub struct WorkingMemoryUse {
     pub utilisation: f64,
 }
 
-/// How full a group's working memory is.
+/// The utilisation of a group's working memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GroupUse {
     /// Its namespace.

@@ -29,17 +29,17 @@ impl NodeStatus {
 /// A stage of a node.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct StageStatus {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
     /// The revision whose result is used until the edited text has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<i32>,
-    /// How far.
+    /// Its state.
     #[serde(flatten)]
     pub state: StageState,
 }
 
-/// Why a job is parked.
+/// The reason why a job is parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -68,33 +68,33 @@ pub enum StageState {
     },
     /// Its job is parked.
     Parked {
-        /// Why.
+        /// The reason.
         why: ParkedFor,
-        /// When it is due by itself; far away for `age`.
+        /// When it becomes due by itself; far in the future for `age`.
         until: Option<DateTime<Utc>>,
         /// The error of the last attempt.
         last_error: Option<String>,
     },
     /// A worker holds it.
     Running {
-        /// Which attempt, from 1.
+        /// The number of the attempt, from 1.
         attempt: i32,
         /// The worker's identity.
         worker: String,
     },
     /// It is done.
     Done {
-        /// By which model.
+        /// The model.
         model: String,
-        /// With what outcome, as `embedded`, `embedded in 3 parts` or `3 tags`.
+        /// The outcome, such as `embedded`, `embedded in 3 parts` or `3 tags`.
         outcome: String,
-        /// When.
+        /// When it was done.
         at: DateTime<Utc>,
         /// Milliseconds from the write of the text.
         after_ms: f64,
-        /// By which worker.
+        /// The worker.
         worker: String,
-        /// In which attempt.
+        /// The number of the attempt.
         attempt: i32,
     },
     /// A dead letter.
@@ -104,12 +104,12 @@ pub enum StageState {
         /// The error of the last attempt.
         error: String,
     },
-    /// No completion, no job: the pipeline lost it. `htm doctor` counts these, and there are none.
+    /// No completion and no job: the pipeline lost it. `htm doctor` counts these; there should be none.
     Stranded,
 }
 
 impl StageState {
-    /// In one word.
+    /// The state in one word.
     pub fn name(&self) -> &'static str {
         self.into()
     }

@@ -141,7 +141,7 @@ fn is_allowed(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
 }
 
-/// A tag as the database holds it; the table's CHECK is the same rule as the type's.
+/// Reads a tag of the database. The table's CHECK is the same rule as the type's.
 pub(crate) fn read_tag(path: String) -> Result<TagPath, Error> {
     path.try_into().map_err(|error: InvalidTag| Error::corrupt(error))
 }

@@ -1,7 +1,8 @@
-//! When a memory was made: the filter that every strategy takes.
+//! Timeframes: the filter by time of every strategy.
 //!
-//! What people write is a [`TimeExpression`]; resolved against an instant, a time zone and a week's first day it is a
-//! [`Timeframe`], a set of ranges. `timeframe/grammar.rs` knows the words, `timeframe/calendar.rs` what they mean.
+//! A [`TimeExpression`] is a time as people write it. Resolved against an instant, a time zone and the first day of the
+//! week, it is a [`Timeframe`], a set of ranges. `timeframe/grammar.rs` has the words, `timeframe/calendar.rs` their
+//! meaning.
 
 mod applied;
 mod calendar;
@@ -23,7 +24,7 @@ pub(crate) use self::named::{NamedMonth, named_months};
 pub use self::zone::{TimeSettings, WeekStart, Zone};
 use crate::model::error::{Error, Result, codes};
 
-/// From an instant (inclusive) until another one (exclusive), either side open when it is none. Never empty.
+/// A range from an instant (inclusive) until another one (exclusive). A side that is none is open. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TimeRange {
     from: Option<DateTime<Utc>>,
@@ -64,8 +65,8 @@ impl TimeRange {
     }
 }
 
-/// A set of ranges of time: in order, apart from one another. The empty set does not exist: [`ALL`](Self::ALL), which
-/// filters nothing, has no ranges.
+/// A set of separate ranges of time, in order. There is no empty set: [`ALL`](Self::ALL), which filters nothing, has no
+/// ranges.
 ///
 /// ```
 /// use htm_core::Timeframe;
@@ -108,12 +109,12 @@ impl Timeframe {
         self.ranges.is_empty()
     }
 
-    /// Where the first range starts; none when that is open.
+    /// The start of the first range; none when it is open.
     pub fn from(&self) -> Option<DateTime<Utc>> {
         self.ranges.first()?.from
     }
 
-    /// Where the last range ends; none when that is open.
+    /// The end of the last range; none when it is open.
     pub fn until(&self) -> Option<DateTime<Utc>> {
         self.ranges.last()?.until
     }
@@ -123,7 +124,7 @@ impl Timeframe {
         self.is_all() || self.ranges.iter().any(|range| range.contains(instant))
     }
 
-    /// What is within either.
+    /// The union of both.
     pub fn or(&self, other: &Timeframe) -> Timeframe {
         if self.is_all() || other.is_all() {
             return Self::ALL;
@@ -146,7 +147,7 @@ impl Timeframe {
         }
     }
 
-    /// As people read it, in a zone: `2026-03-01 00:00 until 2026-03-02 00:00`, and so on for each range.
+    /// The text for people, in a zone: `2026-03-01 00:00 until 2026-03-02 00:00` for each range.
     pub fn describe(&self, zone: &Zone) -> String {
         let time = |time: DateTime<Utc>| {
             let local = zone.local(time);
@@ -175,7 +176,7 @@ impl From<TimeRange> for Timeframe {
     }
 }
 
-/// In UTC, as [`TimeExpression`] reads it.
+/// Writes the ranges in UTC, in a form that [`TimeExpression`] parses.
 impl fmt::Display for Timeframe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |time: Option<DateTime<Utc>>| {

@@ -1,4 +1,4 @@
-//! Timelines: memories in the order of time.
+//! Timelines: memories in chronological order.
 
 use chrono::{DateTime, Utc};
 
@@ -16,7 +16,7 @@ pub const MAX_NEIGHBOURS: usize = 1_000;
 pub struct TimelineQuery {
     /// The topic; none: everything.
     pub topic: Option<String>,
-    /// Which memories it has.
+    /// The filter of its memories.
     pub filter: Filter,
     /// The strategy of the topic's search.
     pub strategy: Strategy,
@@ -72,7 +72,7 @@ impl TimelineQuery {
     }
 }
 
-/// Memories in the order of time.
+/// Memories in chronological order.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Timeline {
     /// The memories, the earliest first; those of one instant by session and position.
@@ -99,7 +99,7 @@ pub struct TimelineEntry {
     /// The memory.
     #[serde(flatten)]
     pub node: Node,
-    /// How well it answers the topic, larger is better; none without a topic.
+    /// Its score for the topic. Larger is better; none without a topic.
     pub score: Option<f64>,
 }
 
@@ -155,13 +155,13 @@ impl Timeline {
     }
 }
 
-/// A memory and those around it.
+/// A memory and its neighbours.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Neighbours {
-    /// Those before it, the earliest first.
+    /// The memories before it, the earliest first.
     pub before: Vec<Node>,
     /// The memory.
     pub node: Node,
-    /// Those after it, the earliest first.
+    /// The memories after it, the earliest first.
     pub after: Vec<Node>,
 }

@@ -1,15 +1,15 @@
-//! Counting tokens as the language model will.
+//! Counts tokens as the language model does.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, codes};
 
-/// tiktoken's regular expressions overflow their stack, and it panics, at a run of some hundred thousand letters or
-/// spaces. Longer texts are counted in pieces of at most this many bytes, cut at boundaries. Only a piece without any
-/// is cut elsewhere: a token more for each such cut at most, of thousands.
+/// The most bytes that are counted at once. tiktoken's regular expressions overflow their stack, and it panics, at a
+/// run of some hundred thousand letters or spaces. Longer texts are counted in pieces that are cut at boundaries. Only
+/// a piece without a boundary is cut elsewhere, which adds at most one token, of thousands.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// What counts the tokens of a text; stored with each node.
+/// The encoding that counts the tokens of a text. It is stored with each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(
     Serialize,
@@ -33,7 +33,7 @@ pub enum TokenEncoding {
 }
 
 impl TokenEncoding {
-    /// How many tokens `text` has.
+    /// The number of tokens of `text`.
     pub fn count(self, text: &str) -> usize {
         match self {
             Self::O200kBase => encode(tiktoken_rs::o200k_base_singleton(), text),
@@ -42,19 +42,19 @@ impl TokenEncoding {
         }
     }
 
-    /// Whether a word is an ordinary one: the vocabulary, which was made of very many texts, has it whole.
+    /// Whether a word is ordinary: it is one token of the vocabulary, which was made from very many texts.
     pub(crate) fn is_ordinary(word: &str) -> bool {
         Self::default().count(&format!(" {word}")) == 1
     }
 }
 
-/// Whether no token spans the place between two characters, whatever stands around them. Both encodings cut a text by
-/// a regular expression before they look for tokens (`tiktoken_ext/openai_public.rs`): a run of letters or digits ends
-/// at white space and at punctuation, and a line break ends what it stands in unless another or a `/` follows. So the
-/// counts on both sides of a boundary add up. Characters of which this is not certain at a glance make none.
+/// Whether no token spans the place between two characters, in any context. Both encodings split a text by a regular
+/// expression before they look for tokens (`tiktoken_ext/openai_public.rs`): a run of letters or digits ends at white
+/// space and at punctuation, and a line break ends its run unless another line break or a `/` follows. So the counts on
+/// both sides of a boundary add up. Characters for which this is not certain at a glance make no boundary.
 pub(crate) fn is_boundary(before: char, after: char) -> bool {
     let gap = |c: char| {
-        // Not the apostrophe: "it's" is cut otherwise.
+        // Not the apostrophe: "it's" is split differently.
         (c.is_ascii_whitespace() || c.is_ascii_punctuation() && c != '\'')
             || matches!(c, '\u{3000}'..='\u{3002}' | '！' | '，' | '？')
     };
@@ -66,13 +66,13 @@ pub(crate) fn is_boundary(before: char, after: char) -> bool {
     word(before) && gap(after) || before == '\n' && !after.is_whitespace() && after != '/'
 }
 
-/// The first boundary within a text, as the byte that it is before.
+/// The first boundary within a text, as a byte offset.
 pub(crate) fn first_boundary(text: &str) -> Option<usize> {
     let after = text.char_indices().skip(1);
     text.chars().zip(after).find(|&(before, (_, after))| is_boundary(before, after)).map(|(_, (at, _))| at)
 }
 
-/// The last boundary within a text.
+/// The last boundary within a text, as a byte offset.
 pub(crate) fn last_boundary(text: &str) -> Option<usize> {
     let before = text.chars().rev().skip(1);
     let after = text.char_indices().rev();

@@ -1,8 +1,8 @@
-//! The wall: what a handle is held to.
+//! The wall: the restriction of a handle to some namespaces.
 
 use crate::model::settings::Settings;
 
-/// What a handle is held to.
+/// The restriction of a handle: its namespaces, and settings with one of them as the default.
 pub(crate) struct Wall {
     pub(crate) namespaces: Vec<String>,
     pub(crate) settings: Settings,

@@ -1,20 +1,20 @@
-//! What a query's text asks for: words, and signs that say more.
+//! The words and the signs of a query's text.
 //!
-//! | sign | asks for |
+//! | sign | effect |
 //! |---|---|
-//! | `"a phrase"` | what contains these words in this order, where the query is nothing but signs; beside other words, what contains them comes first |
-//! | `-word`, `-"a phrase"` | what does not contain it; in sentences, nothing |
-//! | `word*` | words that begin so |
-//! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | what contains it as written comes first |
+//! | `"a phrase"` | hits must contain these words in this order, if the query has only signs; beside other words, hits that contain them come first |
+//! | `-word`, `-"a phrase"` | hits must not contain it; in sentences, no effect |
+//! | `word*` | words with this prefix |
+//! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | hits that contain it as written come first |
 //!
-//! A sign counts at a word's start, after white space or a bracket. A quote that nobody closes and a dash between spaces
-//! are what they are.
+//! A sign counts at a word's start, after white space or a bracket. An unclosed quotation mark and a dash between
+//! spaces are no signs.
 //!
-//! Agents ask with what they read: sentences, in which a quotation is no condition, a word in marks is a word, and a dash is no negation. A text with a
-//! full stop, a question mark or a line break, or of more than four words beside its signs, is taken for sentences.
+//! Queries may be sentences that were read elsewhere. In sentences, a quotation is no condition, a word in quotation
+//! marks is a word, and a dash is no negation. A text with a full stop, a question mark or a line break, or of more
+//! than four words beside its signs, counts as sentences.
 //!
-//! A text of more than 1,000 characters or 16 signs of one kind is a text that was pasted: no sign
-//! counts in it.
+//! A text of more than 1,000 characters or 16 signs of one kind counts as pasted. It has no signs.
 
 mod pattern;
 mod pieces;
@@ -27,41 +27,42 @@ use crate::model::lexeme::quoted;
 use pattern::{as_written, beginning};
 use pieces::{Piece, Reading, negated, pieces};
 
-/// Texts of more characters than this have no signs.
+/// The most characters of a text with signs.
 const LONGEST: usize = 1_000;
-/// Of each kind.
+/// The most signs of each kind.
 const MOST: usize = 16;
 
-/// What a query's text asks for.
+/// The words and the signs of a query's text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Words {
-    /// The text without its signs: what is embedded.
+    /// The text without its signs, to be embedded.
     pub(crate) plain: String,
-    /// What else is asked for.
+    /// The signs.
     pub(crate) signs: Vec<Sign>,
 }
 
-/// What a sign asks for.
+/// A sign.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub(crate) struct Sign {
     pub(crate) kind: SignKind,
-    /// What full text is asked for.
+    /// The text for full-text search.
     pub(crate) text: String,
     /// The regular expression of PostgreSQL that finds it as written.
     #[serde(skip)]
     pattern: String,
-    /// Full text drops some of it: it has to be there as written.
+    /// Whether full-text search drops some of it, so that it must be there as written.
     #[serde(skip)]
     written: bool,
-    /// More for full text to look for, as a `tsquery`.
+    /// Further lexemes for full-text search, as a `tsquery`.
     also: Option<String>,
-    /// The lexemes that contain it, for `like`.
+    /// The pattern of the lexemes that contain it, for `like`.
     within: Option<String>,
-    /// Words that full text would not see, as it takes `artists/bands` for one: they are looked for as well.
+    /// The words within it that full-text search would miss, because `artists/bands` is one token to it. They are
+    /// searched as well.
     parts: Option<String>,
 }
 
-/// What kind of sign it is.
+/// The kind of a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignKind {
@@ -69,9 +70,9 @@ pub(crate) enum SignKind {
     Phrase,
     /// Hits do not contain it.
     Without,
-    /// Words that begin so are words of the query.
+    /// Words with this prefix are words of the query.
     Prefix,
-    /// What contains it as written comes first.
+    /// Hits that contain it as written come first.
     Term,
     /// As [`SignKind::Term`]: a phrase beside other words.
     Quotation,
@@ -83,12 +84,12 @@ impl Sign {
         &self.pattern
     }
 
-    /// The words within it that full text would not see.
+    /// The words within it that full-text search would miss.
     pub(crate) fn parts(&self) -> Option<&str> {
         self.parts.as_deref()
     }
 
-    /// Whether it has to be there as written; `is_dropped` says that full text cannot look for all of it.
+    /// Whether it must be there as written. `is_dropped` tells whether full-text search drops some of it.
     pub(crate) fn is_as_written(&self, is_dropped: bool) -> bool {
         self.written || is_dropped
     }
@@ -112,7 +113,7 @@ impl Words {
                         (Reading::Signs | Reading::Keywords, true) => SignKind::Without,
                         (Reading::Signs, false) => SignKind::Phrase,
                     };
-                    // A word that is set off in a sentence is a word: nearly every node may have it.
+                    // A single quoted word in a sentence is a word: nearly every node may have it.
                     if reading != Reading::Text || phrase.split_whitespace().nth(1).is_some() {
                         words.sign(kind, phrase);
                     }
@@ -141,14 +142,14 @@ impl Words {
         words
     }
 
-    /// These words, with more that is asked for.
+    /// These words with further signs.
     pub(crate) fn and(mut self, signs: &[Sign]) -> Self {
         let new: Vec<Sign> = signs.iter().filter(|sign| !self.signs.contains(sign)).cloned().collect();
         self.signs.extend(new);
         self
     }
 
-    /// These words with phrases that are preferred, no longer required.
+    /// These words with phrases preferred instead of required.
     pub(crate) fn relaxed(&self) -> Self {
         let relaxed = |sign: &Sign| match sign.kind {
             SignKind::Phrase => Sign { kind: SignKind::Quotation, ..sign.clone() },
@@ -157,14 +158,14 @@ impl Words {
         Self { signs: self.signs.iter().map(relaxed).collect(), ..self.clone() }
     }
 
-    /// What a hit must have, and must not.
+    /// The signs that a hit must contain, or must not contain.
     pub(crate) fn required(&self) -> impl Iterator<Item = &Sign> {
         self.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without))
     }
 
-    /// The words that are looked for.
+    /// The words for full-text search.
     pub(crate) fn searched(&self) -> String {
-        // What a beginning of words finds, the word itself need not.
+        // A prefix needs no search as a word.
         let is_prefix = |token: &str| {
             let word = term::trimmed(token);
             self.signs.iter().any(|sign| sign.kind == SignKind::Prefix && sign.text == word)
@@ -177,7 +178,7 @@ impl Words {
         }
     }
 
-    /// Whether some nodes cannot be hits, whatever finds them.
+    /// Whether the signs exclude some nodes from the hits.
     pub(crate) fn filters(&self) -> bool {
         self.required().next().is_some()
     }
@@ -186,7 +187,7 @@ impl Words {
         self.signs.iter().any(|sign| sign.kind == kind)
     }
 
-    /// Takes a token in; whether it had a sign that is cut from the text.
+    /// Adds a token. Returns whether it had a sign that is cut from the text.
     fn token(&mut self, token: &str, reading: Reading) -> bool {
         if let Some(negated) = negated(token).filter(|_| reading != Reading::Text) {
             self.sign(SignKind::Without, term::trimmed(negated).trim_end_matches('*'));
@@ -211,12 +212,12 @@ impl Words {
         let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(' ');
         let also: Vec<String> = match kind {
             SignKind::Prefix => {
-                // What is written so may have a shorter stem: `configur` for `configurat*`.
+                // A word with this prefix may have a shorter stem: `configur` for `configurat*`.
                 let ends: Vec<usize> = lower.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
                 let stems = ends.iter().skip(2).rev().take(7).map(|&end| quoted(&lower[..end]));
                 std::iter::once(format!("{}:*", quoted(&lower))).chain(stems).collect()
             }
-            // As full text takes them in `version-17.2` and `v17.2`.
+            // The lexemes of `version-17.2` and `v17.2` in full-text search.
             SignKind::Term if is_number => {
                 ["-", "+", "v"].map(|sign| quoted(&format!("{sign}{lower}"))).into()
             }

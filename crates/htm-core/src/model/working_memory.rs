@@ -22,7 +22,7 @@ pub struct WorkingMemory {
     tokens: usize,
     /// Boxed: the table stays small enough for the processor's cache, and grows without moving entries.
     entries: HashMap<NodeId, Box<Entry>>,
-    /// The first is evicted next.
+    /// The nodes in the order of their eviction.
     eviction: BTreeSet<EvictionKey>,
 }
 
@@ -33,11 +33,11 @@ pub struct Entry {
     pub node: NodeId,
     /// Its text.
     pub content: Arc<str>,
-    /// The text's tokens, by the encoding that contexts are counted by.
+    /// The number of tokens of the text, by the encoding of contexts.
     pub tokens: usize,
-    /// 1 to 10.
+    /// The importance, 1 to 10.
     pub importance: f32,
-    /// Where it comes from.
+    /// The source: a file, a chat, a URL.
     pub source: Option<String>,
     /// When it happened.
     pub happened_at: DateTime<Utc>,
@@ -47,7 +47,7 @@ pub struct Entry {
     pub added_at: DateTime<Utc>,
     /// When it was last added or touched.
     pub accessed_at: DateTime<Utc>,
-    /// How often it was touched or added again.
+    /// The number of times that it was touched or added again.
     pub accesses: u64,
 }
 
@@ -79,14 +79,14 @@ impl Entry {
     }
 }
 
-/// How full a working memory is.
+/// The utilisation of a working memory.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct WorkingMemoryStats {
     /// Nodes in it.
     pub nodes: usize,
     /// Their tokens.
     pub tokens: usize,
-    /// The most tokens.
+    /// The token budget.
     pub max_tokens: usize,
     /// The used share of the budget, 0 to 1.
     pub utilisation: f64,
@@ -109,7 +109,7 @@ impl WorkingMemory {
 
     /// Adds a node and returns the evicted nodes in order.
     ///
-    /// A node that is there already is updated and counts as accessed: text, tokens, importance and source are
+    /// A node that is already present is updated and counts as accessed: text, tokens, importance and source are
     /// replaced, `added_at` stays.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl WorkingMemory {
         Ok(evicted)
     }
 
-    /// Marks a node as used; false if it is not there.
+    /// Marks a node as used. Returns false if it is absent.
     pub fn touch(&mut self, node: NodeId, now: DateTime<Utc>) -> bool {
         let Some(entry) = self.entries.get_mut(&node) else { return false };
         entry.accessed_at = entry.accessed_at.max(now);
@@ -162,7 +162,7 @@ impl WorkingMemory {
         self.evict_until(max_tokens)
     }
 
-    /// Whether a node is there.
+    /// Whether it holds a node.
     pub fn contains(&self, node: NodeId) -> bool {
         self.entries.contains_key(&node)
     }
@@ -197,7 +197,7 @@ impl WorkingMemory {
         self.max_tokens
     }
 
-    /// How full it is.
+    /// Its utilisation.
     pub fn stats(&self) -> WorkingMemoryStats {
         WorkingMemoryStats {
             nodes: self.len(),
@@ -302,7 +302,7 @@ mod tests {
         let mut memory = WorkingMemory::new(100);
         memory.add(entry(1, 60, 1.0, 0)).unwrap();
         memory.add(entry(2, 40, 1.0, 1)).unwrap();
-        // The edited text is longer: the other one leaves, never the one that was added.
+        // The edited text is longer: the other node is evicted, never the added one.
         assert_eq!(ids(&memory.add(entry(1, 61, 3.0, 5)).unwrap()), [2]);
         let refreshed = memory.get(NodeId(1)).unwrap();
         assert_eq!((refreshed.tokens, refreshed.accesses, refreshed.importance), (61, 1, 3.0));
@@ -340,7 +340,7 @@ mod tests {
         ]
     }
 
-    /// The same, so simple that it is right: a list, sorted at each eviction.
+    /// A model that is simple enough to be right: a list, sorted at each eviction.
     #[derive(Default)]
     struct Naive(Vec<Entry>);
 

@@ -1,4 +1,4 @@
-//! How often nodes were recalled: a table of its own, so that no index of a node is touched.
+//! Recall counts of nodes. They have a table of their own, so that a recall does not touch the indexes of nodes.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use super::named::sql;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 
-/// How often a node was recalled since that was written last.
+/// The recalls of a node since the counts were last written.
 pub(crate) struct Accessed {
     pub(crate) node: NodeId,
     pub(crate) times: i64,
-    /// How long ago the last time was.
+    /// The time since the last recall.
     pub(crate) ago: Duration,
 }
 
-/// Adds to the counts; a node that is gone, or that somebody changes at this moment, is left out.
+/// Adds to the counts. A node that no longer exists, or that another transaction has locked, is left out.
 pub(crate) async fn add(pool: &PgPool, accessed: &[Accessed]) -> Result<()> {
     sql!(include_str!("sql/add_accesses.sql"))
         .bind("nodes", accessed.iter().map(|it| it.node).collect::<Vec<_>>())?

@@ -1,4 +1,4 @@
-//! Whether anything is lost: what every node is promised, looked up in the rows.
+//! The audit: checks in the tables whether any node has lost a promised result.
 
 use sqlx::PgPool;
 
@@ -10,33 +10,33 @@ use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::settings::Settings;
 
-/// Stranded stages that are mended by one statement.
+/// The number of stranded stages that one statement repairs.
 const CHUNK: usize = 1_000;
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Audit {
-    /// Nodes that lack a result which nothing will bring: none, or the pipeline has lost something.
+    /// Nodes that lack a result and have no job for it. If there are any, the pipeline has lost something.
     pub stranded: Vec<Stranded>,
-    /// Jobs of workers that have not been seen for their lease; any worker takes them back.
+    /// Running jobs of workers that have not been seen for their lease; any worker takes them back.
     pub awaiting_rescue: i64,
-    /// Jobs that stand in the name of a worker that lives and does not hold them: it gives them back. More than a moment
-    /// after an error of the database, there are none.
+    /// Running jobs that are assigned to a live worker which does not hold them; the worker gives them back. There are
+    /// none, except for a moment after a database error.
     pub unheld: i64,
-    /// Dead letters: they say why a node lacks its result, so it is not stranded.
+    /// Dead letters. A dead letter says why a node lacks its result, so the node is not stranded.
     pub dead_letters: i64,
-    /// Whether the table refuses jobs in a state that cannot be.
+    /// Whether the jobs table refuses jobs in an impossible state.
     pub states_guarded: bool,
 }
 
 impl Audit {
-    /// Nothing is lost.
+    /// Whether nothing is lost and the table guards the states of jobs.
     pub fn is_clean(&self) -> bool {
         self.stranded.is_empty() && self.states_guarded
     }
 }
 
-/// A stage of a live node that has neither its result nor a job that will bring it nor a dead letter.
+/// A stage of a live node without a result, a job or a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct Stranded {
     /// The node.
@@ -47,17 +47,17 @@ pub struct Stranded {
     pub revision: i32,
     /// The stage without a result.
     pub stage: Stage,
-    /// What is missing, for people.
+    /// The missing things, for people.
     pub why: String,
 }
 
-/// Looks at every live node.
+/// Checks every live node.
 ///
 /// # Errors
 /// A database error.
 pub(crate) async fn run(pool: &PgPool) -> Result<Audit> {
     let active = embeddings::models(pool).await?.into_iter().find(|model| model.state == ModelState::Active);
-    // Of one moment: a job that ends between two looks is not lost.
+    // One snapshot: a job that ends between two queries is not lost.
     let mut tx = pool
         .begin_with("begin isolation level repeatable read, read only; set local statement_timeout = 0")
         .await?;
@@ -109,8 +109,8 @@ struct Jobs {
     states_guarded: bool,
 }
 
-/// Enqueues the jobs that stranded nodes lack, and wakes the workers; returns how many. A node that was forgotten or
-/// edited since the audit gets none.
+/// Enqueues the missing jobs of stranded nodes, and wakes the workers; returns the number of jobs. A node that was
+/// forgotten or edited since the audit gets none.
 ///
 /// # Errors
 /// A database error; what was enqueued before it stays.

@@ -1,4 +1,4 @@
-//! Backfills: where each run is (`htm.backfills`), and the jobs that it enqueues, a chunk of nodes at a time.
+//! Backfills: the progress of each run (`htm.backfills`), and the jobs that it enqueues, a chunk of nodes at a time.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -13,12 +13,12 @@ use super::priorities;
 use crate::model::error::{Error, Result};
 use crate::model::jobs::Stage;
 
-/// How the transaction of a chunk begins. The nodes of a namespace may lie far apart, and all between are looked at;
-/// without sorting, they are read in the order of the primary key, up to the chunk's end.
+/// The statements that begin the transaction of a chunk. The nodes of a namespace may lie far apart, and all nodes
+/// between them are read. Without sorting, they are read in the order of the primary key, up to the end of the chunk.
 pub(crate) const BEGIN: &str = "begin; set local statement_timeout = 0; set local enable_sort = off;
                                 set local plan_cache_mode = force_custom_plan";
 
-/// What a run is about: two runs about the same are one.
+/// The subject of a run. Two runs with the same subject are one.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) stage: Stage,
@@ -27,12 +27,12 @@ pub(crate) struct Subject {
     pub(crate) namespace: Option<String>,
     pub(crate) since: Option<DateTime<Utc>>,
     pub(crate) forced: bool,
-    /// Only what was done by another version than this one, or by another model; forced as well then.
+    /// Only the results of another version than this one, or of another model; `forced` is then set as well.
     pub(crate) version: Option<String>,
 }
 
 impl Subject {
-    /// What tells runs apart by model and version, in the one column that `backfills_one_open` has for it.
+    /// The model and the version as one text: the index `backfills_one_open` has one column for both.
     fn subject(&self) -> String {
         match &self.version {
             Some(version) => format!("{} but for version {version}", self.model),
@@ -41,23 +41,23 @@ impl Subject {
     }
 }
 
-/// Where a run is.
+/// The state of a run.
 pub(crate) type Run = backfill::Model;
 
-/// What became of a chunk.
+/// The result of a chunk.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
 pub(crate) struct Chunk {
-    /// Its last node; none when there was no node.
+    /// Its last node; none if it has no nodes.
     pub(crate) last: Option<i64>,
-    /// How many nodes there were.
+    /// The number of its nodes.
     pub(crate) nodes: i64,
-    /// How many of them lack the stage.
+    /// The number of nodes that lack the stage.
     pub(crate) wanted: i64,
-    /// How many jobs were enqueued.
+    /// The number of enqueued jobs.
     pub(crate) enqueued: i64,
 }
 
-/// Which nodes, and whether their jobs are enqueued or only counted.
+/// A range of nodes, and whether their jobs are enqueued or only counted.
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     pub(crate) after: i64,
@@ -66,9 +66,9 @@ pub(crate) struct Range {
     pub(crate) count_only: bool,
 }
 
-/// The unfinished run about `subject`, or a new one over the nodes that there are now; and whether it is new.
+/// Returns the unfinished run with this subject, or starts one over the existing nodes; and whether it is new.
 pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> Result<(Run, bool)> {
-    // A run that ends between both statements is one that need not be continued.
+    // Another process may start a run between the two statements, and a run may end between them: then try again.
     for _ in 0..3 {
         let unfinished = backfill::Entity::find()
             .filter(backfill::Column::FinishedAt.is_null())
@@ -89,8 +89,8 @@ pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> R
     Err(Error::contended())
 }
 
-/// Enqueues the next chunk and moves the cursor, in one transaction: what interrupts it loses and doubles nothing. A
-/// second process at the same run waits for the first one's chunk and takes the next.
+/// Enqueues the next chunk and moves the cursor, in one transaction: an interruption neither loses nor duplicates jobs.
+/// A second process at the same run waits for the chunk of the first one and takes the next.
 pub(crate) async fn advance(
     pool: &PgPool,
     run: i64,
@@ -130,7 +130,7 @@ impl Run {
     }
 }
 
-/// Ends the runs of a queue that nobody serves any more.
+/// Ends the unfinished runs of a queue that is no longer served.
 pub(crate) async fn give_up_in_tx(connection: &mut PgConnection, queue: &str) -> Result<()> {
     backfill::Entity::update_many()
         .col_expr(backfill::Column::FinishedAt, Expr::current_timestamp())
@@ -141,7 +141,7 @@ pub(crate) async fn give_up_in_tx(connection: &mut PgConnection, queue: &str) ->
     Ok(())
 }
 
-/// Enqueues, or only counts, the jobs that the nodes of a range lack.
+/// Enqueues, or only counts, the missing jobs of the nodes of a range.
 pub(crate) async fn chunk_in_tx(
     connection: &mut PgConnection,
     run: i64,
@@ -168,7 +168,7 @@ pub(crate) async fn chunk_in_tx(
         .await
 }
 
-/// How many backfill jobs of a queue wait for a worker; counted up to `most`.
+/// The number of backfill jobs of a queue that wait for a worker, counted up to `most`.
 pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Result<u64> {
     let count: i64 = sql!(
         "select count(*) from (select from apalis.jobs
@@ -183,7 +183,7 @@ pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Resul
     Ok(count as u64)
 }
 
-/// The backfill jobs of a queue that are not done: open, parked, dead.
+/// The numbers of unfinished backfill jobs of a queue: open, parked, dead.
 pub(crate) async fn count_unfinished(
     pool: &PgPool,
     queue: &str,
@@ -204,7 +204,7 @@ pub(crate) async fn count_unfinished(
     .await
 }
 
-/// A new run over the nodes that there are now; none when one about the same is unfinished.
+/// Inserts a run over the existing nodes; none if a run with the same subject is unfinished.
 async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Option<Run>> {
     sql!(
         "insert into htm.backfills (queue, model, namespace, since, forced, last_node)

@@ -1,4 +1,4 @@
-//! What a refined recall reads of its candidates beside the hits themselves.
+//! The vectors of candidates, which a refined recall reads beside the hits.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Claiming: which jobs of a queue a worker takes next, and where in the queue it begins to look.
+//! Claims: the selection of a worker's next jobs in a queue, and the position at which the search for them begins.
 
 use std::time::{Duration, Instant};
 
@@ -12,23 +12,23 @@ use crate::model::error::Result;
 /// A job that a worker holds.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Claimed {
-    /// apalis' id of the job.
+    /// The job's id in apalis.
     pub id: String,
-    /// What it carries; see [`Payload::decode`](crate::job::Payload::decode).
+    /// The encoded payload; see [`Payload::decode`](crate::job::Payload::decode).
     pub payload: Vec<u8>,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: i32,
-    /// How many there may be.
+    /// The maximum number of attempts.
     pub max_attempts: i32,
-    /// Larger is claimed first; see [`super::priorities`].
+    /// The priority; the largest is claimed first. See [`super::priorities`].
     pub priority: i32,
     /// The instant of the claim, by the database's clock: the same for all jobs of one claim.
     pub claimed_at: DateTime<Utc>,
-    /// Whether a worker was lost while it held the job: the job's text may have ended it.
+    /// Whether a worker was lost while it held the job: the job's text may have crashed it.
     pub suspect: bool,
 }
 
-/// The fence of a claim: only its holder changes the jobs.
+/// The fence of a claim: only its holder may change the jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The worker's identity.
@@ -37,12 +37,12 @@ pub struct Lease {
     pub claimed_at: DateTime<Utc>,
 }
 
-/// Which jobs a claim is about.
+/// The jobs that a claim looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Whatever comes first. A batch whose jobs are [suspects](Claimed::suspect) is to be worked on alone.
+    /// Any jobs, in the order of claims. A batch of [suspects](Claimed::suspect) has to be processed alone.
     Any,
-    /// What was just written, no suspects: it may run beside other batches.
+    /// Only live jobs, without suspects: the batch may run beside others.
     Live,
 }
 
@@ -56,7 +56,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Of a worker that is registered, for the jobs of a queue, while the provider of `model` can be asked.
+    /// The claims of a registered worker for the jobs of a queue, while the provider of `model` may be called.
     pub fn new(queue: &str, model: &str, worker: &str) -> Self {
         Self {
             queue: queue.into(),
@@ -66,15 +66,15 @@ impl Claims {
         }
     }
 
-    /// Claims up to `limit` jobs that are due, those of high priority and the longest due first; none while the queue is
-    /// paused, or while the provider wants to be left alone.
+    /// Claims up to `limit` jobs that are due, by priority, then those due for longest. Returns none while the queue is
+    /// paused or held, or while the provider asks for a pause.
     ///
-    /// A job that became due later than it was written for may be overlooked for a second: the claim begins where the
-    /// ones before have ended.
+    /// A job that enters the queue with an earlier due time may be overlooked for a second: the search begins where the
+    /// claims before it ended.
     ///
     /// # Errors
-    /// A database error: then the claim may have been committed all the same; call
-    /// [`release_unheld`](super::jobs::release_unheld) before the next.
+    /// A database error. The claim may have been committed all the same: call
+    /// [`release_unheld`](super::jobs::release_unheld) before the next one.
     pub async fn next(
         &mut self,
         pool: &PgPool,
@@ -112,24 +112,24 @@ struct Row {
     #[sqlx(flatten)]
     claimed: Claimed,
     run_at: DateTime<Utc>,
-    /// Whether as many were due as there was room for.
+    /// Whether the claim found as many due jobs as it could take.
     more: bool,
 }
 
-/// How far before the last job that was found the next look begins: transactions that write jobs commit in another order
-/// than they begin.
+/// The margin by which the next search begins before the last job found: transactions that write jobs do not commit in
+/// the order in which they begin.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// How long after a look from the start the next one comes at least.
+/// The minimum time between two searches from the start.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// How many times as long as it took it is until the next look from the start. While a transaction that stays open keeps
-/// the entries of 230,000 claimed jobs in the index, such a look takes 20 ms.
+/// The time between two searches from the start, as a multiple of the duration of the first. While an open transaction
+/// keeps the entries of 230,000 claimed jobs in the index, such a search takes 20 ms.
 const LOOKS_APART: u32 = 50;
 
-/// Since when the jobs of each priority are looked at: all that were due before have been claimed. What comes to stand
-/// before it all the same (given back by a worker that stops, written by a transaction that took long) is found by a look
-/// from the start, now and then.
+/// The due time from which the jobs of each priority are searched: all earlier ones have been claimed. A job that gets
+/// an earlier due time all the same (given back by a worker that stops, written by a slow transaction) is found by an
+/// occasional search from the start.
 #[derive(Debug, Default)]
 struct Frontier {
     since: [Option<DateTime<Utc>>; priorities::ALL.len()],
@@ -145,9 +145,9 @@ impl Frontier {
         self.look_at = Some(begun + LOOK_AGAIN.max(took * LOOKS_APART));
     }
 
-    /// After a claim that looked at the first `looked_at` priorities.
+    /// Moves on after a claim that searched the first `looked_at` priorities.
     fn move_on(&mut self, rows: &[Row], looked_at: usize) {
-        // The next claim is to find the other suspects of the same loss.
+        // After a suspect, the next claim has to find the other suspects of the same loss.
         let Some(last) =
             rows.iter().min_by_key(|row| row.claimed.priority).filter(|row| !row.claimed.suspect)
         else {
@@ -155,7 +155,7 @@ impl Frontier {
         };
         for (priority, since) in priorities::ALL.iter().zip(&mut self.since).take(looked_at) {
             let reached = if !last.more || *priority > last.claimed.priority {
-                // Everything that was due.
+                // All due jobs of this priority were claimed.
                 last.claimed.claimed_at
             } else if *priority == last.claimed.priority {
                 let of_it = rows.iter().filter(|row| row.claimed.priority == *priority);
@@ -200,7 +200,7 @@ mod tests {
         ];
         frontier.move_on(&rows, 4);
         assert_eq!(frontier.since, [Some(at(99)), Some(at(19)), None, None]);
-        // Nothing of live jobs is left; the others were not looked at.
+        // No live jobs are left; the other priorities were not searched.
         frontier.move_on(&[row(priorities::LIVE, 95, false)], 1);
         assert_eq!(frontier.since, [Some(at(99)), Some(at(19)), None, None]);
         frontier.move_on(&[row(priorities::LIVE, 95, false)], 4);

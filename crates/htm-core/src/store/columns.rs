@@ -1,4 +1,4 @@
-//! How the model's types stand in columns and rows: the model itself knows no database.
+//! The mapping of the model's types to columns and rows. The model itself does not know the database.
 
 use sea_orm::sea_query::postgres_array::NotU8;
 use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
@@ -23,7 +23,7 @@ use crate::model::stats::{GroupUse, IndexSize, TableSize};
 use crate::model::status::ParkedFor;
 use crate::model::tags::{TagOrigin, TagPath};
 
-/// An id stands in a `bigint`.
+/// Maps an id to a `bigint` column.
 macro_rules! id {
     ($id:ty) => {
         impl Type<Postgres> for $id {
@@ -122,7 +122,7 @@ impl Decode<'_, Postgres> for TagPath {
     }
 }
 
-/// A word stands in a `text`.
+/// Reads an enum from the word in a `text` column.
 macro_rules! word {
     ($type:ty) => {
         impl Type<Postgres> for $type {
@@ -152,7 +152,7 @@ word!(ParkedFor);
 word!(Stage);
 word!(TagOrigin);
 
-/// A row whose columns are called as the type's fields.
+/// Reads a type from a row whose columns have the names of its fields.
 macro_rules! row {
     ($type:ident { $($field:ident),* }) => {
         impl FromRow<'_, PgRow> for $type {

@@ -1,4 +1,4 @@
-//! A node that is being edited, locked by its editor.
+//! Edits of a node, which its editor has locked.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -13,7 +13,7 @@ use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 
-/// What an edit may change about a node, and what it has to know. The text itself is not read.
+/// The fields of a node that an edit may change or has to know. The text itself is not read.
 #[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
 pub(crate) struct Current {
     pub(crate) namespace: String,
@@ -34,7 +34,7 @@ impl Current {
         Owner { namespace: &self.namespace, robot: &self.robot }
     }
 
-    /// What it holds that only one node may hold.
+    /// Its unique keys.
     pub(crate) fn unique_keys(&self) -> UniqueKeys {
         UniqueKeys {
             namespace: self.namespace.clone(),
@@ -87,7 +87,8 @@ pub(crate) async fn write_details_in_tx(
     Ok(())
 }
 
-/// Writes another text, with its author, its tokens and what counted them; the former text becomes a row of its own.
+/// Writes a new text with its author, its token count and the encoding of the count. The former text becomes a row of
+/// its own.
 pub(crate) async fn write_text_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
@@ -96,7 +97,8 @@ pub(crate) async fn write_text_in_tx(
     author: &str,
     (tokens, encoding): (i32, &str),
 ) -> Result<()> {
-    // Not now(), the transaction's beginning: tags that were assigned while it waited for the lock are of the old text.
+    // Not now(), the start of the transaction: tags that were assigned while it waited for the lock are of the old
+    // text.
     sql!(
         "with former as (
             insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
@@ -121,8 +123,8 @@ pub(crate) async fn write_text_in_tx(
     .map(drop)
 }
 
-/// Ends the jobs of a node's former text that wait, and its dead letters; returns how many. One that runs at this moment
-/// writes nothing (its ack looks at the revision), and ends in the same way.
+/// Ends the waiting jobs of a node's former text, and its dead letters; returns their number. A running job writes
+/// nothing (its ack checks the revision), and ends in the same way.
 pub(crate) async fn supersede_in_tx(
     connection: &mut PgConnection,
     namespace: &str,

@@ -1,4 +1,4 @@
-//! Embedding models and their stores, a table each.
+//! Embedding models and their stores, one table for each model.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::model::models::unknown;
 pub use crate::model::models::{retired, without_embedder};
 use crate::provider::ModelName;
 
-/// For how long a process may not know yet that another model became the active one.
+/// The longest time until a process sees that another model became active.
 pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
 
 /// A registered embedding model.
@@ -26,11 +26,11 @@ pub struct RegisteredModel {
     pub name: ModelName,
     /// The length of its vectors.
     pub dimensions: usize,
-    /// What it is called everywhere: `provider/name`, with `@dimensions` where another has that name.
+    /// Its unique label: `provider/name`, with `@dimensions` if another model has that name.
     pub label: String,
     /// The queue of its jobs.
     pub queue: String,
-    /// What it is used for.
+    /// Its state.
     pub state: ModelState,
 }
 
@@ -40,7 +40,7 @@ impl RegisteredModel {
         self.state != ModelState::Retired
     }
 
-    /// The table that holds its vectors. Safe to put into SQL: it is made of a number.
+    /// The table of its vectors. Safe to put into SQL: the name is built from a number.
     pub(crate) fn store(&self) -> String {
         format!("htm.embeddings_{}", self.id)
     }
@@ -51,23 +51,23 @@ impl RegisteredModel {
     }
 }
 
-/// What a model is used for.
+/// The use of a model by writes and by recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum ModelState {
-    /// Every write goes to it, and recall does not ask it: it is not complete yet.
+    /// Every write goes to it, but recall does not use it: it is not complete yet.
     Building,
-    /// Recall asks it.
+    /// Recall uses it.
     Active,
-    /// It was active; every write still goes to it, so that it can be again.
+    /// Formerly active. Every write still goes to it, so that it can be activated again.
     Standby,
-    /// Nothing is written to it any more.
+    /// No longer written to.
     Retired,
 }
 
-/// Registers a model and makes its store, or finds it; the first ever registered becomes the active one, another one
-/// gets its index when it is complete ([`build_index`](super::lifecycle::build_index)).
+/// Registers a model and creates its store, or finds it. The first model ever registered becomes active; any other gets
+/// its index when it is complete ([`build_index`](super::lifecycle::build_index)).
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
@@ -113,7 +113,7 @@ pub(crate) async fn models_on(db: impl Into<Db<'_>>) -> Result<Vec<RegisteredMod
     rows.into_iter().map(model).collect()
 }
 
-/// The tables of vectors that there are, those of retired models too. Safe to put into SQL.
+/// The existing tables of vectors, including those of retired models. Safe to put into SQL.
 pub(crate) async fn stores(db: impl Into<Db<'_>>) -> Result<Vec<String>> {
     sql!(
         "select 'htm.embeddings_' || id from htm.embedding_models
@@ -123,10 +123,10 @@ pub(crate) async fn stores(db: impl Into<Db<'_>>) -> Result<Vec<String>> {
     .await
 }
 
-/// The model of this label.
+/// The model with this label.
 ///
 /// # Errors
-/// `model_unknown`, with the labels that there are.
+/// `model_unknown`, with the known labels.
 pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a RegisteredModel> {
     let found = models.iter().find(|model| model.label == label);
     found.ok_or_else(|| {
@@ -135,10 +135,10 @@ pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a Re
     })
 }
 
-/// The model whose jobs this queue has.
+/// The model whose jobs are in this queue.
 ///
 /// # Errors
-/// `queue_unknown`, with the queues that there are.
+/// `queue_unknown`, with the known queues.
 pub fn by_queue<'a>(models: &'a [RegisteredModel], queue: &str) -> Result<&'a RegisteredModel> {
     let found = models.iter().find(|model| model.queue == queue);
     found.ok_or_else(|| {

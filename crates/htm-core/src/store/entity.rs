@@ -1,4 +1,4 @@
-//! The tables whose rows are read and written plainly, a file each. A test holds each to the schema.
+//! The entities of the tables that sea-orm reads and writes, one file for each. A test compares each with the schema.
 
 pub(crate) mod backfill;
 pub(crate) mod budget;

@@ -1,4 +1,4 @@
-//! What the database says, as errors of the library.
+//! The conversion of database errors to errors of the library.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ impl From<sqlx::Error> for Error {
                 Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
                     unreachable(error)
                 }
-                // The lock table is of a fixed size: the same transaction meets the same end.
+                // The lock table has a fixed size: the same transaction would fail again.
                 Some("53200") if lacks_locks(database.as_ref()) => locks(error),
                 Some(code) if code.starts_with("53") || code.starts_with("58") => exhausted(error),
                 // A wrong password, a missing database, missing privileges.
                 Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => denied(error),
-                // What the cast of a name to regconfig says, with the name in quotes.
+                // The error of a cast from a name to regconfig, with the name in quotes.
                 Some("42704") if database.message().contains("text search configuration") => {
                     language_unknown(database.message().split('"').nth(1).unwrap_or_default())
                 }
-                // A conflict, a deadlock, a lock or a statement that took too long: they pass.
+                // A serialization failure, a deadlock, a timeout of a lock or of a statement: they pass.
                 Some("40001" | "40P01" | "55P03" | "57014") => {
                     refused().caused_by(error).with_fault(Fault::Transient)
                 }
@@ -111,13 +111,14 @@ impl From<sqlx::Error> for DatabaseError {
     }
 }
 
-/// Of what has this code, memory that a query wants may be there in a moment. The hint names the setting in every language.
+/// Whether the lock table is full. Other errors with this code are about memory, which may be free again in a moment.
+/// The hint names the setting in every language.
 fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
     let hint = error.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::hint);
     hint.is_some_and(|hint| hint.contains("max_locks_per_transaction"))
 }
 
-/// What to do where a file cannot be opened: the driver does not say which.
+/// The hint for a file that cannot be opened: the driver does not say which one.
 fn missing_file_hint(error: &sqlx::Error) -> Option<&'static str> {
     let sqlx::Error::Io(error) = error else { return None };
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied).then_some(
@@ -126,7 +127,7 @@ fn missing_file_hint(error: &sqlx::Error) -> Option<&'static str> {
     )
 }
 
-/// What to do where the server could not prove who it is. A certificate that is refused comes as data that cannot be read.
+/// The hint for a server that could not prove its identity. A refused certificate is reported as invalid data.
 fn unproven_hint(error: &sqlx::Error) -> Option<&'static str> {
     let is_about_proof = match error {
         sqlx::Error::Tls(_) => true,
@@ -156,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// What a server answers.
+    /// An error of the server, by its SQLSTATE.
     #[derive(Debug)]
     struct Answer(&'static str);
 

@@ -12,34 +12,34 @@ use crate::model::filter::{Filter, TagFilter};
 use crate::model::id::NodeId;
 use crate::model::timeframe::Timeframe;
 
-/// A filter with the ids of its names, and what a query's text requires.
+/// A filter with the ids of its names, and the requirements of a query's text.
 #[derive(Debug)]
 pub(crate) struct Conditions {
     filter: Filter,
     namespaces: Vec<String>,
     since: Option<DateTime<Utc>>,
     until: Option<DateTime<Utc>>,
-    /// The starts and the ends of several ranges; none: there is one.
+    /// The starts and the ends of the time ranges; none if there is at most one range.
     ranges: Option<(Times, Times)>,
-    /// The ids that each tag means; a node needs one of each.
+    /// The ids of each tag filter; a node needs one id of each.
     tags: Vec<Vec<i64>>,
     robots: Vec<i64>,
     required: Required,
 }
 
-/// Null is an open side.
+/// The bounds of ranges; null is an open side.
 type Times = Vec<Option<DateTime<Utc>>>;
 
-/// What a query asks for by signs.
+/// The conditions that a query states by signs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Required {
-    /// The phrases, as one `tsquery`; none that full text can look for.
+    /// The phrases, as one `tsquery`; none if full text has none to search for.
     pub(crate) phrases: Option<String>,
-    /// What has to be there as written.
+    /// The regular expressions that a text has to match.
     pub(crate) patterns: Vec<String>,
-    /// What may not be there, each as a `tsquery`.
+    /// The excluded terms, each as a `tsquery`.
     pub(crate) barred: Vec<String>,
-    /// What may not be there as written.
+    /// The regular expressions that a text must not match.
     pub(crate) barred_patterns: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Required {
 }
 
 impl Conditions {
-    /// The filter's conditions in these namespaces and this time. Its names are looked up.
+    /// The filter's conditions in these namespaces and this timeframe. Looks up the names of the filter.
     ///
     /// # Errors
     /// A database error.
@@ -83,7 +83,7 @@ impl Conditions {
         })
     }
 
-    /// Whether it leaves out more than what a vector's own row tells: namespace and time.
+    /// Whether it filters by more than namespace and time, the columns of a vector's own row.
     pub(crate) fn is_narrow(&self) -> bool {
         self.filter.is_narrow() || self.required.has_phrase()
     }
@@ -97,12 +97,12 @@ impl Conditions {
         &self.required
     }
 
-    /// The ids that each tag means.
+    /// The ids of each tag filter.
     pub(crate) fn tags(&self) -> &[Vec<i64>] {
         &self.tags
     }
 
-    /// Conditions on a row with a namespace and a time, of the nodes or of a store of vectors.
+    /// The conditions on namespace and time, for a row of the nodes or of a store of vectors.
     pub(crate) fn scope(&self, row: &str) -> String {
         let mut conditions = vec![format!("{row}.namespace = any (:namespaces)")];
         conditions.extend(self.times(row));
@@ -114,7 +114,7 @@ impl Conditions {
         format!("{} and {}", self.scope("m"), self.nodes_in_scope())
     }
 
-    /// The conditions on the node `m` that are not about its namespace and its time.
+    /// The conditions on the node `m`, except those on its namespace and its time.
     pub(crate) fn nodes_in_scope(&self) -> String {
         let tags = (0..self.tags.len()).map(|at| {
             format!("m.id in (select nt.node_id from htm.node_tags nt where nt.tag_id = any (:tags_{at}))")
@@ -122,7 +122,7 @@ impl Conditions {
         self.columns().into_iter().chain(tags).collect::<Vec<_>>().join(" and ")
     }
 
-    /// The conditions on the node `m` but for its namespace and its tags.
+    /// The conditions on the node `m`, except those on its namespace and its tags.
     pub(crate) fn untagged(&self) -> String {
         [self.times("m"), self.columns()].concat().join(" and ")
     }
@@ -163,7 +163,7 @@ impl Conditions {
         ])
     }
 
-    /// Binds what the conditions mention.
+    /// Binds the parameters of the conditions.
     pub(crate) fn bind(&self, statement: Named) -> Result<Named> {
         let Required { phrases, patterns, barred, barred_patterns } = &self.required;
         let (sinces, untils) = self.ranges.clone().unwrap_or_default();
@@ -189,7 +189,7 @@ impl Conditions {
         Ok(statement)
     }
 
-    /// Those of these nodes that pass.
+    /// The given nodes that pass.
     ///
     /// # Errors
     /// A database error.
@@ -202,12 +202,12 @@ impl Conditions {
     }
 }
 
-/// The conditions that are asked for.
+/// The conditions that apply.
 fn asked<const N: usize>(conditions: [(bool, &str); N]) -> Vec<String> {
     conditions.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, text)| text.to_owned()).collect()
 }
 
-/// The ids of the tags that each filter means; those of an unknown one are none.
+/// The ids of the tags that each filter matches; an unknown tag has none.
 pub(crate) async fn tags(
     connection: &mut PgConnection,
     namespaces: &[&str],
@@ -237,7 +237,7 @@ async fn robots(connection: &mut PgConnection, namespaces: &[&str], names: &[Str
     Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
-/// The names of tags and which are prefixes; no names when there are no tags.
+/// The paths of the tags, and whether each is a prefix; no paths if there are no tags.
 pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<bool>) {
     let (paths, prefixes): (Vec<&str>, Vec<bool>) = tags
         .iter()
@@ -249,12 +249,12 @@ pub(crate) fn paths_and_prefixes(tags: &[TagFilter]) -> (Option<Vec<&str>>, Vec<
     ((!paths.is_empty()).then_some(paths), prefixes)
 }
 
-/// The ids of several conditions in one list, each with the place of its condition, from 0.
+/// The ids of several conditions in one list, each with the index of its condition, from 0.
 pub(crate) fn placed(tags: &[Vec<i64>]) -> (Vec<i64>, Vec<i32>) {
     tags.iter().zip(0..).flat_map(|(ids, place)| ids.iter().map(move |id| (*id, place))).unzip()
 }
 
-/// The tags that a list of names means in some namespaces, to be put into a statement.
+/// The subquery of the tags that a list of names matches in some namespaces.
 pub(crate) fn tags_named(namespaces: &str, paths: &str, prefixes: &str) -> String {
     include_str!("sql/tags_named.sql")
         .replace("{{namespaces}}", namespaces)

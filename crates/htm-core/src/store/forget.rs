@@ -1,4 +1,4 @@
-//! Nodes marked as forgotten, and unmarked.
+//! Forgotten nodes: marks, and removes the marks.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) struct Locked {
     pub(crate) namespace: String,
     pub(crate) robot: String,
     pub(crate) revision: i32,
-    /// Another robot that remembered the same.
+    /// Another robot that remembered the same text; none if there is no such robot.
     pub(crate) other: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Locked {
     }
 }
 
-/// Locks those of the nodes that are there.
+/// Locks the live ones of the nodes.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<Vec<Locked>> {
     sql!(
         "select n.id, n.namespace, r.name as robot, n.revision,
@@ -50,8 +50,8 @@ pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) 
     .await
 }
 
-/// Marks locked nodes as forgotten, and ends their waiting jobs. One that runs at this moment writes
-/// nothing (its ack looks at deleted_at) and ends as superseded.
+/// Marks locked nodes as forgotten, and deletes their waiting jobs and dead letters. A running job writes nothing (its
+/// ack checks deleted_at) and ends as superseded.
 pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]) -> Result<Removed> {
     if nodes.is_empty() {
         return Ok(Removed::default());
@@ -74,7 +74,7 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]
         let count: i64 = Named::new(&sql).bind("nodes", &ids)?.fetch_scalar(&mut *connection).await?;
         embeddings += count as u64;
     }
-    // In one order, whoever writes them.
+    // In a fixed order, so that concurrent transactions do not deadlock.
     let mut counts = BTreeMap::new();
     for namespace in namespaces {
         *counts.entry(namespace).or_insert(0) += 1;
@@ -85,7 +85,7 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]
     Ok(Removed { nodes: ids.len() as u64, embeddings, tags, jobs })
 }
 
-/// Deletes the jobs of nodes that wait, and their dead letters.
+/// Deletes the waiting jobs and the dead letters of nodes.
 pub(super) async fn delete_jobs_in_tx(
     connection: &mut PgConnection,
     namespaces: &[&str],
@@ -104,16 +104,16 @@ pub(super) async fn delete_jobs_in_tx(
     Ok(deleted)
 }
 
-/// The live nodes of a namespace that have a text in theirs; those of `owner`, when one is named.
+/// The live nodes of a namespace whose text contains `text`; only those of `owner`, if given.
 pub(crate) async fn matching(
     pool: &PgPool,
     namespace: &str,
     text: &str,
     owner: Option<Owner<'_>>,
 ) -> Result<ForgetPlan> {
-    // Of another namespace, it has none here.
+    // An owner of another namespace has no nodes here.
     let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
-    // All texts of the namespace are read: longer than a statement of the application may take.
+    // All texts of the namespace are read, which may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
     let (of_others, found): (i64, i64) = sql!(
         "select count(*) filter (where not own), count(*) filter (where own)

@@ -1,4 +1,4 @@
-//! What stands in a queue, at a cost that does not grow with it: for metrics that are read every few seconds.
+//! The gauges of a queue, at a cost that does not grow with it: for metrics that are read every few seconds.
 
 use sqlx::PgPool;
 
@@ -6,29 +6,29 @@ use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
 
-/// Where each count stops: a fleet that has this much to do is scaled to its most anyway, and a reading takes 10 ms at
+/// The limit of each count. A fleet with this many jobs is scaled to its maximum anyway, and a reading takes 10 ms at
 /// most.
 pub const GAUGE_BOUND: i64 = 10_000;
 
-/// How many jobs of a queue are in each state; each count stops at [`GAUGE_BOUND`] (`due` and `waiting` at that many
-/// of each priority). `jobs::depth` counts to the end, which takes as long as the queue is.
+/// The number of jobs of a queue in each state; each count stops at [`GAUGE_BOUND`] (`due` and `waiting` at that many
+/// of each priority). `queues::depth` counts all jobs, which takes longer the longer the queue is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, sqlx::FromRow)]
 pub struct QueueGauges {
-    /// Could be claimed now, also when they were parked until now.
+    /// Jobs that can be claimed now, including parked jobs whose time has come.
     pub due: i64,
-    /// Waiting for their time.
+    /// Jobs that wait for their time.
     pub waiting: i64,
-    /// Set aside until somebody looks.
+    /// Jobs that are parked until a later time or until an operator retries them.
     pub parked: i64,
-    /// Held by a worker.
+    /// Jobs that are held by a worker.
     pub running: i64,
     /// Dead letters.
     pub dead: i64,
-    /// How long the longest due job has been due, in seconds by the database's clock; 0 when none is.
+    /// The time for which the longest due job has been due, in seconds by the database's clock; 0 if none is due.
     pub oldest_due_age_seconds: f64,
 }
 
-/// The gauges of a queue, as `htm.embed`.
+/// The gauges of a queue, such as `htm.embed`.
 ///
 /// # Errors
 /// A database error.

@@ -1,10 +1,11 @@
-//! The governor: what the whole fleet may ask of a provider, kept in PostgreSQL (`htm.providers`, `htm.budgets`).
+//! The governor: the limits of the whole fleet for calls to providers, kept in PostgreSQL (`htm.providers`,
+//! `htm.budgets`).
 //!
-//! Requests and tokens a minute and calls at once are limits that an operator sets. The breaker opens by itself after
-//! failures in a row, lets one call try now and then, and closes with its answer. `Retry-After` holds every worker.
+//! An operator limits the requests and tokens a minute and the concurrent calls. The breaker opens after consecutive
+//! failures, lets a trial call pass now and then, and closes when one is answered. `Retry-After` holds every worker.
 //!
-//! Who has to wait for a limit waits in line (`htm.waiting_calls`): by priority, then first come, first served. A large
-//! call gets its turn although small ones would find room sooner.
+//! Calls that have to wait for a limit wait in line (`htm.waiting_calls`): by priority, then first come, first served.
+//! A large call gets its turn although small ones would find room sooner.
 
 use std::time::Duration;
 
@@ -17,29 +18,29 @@ use crate::model::fault::Fault;
 use crate::model::providers::HoldReason;
 use crate::provider::{ProviderError, ProviderErrorKind};
 
-/// A call that somebody would make.
+/// A call to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The model's label.
     pub model: &'a str,
-    /// Who would make it.
+    /// The worker that would make it.
     pub worker: &'a str,
-    /// How much text it sends.
+    /// The number of tokens that it sends.
     pub tokens: u32,
-    /// It ends within this.
+    /// The time within which it ends.
     pub deadline: Duration,
-    /// Of its most urgent job; see [`LIVE`](super::priorities::LIVE).
+    /// The priority of its most urgent job; see [`LIVE`](super::priorities::LIVE).
     pub priority: i32,
 }
 
-/// Whether who asks waits in line.
+/// Whether the call waits in line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// No: a denial is the end of it.
+    /// It does not wait: a denial is final.
     Once,
-    /// From now on, if it has to.
+    /// It waits from now on, if it has to.
     New,
-    /// Since an earlier denial; from [`Leave::Wait`].
+    /// It has waited since an earlier denial; from [`Leave::Wait`].
     Waiting(i64),
 }
 
@@ -55,20 +56,20 @@ pub struct Answer {
 /// Whether a call may be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// It may; say how it ended with [`finish`].
+    /// It may be made; report its end with [`finish`].
     Granted(Grant),
-    /// Not yet.
+    /// It may not be made yet.
     Wait {
-        /// How long, by the database's clock.
+        /// The time to wait, by the database's clock.
         wait: Duration,
-        /// Why; none for a call that only stands in line.
+        /// The reason; none for a call that only stands in line.
         why: Option<HoldReason>,
-        /// The place in line, to ask with again. It is lost by who does not ask for some seconds after `wait`.
+        /// The place in line, for the next request. It is lost without a request within some seconds after `wait`.
         turn: Turn,
     },
 }
 
-/// Leave to make one call.
+/// The permission for one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     call: Option<i64>,
@@ -79,15 +80,15 @@ pub struct Grant {
 /// A call that failed, as the breaker sees it.
 #[derive(Clone, Debug)]
 pub struct CallFailure {
-    /// What happened; shown to operators.
+    /// The reason; shown to operators.
     pub reason: String,
-    /// What that means for the calls to come.
+    /// The consequence for later calls.
     pub kind: FailureKind,
 }
 
 impl CallFailure {
-    /// What a provider's error means for the calls to come. None for an error about the texts: the provider itself works.
-    /// `wait` is the wait after a rate limit without `Retry-After`.
+    /// The failure that a provider's error means for later calls. None for an error about the texts: the provider
+    /// itself works. `wait` is the wait after a rate limit without `Retry-After`.
     pub fn of(error: &ProviderError, wait: Duration) -> Option<Self> {
         if error.is_about_texts() {
             return None;
@@ -101,31 +102,31 @@ impl CallFailure {
     }
 }
 
-/// What a failed call means for the calls to come.
+/// The consequence of a failed call for later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The provider is well and wants to be left alone: for as long as it says, else for `wait`, doubled with each
-    /// limit in a row.
+    /// The provider works, but limits the rate. Calls are held for `retry_after`, or else for `wait`, doubled with each
+    /// consecutive limit.
     Limited {
         /// From `Retry-After`.
         retry_after: Option<Duration>,
-        /// When it does not say.
+        /// The wait without `Retry-After`.
         wait: Duration,
     },
-    /// It may pass.
+    /// A failure that may pass.
     Transient,
-    /// It will not mend by itself (a refused key): the breaker opens at once.
+    /// A failure that does not pass by itself (a refused key): the breaker opens at once.
     Permanent,
 }
 
-/// When the breaker opens, and for how long.
+/// The settings of the breaker: when it opens, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breaker {
-    /// Failures in a row, of the whole fleet.
+    /// The consecutive failures of the whole fleet after which it opens.
     pub failures: u32,
-    /// How long it is open the first time; doubled with each opening in a row.
+    /// The time for which it is open at first; doubled with each consecutive opening.
     pub open: Duration,
-    /// The longest that it is open.
+    /// The longest time for which it is open.
     pub cap: Duration,
 }
 
@@ -135,7 +136,7 @@ impl Default for Breaker {
     }
 }
 
-/// Asks for leave to make a call.
+/// Asks for permission to make a call.
 ///
 /// # Errors
 /// A database error.
@@ -186,8 +187,8 @@ struct Acquired {
     why: Option<HoldReason>,
 }
 
-/// Records why a model could not even be asked, as by a worker that did not start for it. The breaker stays as it is:
-/// other workers may do better.
+/// Records the reason why a model could not be called at all, such as the failed start of a worker. The breaker stays
+/// as it is: other workers may succeed.
 ///
 /// # Errors
 /// A database error.
@@ -203,7 +204,7 @@ pub async fn note(pool: &PgPool, model: &str, reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// Says how a call ended. A good end costs nothing when nobody waits to hear of it.
+/// Reports the end of a call. A success costs no statement, unless the governor waits for the report.
 ///
 /// # Errors
 /// A database error; then a counted call ends at its deadline.
@@ -242,16 +243,16 @@ pub async fn finish(
     Ok(())
 }
 
-/// What became of an amount that was to be spent.
+/// The result of spending an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
     /// The namespace has no budget.
     Freely,
-    /// It came from the budget of this day (UTC); [`refund`] gives it back.
+    /// Spent from the budget of this day (UTC); [`refund`] gives it back.
     On(NaiveDate),
-    /// Too little is left today, and nothing was spent: there is a new budget then.
+    /// Too little of today's budget is left, and nothing was spent.
     TooMuch {
-        /// The next midnight (UTC).
+        /// The start of the next budget: the next midnight (UTC).
         until: DateTime<Utc>,
     },
 }
@@ -262,7 +263,7 @@ pub enum Spent {
 /// A database error; then nothing is spent.
 pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>> {
     let (namespaces, tokens): (Vec<&str>, Vec<i64>) = amounts.iter().copied().unzip();
-    // By namespace: two workers that took the same rows in different orders would wait for each other.
+    // Ordered by namespace: two workers that lock the same rows in different orders would deadlock.
     let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sql!(
         "select ord, spent_on, until
            from (select * from unnest(:namespaces::text[], :tokens::bigint[])
@@ -282,7 +283,7 @@ pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>>
     Ok(spent.collect())
 }
 
-/// Gives back what was spent on a day: to that day's budget, or to nobody when it is over.
+/// Gives back tokens spent on a day, to the budget of that day. If that day is over, nothing is given back.
 ///
 /// # Errors
 /// A database error; then nothing is given back.

@@ -1,4 +1,4 @@
-//! The working memory of a group: what changed since a version, and changes.
+//! The working memory of a group: the changes since a version, and writes.
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -17,11 +17,11 @@ use crate::model::nodes::not_found;
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::Entry;
 
-/// How a member stands with its group, and what it does not have yet.
+/// The state of a group for one member, and the changes that the member has not seen.
 pub(crate) struct Synced {
     pub(crate) closed: bool,
     pub(crate) max_tokens: usize,
-    /// Its role and the session that speaks for it; none when the robot is no member.
+    /// Its role and the session that acts for it; none if the robot is not a member.
     pub(crate) member: Option<(GroupRole, Uuid)>,
     pub(crate) delta: Delta,
 }
@@ -40,7 +40,7 @@ struct SyncRow {
     held: HeldRow,
 }
 
-/// Null where a row has no node, or one that is removed.
+/// Null if a row has no node, or a removed one.
 #[derive(sqlx::FromRow)]
 struct HeldRow {
     content: Option<String>,
@@ -73,7 +73,7 @@ impl HeldRow {
     }
 }
 
-/// What changed since a version (-1: all that there is), for a robot; none when there is no such group.
+/// The changes since a version (-1: the whole content), for a robot; none if there is no such group.
 pub(crate) async fn sync(
     db: impl Into<Db<'_>>,
     group: GroupId,
@@ -103,7 +103,7 @@ pub(crate) async fn sync(
     Ok(Some(Synced { closed, max_tokens, member, delta: Delta { version, complete, rows } }))
 }
 
-/// Nodes of a namespace as they come to mind now, in the order asked for; all of them are live, or it is an error.
+/// New working memory entries of nodes of a namespace, in the given order. A node that is not live is an error.
 pub(crate) async fn entries_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -116,7 +116,7 @@ pub(crate) async fn entries_in_tx(
     }
 }
 
-/// Those of the nodes that are live and of this namespace, as they come to mind now, in the order asked for.
+/// New working memory entries of the nodes that are live and of this namespace, in the given order.
 pub(crate) async fn live_entries_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -159,7 +159,7 @@ impl Changes {
     }
 }
 
-/// Changes the working memory of a locked group; `robot` brings what is added.
+/// Changes the working memory of a locked group; `robot` is recorded as the one that added the nodes.
 pub(crate) async fn write_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
@@ -180,8 +180,8 @@ pub(crate) async fn write_in_tx(
     Ok(())
 }
 
-/// The live nodes that a group has in mind, by id, with their revisions: what an edit, a forgotten or a restored node
-/// changes, which is no change of the group.
+/// The live nodes in a group's working memory, by id, with their revisions. Editing, forgetting or restoring a node
+/// changes them without a change of the group.
 pub(crate) async fn live(db: impl Into<Db<'_>>, group: GroupId) -> Result<Vec<(NodeId, i32)>> {
     Ok(group_memory::Entity::find()
         .inner_join(node::Entity)
@@ -196,7 +196,7 @@ pub(crate) async fn live(db: impl Into<Db<'_>>, group: GroupId) -> Result<Vec<(N
         .await?)
 }
 
-/// Puts nodes into a robot's own working memory, as it is when the robot restores it next.
+/// Adds nodes to a robot's own stored working memory, which the robot restores when it is opened next.
 pub(crate) async fn give_to_robot_in_tx(
     connection: &mut PgConnection,
     robot: RobotId,

@@ -1,5 +1,5 @@
-//! Groups of robots: who is a member, in which role, and who takes over. All that changes a group locks its row first,
-//! and looks at it in a statement after that: whoever had the lock before is seen.
+//! Groups of robots: members, roles and takeovers. Every change of a group locks its row first, and reads it in a later
+//! statement, which sees the changes of the previous lock holder.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use crate::model::error::{Error, Result};
 use crate::model::groups::{GroupInfo, GroupMemberInfo, GroupRole};
 use crate::model::id::{GroupId, RobotId};
 
-/// The channel on which members are told that their group changed; the payload is the group's id.
+/// The notification channel for changes of groups; the payload is the group's id.
 pub(crate) const CHANNEL: &str = "htm_groups";
 
-/// Tells the members of a group that it changed. To be called after the commit. One that is lost is no failure: members
-/// see it with their next heartbeat.
+/// Notifies the members of a group of a change; call it after the commit. A lost notification is no failure: members
+/// see the change with their next heartbeat.
 pub(crate) async fn notify(pool: &PgPool, group: GroupId) {
     let sent = server::notify(pool, CHANNEL, &group.to_string()).await;
     if let Err(error) = sent {
@@ -31,7 +31,7 @@ pub(crate) async fn notify(pool: &PgPool, group: GroupId) {
     }
 }
 
-/// Makes a group unless it is there. Its budget is that of its first member.
+/// Creates a group unless it exists. Its budget is that of its first member.
 pub(crate) async fn ensure_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -76,15 +76,15 @@ pub(crate) async fn of_robots(db: impl Into<Db<'_>>, robots: &[RobotId]) -> Resu
         .await?)
 }
 
-/// Locks groups until the transaction's end, in an order that is the same for all. A process that is stopped while it
-/// has the lock loses it, and its transaction, after `patience` (a second at least: a busy machine is not stopped); nobody
-/// could take over from it otherwise.
+/// Locks groups until the end of the transaction, always in the order of their ids. A process that is suspended while
+/// it holds the lock loses the lock and its transaction after `patience` (at least a second: a busy machine is not
+/// suspended; at most a minute). Otherwise nobody could take over from it.
 pub(crate) async fn lock_in_tx(
     connection: &mut PgConnection,
     groups: &[GroupId],
     patience: Duration,
 ) -> Result<()> {
-    // Not `for update`: rows that refer to the group are no change of it.
+    // Not `for update`: a new row that refers to the group is no change of it.
     sql!(
         "select set_config('idle_in_transaction_session_timeout', :patience_ms, true)
            from htm.robot_groups where id = any (:groups) order by id for no key update"
@@ -96,13 +96,13 @@ pub(crate) async fn lock_in_tx(
     Ok(())
 }
 
-/// Whether the database ended a transaction whose process did nothing while it had a lock.
+/// Whether the database ended a transaction that was idle while it held a lock.
 pub(crate) fn lost_lock(error: &Error) -> bool {
     error.database().is_some_and(|it| it.sqlstate() == Some("25P03"))
 }
 
-/// Makes a robot a member of a locked group. Whoever it finds active and lost when it becomes active by itself is passive
-/// from here on; when it joins as a passive one, somebody else takes over if no active one is left.
+/// Makes a robot a member of a locked group. If it becomes active without having asked for a role, lost active members
+/// become passive. If it joins as passive, another member takes over when no active one is left.
 pub(crate) async fn join_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
@@ -128,7 +128,7 @@ pub(crate) async fn join_in_tx(
     Ok(role)
 }
 
-/// Makes passive what is active and lost in a locked group, where another one is active instead.
+/// Makes lost active members of a locked group passive, because another one is active instead.
 pub(crate) async fn demote_lost_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<()> {
     sql!(
         "update htm.group_members set role = 'passive'
@@ -141,17 +141,17 @@ pub(crate) async fn demote_lost_in_tx(connection: &mut PgConnection, group: Grou
     Ok(())
 }
 
-/// What a heartbeat learns.
+/// The result of a heartbeat.
 pub(crate) struct Beat {
     pub(crate) version: i64,
     pub(crate) closed: bool,
-    /// None: this process does not speak for the robot.
+    /// None if this process no longer acts for the robot.
     pub(crate) role: Option<GroupRole>,
-    /// Somebody has to take over.
+    /// Whether another member has to take over.
     pub(crate) orphaned: bool,
 }
 
-/// Says that a member is alive; none when its group is no more.
+/// Records a heartbeat of a member; none if its group no longer exists.
 pub(crate) async fn beat(
     connection: &mut PgConnection,
     group: GroupId,
@@ -181,7 +181,7 @@ struct BeatRow {
     orphaned: bool,
 }
 
-/// Gives a group an active member that is alive, if it has none and one can be; whether roles changed.
+/// Gives a group a live active member, if it has none and a member can become one. Returns whether roles changed.
 pub(crate) async fn take_over(pool: &PgPool, group: GroupId, lease: Duration) -> Result<bool> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx, &[group], lease).await?;
@@ -207,7 +207,7 @@ pub(crate) async fn hand_over_in_tx(
     Ok(!changed.is_empty())
 }
 
-/// A member as it is in a locked group.
+/// A member of a locked group.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Member {
     pub(crate) robot_id: RobotId,
@@ -222,7 +222,7 @@ impl Member {
     }
 }
 
-/// The member of a group that a robot is.
+/// A robot's membership in a group.
 pub(crate) async fn member_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
@@ -275,7 +275,7 @@ pub(crate) async fn remove_in_tx(
     Ok(())
 }
 
-/// Closes a locked group and ends all memberships; how many there were, or none when it is closed already.
+/// Closes a locked group and ends all memberships. Returns their number, or none if it is closed already.
 pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -> Result<Option<u64>> {
     let db = on(connection);
     let closed = group::Entity::update_many()
@@ -292,7 +292,7 @@ pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -
     Ok(Some(gone.rows_affected))
 }
 
-/// Forgets removals that every living member has seen.
+/// Deletes the records of removals that every live member has seen.
 pub(crate) async fn prune(pool: &PgPool, group: GroupId, lease: Duration) -> Result<()> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx, &[group], lease).await?;
@@ -378,7 +378,7 @@ pub(crate) async fn list(
     Ok(groups.into_iter().map(group).collect())
 }
 
-/// A role as the database holds it; the table's CHECK is the same rule.
+/// Parses a role from the database; the table's CHECK is the same rule.
 pub(crate) fn read_role(role: &str) -> Result<GroupRole> {
     GroupRole::ALL
         .into_iter()

@@ -1,4 +1,4 @@
-//! What an operator does to jobs: again, or not at all.
+//! Operators' control of jobs: retry and cancel.
 
 use sqlx::{PgConnection, PgPool};
 
@@ -9,7 +9,7 @@ use crate::model::caller::Confirmation;
 use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::{JobState, not_found};
 
-/// What a retry did.
+/// The result of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct Retried {
     /// Jobs that are due again.
@@ -18,8 +18,8 @@ pub struct Retried {
     pub outdated: i64,
 }
 
-/// Makes jobs that wait, are parked or dead due again, as if they had never been tried, and wakes the workers. A filter
-/// without a state means the dead letters.
+/// Makes waiting, parked or dead jobs due again, as if they had never been tried, and wakes the workers. A filter
+/// without a state selects the dead letters.
 ///
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
@@ -43,7 +43,7 @@ pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
     Ok(retried)
 }
 
-/// Makes dead letters of jobs that wait or run; returns how many. Whatever the holder of one still writes finds no row.
+/// Turns pending or running jobs into dead letters; returns their number. Later writes of a job's holder match no row.
 ///
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
@@ -68,13 +68,13 @@ pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirma
     .await
 }
 
-/// Does all or nothing. A refusal is rolled back before it is told: a transaction that is dropped keeps its locks for a
-/// while, and a rescue that came then would pass the jobs over.
+/// Does all or nothing. A refusal is rolled back before it is returned: a dropped transaction keeps its locks for a
+/// while, and a rescue at that time would skip the jobs.
 async fn in_transaction<T>(
     pool: &PgPool,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T>,
 ) -> Result<T> {
-    // A million jobs take longer than a statement of the application may.
+    // A million jobs may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let result = work(&mut tx).await;
     match result {
@@ -84,7 +84,7 @@ async fn in_transaction<T>(
     result
 }
 
-/// Locks the jobs that are named, and refuses all of them when one is missing or in an unfit state.
+/// Locks the named jobs, and refuses all of them if one is missing or in an unfit state.
 async fn refuse(
     connection: &mut PgConnection,
     selection: &Selection,
@@ -110,7 +110,7 @@ async fn refuse(
     Ok(())
 }
 
-/// Jobs of this state cannot be chosen for this.
+/// The error for a filter on a state whose jobs cannot be selected.
 fn state_unfit(state: JobState, verb: &str) -> Error {
     let hint = match verb {
         "retried" => "use one of: dead, parked, waiting, due",
@@ -119,7 +119,7 @@ fn state_unfit(state: JobState, verb: &str) -> Error {
     Error::new(codes::JOB_STATE_UNFIT, format!("jobs that are {state} cannot be {verb}")).with_hint(hint)
 }
 
-/// This cannot be done to a job in its state.
+/// The error for a named job in an unfit state.
 fn job_unfit(job: &str, state: JobState, verb: &str) -> Error {
     let hint = match state {
         JobState::Running => "wait for its end, or cancel it first: `Jobs::cancel`",

@@ -1,4 +1,4 @@
-//! Jobs as an operator sees them.
+//! The list of jobs, for operators.
 
 use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
@@ -10,78 +10,78 @@ use crate::model::id::NodeId;
 use crate::model::jobs::{JobState, Payload, not_found};
 use crate::model::status::ParkedFor;
 
-/// Which jobs: those that pass every filter that is set.
+/// A filter of jobs: those that meet every condition that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
-    /// Of this queue.
+    /// The queue.
     pub queue: Option<String>,
-    /// In this state; none: in any but done.
+    /// The state; none: any state but done.
     pub state: Option<JobState>,
-    /// Of nodes of this namespace.
+    /// The namespace of their nodes.
     pub namespace: Option<String>,
-    /// Of this node.
+    /// Their node.
     pub node: Option<NodeId>,
-    /// Whose last error has this text in it, in whatever case.
+    /// A part of their last error, in upper or lower case.
     pub error: Option<String>,
 }
 
-/// Jobs by name or by what they are.
+/// Jobs by id or by filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// These ids.
+    /// The jobs with these ids.
     Ids(Vec<String>),
-    /// Those that pass a filter.
+    /// The jobs that pass a filter.
     Filter(JobFilter),
 }
 
-/// Everything that is known of a job.
+/// All data of a job.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Job {
     /// Its id, a ULID.
     pub id: String,
     /// Its queue.
     pub queue: String,
-    /// What it is.
+    /// Its state.
     pub state: JobState,
     /// The namespace of its node.
     pub namespace: Option<String>,
     /// Its node.
     pub node: Option<NodeId>,
-    /// The revision that it is about.
+    /// The revision of the node that it is for.
     pub revision: Option<i32>,
-    /// How often it was tried; the attempt under way is counted.
+    /// The number of attempts, including the one in progress.
     pub attempts: i32,
-    /// How often it may be tried.
+    /// The maximum number of attempts.
     pub max_attempts: i32,
-    /// Why its last attempt failed.
+    /// The error of its last attempt.
     pub last_error: Option<String>,
-    /// What came of it, when it is done.
+    /// Its outcome, if it is done.
     pub outcome: Option<String>,
-    /// When it may be claimed, or might have been.
+    /// The time from which it may be claimed, or might have been.
     pub due_at: DateTime<Utc>,
     /// The worker that holds it.
     pub held_by: Option<String>,
-    /// Since when.
+    /// The time of the claim.
     pub held_since: Option<DateTime<Utc>>,
-    /// When it was done or died.
+    /// The time when it was done or died.
     pub ended_at: Option<DateTime<Utc>>,
-    /// Larger is claimed first; backfill is below 0.
+    /// The priority; the largest is claimed first. Backfill is below 0.
     pub priority: i32,
-    /// What keeps a second one like it out: node/revision/generation/model.
+    /// The key that refuses a second job like it: node/revision/generation/model.
     pub key: Option<String>,
-    /// Why it is parked.
+    /// The reason why it is parked.
     pub parked: Option<ParkedFor>,
-    /// Since when it is being put off without charge.
+    /// The time since which it has been deferred without charge.
     pub deferred_since: Option<DateTime<Utc>>,
-    /// What it carries, as it is stored. JSON shows it decoded, or escaped where it cannot be.
+    /// The payload, as stored. JSON shows it decoded, or escaped if it cannot be decoded.
     #[serde(serialize_with = "readable")]
     pub payload: Vec<u8>,
-    /// When this was read, by the database's clock.
+    /// The time of reading, by the database's clock.
     pub read_at: DateTime<Utc>,
 }
 
 impl Job {
-    /// What it carries, as text: JSON, or escaped bytes with what is wrong with them.
+    /// The payload as text: JSON, or escaped bytes with the error of decoding.
     pub fn payload_text(&self) -> String {
         match Payload::decode(&self.payload) {
             Ok(payload) => serde_json::to_string(&payload).unwrap_or_default(),
@@ -90,8 +90,8 @@ impl Job {
     }
 }
 
-/// The jobs that pass a filter, at most `limit`: dead letters first, then what is parked or has failed; the newest of
-/// each first. Without a state, done jobs are left out.
+/// The jobs that pass a filter, at most `limit`: dead letters first, then parked jobs, then failed ones, then the rest;
+/// the newest of each first. Without a state, done jobs are left out.
 ///
 /// # Errors
 /// A database error.
@@ -103,7 +103,7 @@ pub async fn list(pool: &PgPool, filter: &JobFilter, limit: u32) -> Result<Vec<J
         .await
 }
 
-/// These jobs, in the order asked for.
+/// The jobs with these ids, in the given order.
 ///
 /// # Errors
 /// `job_not_found`, or a database error.
@@ -114,7 +114,7 @@ pub async fn show(pool: &PgPool, ids: &[String]) -> Result<Vec<Job>> {
     ids.iter().map(|id| find(id).ok_or_else(|| not_found(id))).collect()
 }
 
-/// A statement over chosen jobs: the condition is put in, and its parameters are bound.
+/// A statement over selected jobs: inserts the condition and binds its parameters.
 pub(super) fn chosen(sql: &str, selection: &Selection) -> Result<Named> {
     let all = JobFilter::default();
     let (ids, filter) = match selection {

@@ -8,8 +8,8 @@
 //!     └───────────────────────────────┘ └──────────────────────────────────────────▶ Killed (dead letter)
 //! ```
 //!
-//! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It
-//! lasts as long as the worker is seen (`apalis.workers.last_seen`). Whatever a stale holder writes finds no row.
+//! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It lasts
+//! as long as the worker is seen (`apalis.workers.last_seen`). Writes of a stale holder match no row.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::model::id::NodeId;
 use crate::model::tags::TagRules;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 
-/// One claim of any jobs, by a worker that remembers no others; see [`Claims::next`].
+/// Claims any jobs, without the memory of earlier claims; see [`Claims::next`].
 ///
 /// # Errors
 /// As [`Claims::next`].
@@ -44,7 +44,7 @@ pub async fn claim(
     Claims::new(queue, model, worker).next(pool, limit, Wanted::Any).await
 }
 
-/// A text embedded, ready to be written.
+/// An embedded text, ready to be written.
 #[derive(Clone, Debug)]
 pub struct Embedded {
     /// The job.
@@ -53,13 +53,13 @@ pub struct Embedded {
     pub node: NodeId,
     /// The revision whose text was embedded.
     pub revision: i32,
-    /// Unit length, of the model's dimensions.
+    /// The vector: unit length, with the model's dimensions.
     pub embedding: Vec<f32>,
-    /// Into how many windows the text was split; 1: it fit.
+    /// The number of windows that the text was split into; 1 if it fit.
     pub parts: u32,
 }
 
-/// Writes embeddings and ends their jobs, in one transaction; returns how many of the jobs were still held.
+/// Writes embeddings and ends their jobs, in one transaction. Returns the number of jobs that were still held.
 ///
 /// # Errors
 /// A database error; then nothing is written and the jobs are still held.
@@ -87,7 +87,7 @@ pub async fn ack_embedded(
     Ok(held as usize)
 }
 
-/// A text tagged, ready to be written.
+/// A tagged text, ready to be written.
 #[derive(Clone, Debug)]
 pub struct Tagged {
     /// The job.
@@ -98,25 +98,25 @@ pub struct Tagged {
     pub namespace: String,
     /// The revision whose text was tagged.
     pub revision: i32,
-    /// What was found; may be nothing.
+    /// The suggested tags; may be empty.
     pub tags: Vec<TagSuggestion>,
 }
 
-/// Who tagged.
+/// The source of tags.
 #[derive(Clone, Copy, Debug)]
 pub struct Tagger<'a> {
     /// The model.
     pub model: &'a ModelName,
     /// The version of its prompt or rules.
     pub version: &'a str,
-    /// What kind of evidence it gives.
+    /// The kind of evidence that it gives.
     pub origin: TagOrigin,
-    /// How tags are written.
+    /// The rules for the spelling of tags.
     pub rules: &'a TagRules,
 }
 
-/// Writes tags and ends their jobs; returns how many of the jobs were still held. In one transaction, or in several where
-/// the locks of the tags' names would not fit into one: a batch may be of as many namespaces as it has jobs.
+/// Writes tags and ends their jobs. Returns the number of jobs that were still held. Uses several transactions if the
+/// locks of the tags' names do not fit into one: a batch may have as many namespaces as jobs.
 ///
 /// # Errors
 /// A database error; then the jobs whose results are not written yet are still held.
@@ -146,12 +146,12 @@ async fn ack_tagged_part(
 ) -> Result<usize> {
     let all = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
     let mut tx = pool.begin().await?;
-    // Who found no tags takes some away all the same.
+    // A result without tags may remove tags all the same.
     let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
         .chain(all().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
         .unzip();
     let names = tags::hold_in_tx(&mut tx, namespaces, paths, tagger.rules).await?;
-    // The tags that there are can be given all the same.
+    // Existing tags can be assigned although a new one is refused.
     let assignments: Vec<(&str, &str, Option<f32>)> = all()
         .filter_map(|(result, tag)| match names.of(&result.namespace, tag.path.as_str()) {
             Ok(name) => Some((result.job.as_str(), name, tag.confidence)),
@@ -179,36 +179,36 @@ async fn ack_tagged_part(
     Ok(held as usize)
 }
 
-/// How the attempt of a job ended, when it did not succeed.
+/// The end of a job's attempt that did not succeed.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// The job.
     pub job: String,
-    /// What happened; shown to people. Lines after the first may hold content: they are kept and never logged.
+    /// The reason, for people. Lines after the first may hold content: they are kept and never logged.
     pub reason: String,
-    /// What becomes of it.
+    /// The consequence for the job.
     pub verdict: Verdict,
 }
 
-/// What becomes of a job whose attempt failed.
+/// The consequence of a failed attempt for its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Again after a delay; a dead letter if its attempts are used up.
+    /// Retry after a delay; a dead letter if its attempts are used up.
     Retry {
-        /// Milliseconds.
+        /// The delay in milliseconds.
         delay_ms: u64,
     },
-    /// Again after a delay, and the attempt does not count: the job was not at fault.
+    /// Retry after a delay, and the attempt does not count: the job was not at fault.
     Defer {
-        /// Milliseconds.
+        /// The delay in milliseconds.
         delay_ms: u64,
     },
     /// Parked, without charge: its namespace has spent its budget.
     OverBudget {
-        /// When it has a new one. By then, not by the day on which this is written.
+        /// The start of the next budget, as of the refusal: the day may have changed when this is written.
         until: DateTime<Utc>,
     },
-    /// A dead letter now.
+    /// A dead letter at once.
     Dead,
 }
 
@@ -221,11 +221,11 @@ impl Verdict {
     }
 }
 
-/// An interval of PostgreSQL ends somewhere.
+/// The longest patience: PostgreSQL's intervals are bounded.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 
-/// Ends the attempts of jobs that are still held. One that has been deferred for longer than `patience` is parked: it
-/// waits, visibly, until somebody retries it.
+/// Ends the failed attempts of jobs that are still held; returns their number. A job that has been deferred for longer
+/// than `patience` is parked: it waits, visibly, until somebody retries it.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
@@ -261,18 +261,18 @@ pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: D
     Ok(held as usize)
 }
 
-/// How long a job waits that was lost with its worker: a random time up to `base` after the first attempt, up to twice as
-/// long after each further one, never longer than `cap`.
+/// The wait of a job that was lost with its worker: a random time up to `base` after the first attempt. The bound
+/// doubles with each further attempt, up to `cap`.
 #[derive(Clone, Copy, Debug)]
 pub struct RescueWait {
-    /// After the first attempt, at most.
+    /// The longest wait after the first attempt.
     pub base: Duration,
-    /// After any, at most.
+    /// The longest wait after any attempt.
     pub cap: Duration,
 }
 
-/// Takes back the jobs of workers that are lost; returns how many. Of those that were seen again since, none. The jobs are
-/// [suspects](Claimed::suspect) from now on.
+/// Takes back the jobs of lost workers, except of those that were seen again since. Returns the number of jobs, which
+/// are [suspects](Claimed::suspect) from now on.
 ///
 /// # Errors
 /// A database error.
@@ -287,7 +287,7 @@ pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<
     Ok(released as usize)
 }
 
-/// The jobs that stand in a worker's name, each with the instant of its claim.
+/// The running jobs that are assigned to a worker, each with the instant of its claim.
 ///
 /// # Errors
 /// A database error.
@@ -298,7 +298,7 @@ pub async fn standing(pool: &PgPool, worker: &str) -> Result<Vec<(String, DateTi
         .await
 }
 
-/// Gives back jobs under exactly these claims, which their worker does not hold; returns how many.
+/// Gives back the jobs of exactly these claims, which their worker does not hold; returns their number.
 ///
 /// # Errors
 /// A database error.
@@ -319,7 +319,7 @@ pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Ut
     Ok(released as usize)
 }
 
-/// Gives back the jobs that stand in a worker's name although it does not hold them; returns how many.
+/// Gives back the jobs that are assigned to a worker although it does not hold them; returns their number.
 ///
 /// # Errors
 /// A database error.
@@ -332,7 +332,7 @@ pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Res
     Ok(released as usize)
 }
 
-/// How many jobs each namespace has open; of those with many, no more than `most` rows are looked at.
+/// The number of open jobs of each namespace; at most `most` rows of each are read.
 pub(crate) async fn count_open(
     connection: &mut PgConnection,
     namespaces: &[&str],
@@ -353,8 +353,8 @@ pub(crate) async fn count_open(
     Ok(counts.into_iter().collect())
 }
 
-/// Enqueues what a live node lacks, for every model in use and for tags; returns how many jobs. `models` are that of the
-/// embeddings, as long as none is registered, and that of the tags.
+/// Enqueues the missing jobs of a live node, for every model in use and for tags; returns their number. `models` are
+/// the embedding model, for as long as none is registered, and the tag model.
 pub(crate) async fn enqueue_lacking_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
@@ -371,8 +371,8 @@ pub(crate) async fn enqueue_lacking_in_tx(
     Ok(enqueued)
 }
 
-/// Tells the workers of all queues that there is work. To be called after the commit, never inside the write. One that is
-/// lost is no failure: workers poll besides.
+/// Notifies the workers of all queues of new jobs. Call it after the commit, never inside the write. A lost
+/// notification is no failure: workers poll as well.
 pub(crate) async fn ping(pool: &PgPool) {
     let all = sql!(
         "select pg_notify(queue, '')
@@ -381,7 +381,7 @@ pub(crate) async fn ping(pool: &PgPool) {
     log_lost(all.execute(pool).await.map(drop));
 }
 
-/// Tells the workers of one queue that there is work: as `ping`. They listen to the channel of the queue's name.
+/// Notifies the workers of one queue of new jobs, as `ping`. They listen on the channel with the queue's name.
 pub async fn ping_queue(pool: &PgPool, queue: &str) {
     log_lost(server::notify(pool, queue, "").await);
 }
@@ -392,7 +392,7 @@ fn log_lost(sent: Result<()>) {
     }
 }
 
-/// A job whose text was not there any more when it was read.
+/// A job whose text no longer existed when it was read.
 #[derive(Clone, Debug)]
 pub struct Superseded {
     /// The job.
@@ -403,7 +403,7 @@ pub struct Superseded {
     pub revision: i32,
 }
 
-/// What became of superseded jobs.
+/// The result of ending superseded jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SupersededAck {
     /// Jobs that ended: their node was edited or forgotten.
@@ -412,8 +412,8 @@ pub struct SupersededAck {
     pub released: usize,
 }
 
-/// Ends jobs whose node was edited or forgotten meanwhile: there is nothing to write. A node that lives after all, since
-/// it was being restored, keeps its job.
+/// Ends jobs whose node was edited or forgotten meanwhile: there is nothing to write. A node that was restored at the
+/// same time keeps its job.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.

@@ -9,7 +9,7 @@
 //!                      retired ◀─────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! Every write goes to each model that is not retired, so that any of them can be asked at once. Which one is asked
+//! Every write goes to each model that is not retired, so that any of them can be activated at once. The active model
 //! changes in one transaction, under an advisory lock that adding and retiring take as well.
 
 use std::time::{Duration, Instant};
@@ -29,47 +29,47 @@ use crate::model::jobs::Stage;
 use crate::model::models::retired;
 use crate::provider::ModelName;
 
-/// How long an activation or a retirement waits for transactions that began before it.
+/// The longest wait of an activation or a retirement for transactions that began before it.
 const WRITERS_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How far a model is.
+/// The progress of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct ModelOverview {
-    /// Live nodes that there are.
+    /// The number of live nodes.
     pub nodes: i64,
-    /// Those whose embedding is in its store, of the text that they have now.
+    /// The number of nodes with an embedding of their current text.
     pub embedded: i64,
-    /// Jobs that its queue has to do.
+    /// The number of open jobs in its queue.
     pub open: i64,
-    /// Dead letters in its queue.
+    /// The number of dead letters in its queue.
     pub dead: i64,
     /// Whether its vector index is complete.
     pub indexed: bool,
-    /// What its store and indexes take, in bytes.
+    /// The size of its store and indexes, in bytes.
     pub bytes: i64,
 }
 
 impl ModelOverview {
-    /// The share of the live nodes that is embedded, 0 to 100.
+    /// The share of live nodes that are embedded, 0 to 100.
     pub fn percent(&self) -> f64 {
         if self.nodes == 0 { 100.0 } else { self.embedded as f64 / self.nodes as f64 * 100.0 }
     }
 }
 
-/// What an activation did.
+/// The result of an activation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Activation {
-    /// The label of the model that recall asks now.
+    /// The label of the model that recall uses now.
     pub active: String,
-    /// The label of the one that it asked before; on standby now.
+    /// The label of the formerly active model, which is on standby now; none if there was no other.
     pub standby: Option<String>,
-    /// Jobs that were enqueued for nodes that the new one lacks and the old one lacked as well.
+    /// The number of jobs enqueued for nodes that the new model lacks. Unless forced, the old one lacked them as well.
     pub enqueued: i64,
-    /// Nodes that vectors found before and do not find now; only a forced activation leaves any.
+    /// The number of nodes that vectors found before and do not find now; 0 unless forced.
     pub lost: i64,
 }
 
-/// Registers a model beside those that there are; a retired one is taken into use again.
+/// Registers a model beside the others. A retired one is used again.
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
@@ -82,7 +82,7 @@ pub async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<R
     Ok(embeddings::by_label(&embeddings::models(pool).await?, &model.label)?.clone())
 }
 
-/// How far a model is; reads all nodes.
+/// The progress of a model; reads all nodes.
 ///
 /// # Errors
 /// A database error.
@@ -102,8 +102,8 @@ pub async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOve
         .await
 }
 
-/// Makes a model's vector index unless it is there; what an interrupted build left behind is dropped first. Writes and
-/// recalls go on meanwhile. True when it was made by this call.
+/// Builds a model's vector index unless it exists. The remains of an interrupted build are dropped first. Writes and
+/// recalls go on meanwhile. Returns whether this call built it.
 ///
 /// # Errors
 /// A database error.
@@ -116,7 +116,7 @@ pub async fn build_index(pool: &PgPool, model: &RegisteredModel) -> Result<bool>
     result
 }
 
-/// How much of a model's index is built, 0 to 1; none while nobody builds it, or it is not known.
+/// The built share of a model's index, 0 to 1; none if no build runs or the share is unknown.
 ///
 /// # Errors
 /// A database error.
@@ -131,8 +131,8 @@ pub async fn index_progress(pool: &PgPool, model: &RegisteredModel) -> Result<Op
     Ok(share.flatten())
 }
 
-/// Makes a model the one that recall asks, in one transaction; the old one stays on standby, and can be activated in
-/// the same way. Before that, what the new one lacks is enqueued, chunk by chunk, and the workers are told.
+/// Makes a model the active one, in one transaction. The old one stays on standby, and can be activated in the same
+/// way. Before that, the missing jobs of the new one are enqueued, chunk by chunk, and the workers are notified.
 /// `max_attempts` is for those jobs.
 ///
 /// # Errors
@@ -155,7 +155,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
             _ => Ok((target, active, lost)),
         }
     };
-    // Said before the index is built, which takes long, and again when nobody can change it.
+    // Checked before the index is built, which takes long, and again under the lock.
     let mut tx = pool.begin_with(PATIENT).await?;
     let (target, _, _) = look(&mut tx).await?;
     tx.rollback().await?;
@@ -176,8 +176,8 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     Ok(Activation { active: target.label, standby: standby.map(|model| model.label), enqueued, lost })
 }
 
-/// Ends the use of a model: nothing is written to it any more, its open jobs and dead letters are removed, and with
-/// `dropping` its store as well. Returns how many jobs were removed. A retired one can be retired again, to drop it.
+/// Retires a model: writes to it end, its open jobs and dead letters are deleted, and with `dropping` its store as
+/// well. Returns the number of deleted jobs. A retired model can be retired again, to drop its store.
 ///
 /// # Errors
 /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
@@ -193,7 +193,7 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     set_state_in_tx(&mut tx, &model, ModelState::Retired).await?;
     backfill::give_up_in_tx(&mut tx, &model.queue).await?;
     tx.commit().await?;
-    // Those who read the models before that commit may still write a job.
+    // Transactions that read the models before that commit may still write a job.
     if !writers_end(pool, WRITERS_PATIENCE).await? {
         return Err(writer_open());
     }
@@ -206,7 +206,7 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     .await?;
     tx.commit().await?;
     if dropping {
-        // Other processes may not have seen yet that it is retired, and recall by it.
+        // Other processes may not have seen yet that it is retired, and may still search it.
         tokio::time::sleep(2 * MODELS_KEPT).await;
         let mut tx = pool.begin_with(PATIENT).await?;
         sql!("select htm.drop_embedding_store(:model)").bind("model", model.id)?.execute(&mut *tx).await?;
@@ -215,8 +215,8 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     Ok(removed)
 }
 
-/// Waits until every transaction that has written nodes by now is over: those may have read the list of models before
-/// it changed. False when one is still open after `patience`.
+/// Waits until every transaction that has written nodes by now is over: it may have read the list of models before it
+/// changed. False if one is still open after `patience`.
 ///
 /// # Errors
 /// A database error.
@@ -236,7 +236,7 @@ pub(crate) async fn writers_end(pool: &PgPool, patience: Duration) -> Result<boo
     Ok(true)
 }
 
-/// Looks at all nodes: longer than a statement of the application may take.
+/// Reading all nodes may take longer than the application's statement timeout.
 const PATIENT: &str = "begin; set local statement_timeout = 0";
 
 async fn lock_in_tx(connection: &mut PgConnection) -> Result<()> {
@@ -299,11 +299,11 @@ fn writer_open() -> Error {
     Error::new(codes::WRITER_OPEN, message)
 }
 
-/// Nodes that are looked at in one transaction: locks and snapshots are held for a few hundred milliseconds.
+/// The number of nodes of one transaction: locks and snapshots are held for a few hundred milliseconds.
 const CHUNK: i64 = 5_000;
 
-/// Enqueues what the model lacks and has no job for, so that no node is stranded when it is asked. What is written from
-/// now on has its job from the start: the model is in use.
+/// Enqueues the missing jobs of the model, so that no node is stranded when it becomes active. Nodes that are written
+/// from now on get their jobs with the write: the model is in use.
 async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: u32) -> Result<i64> {
     let subject = Subject {
         stage: Stage::Embed,
@@ -324,8 +324,8 @@ async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: 
 }
 
 async fn build_index_on(connection: &mut PgConnection, model: &RegisteredModel) -> Result<bool> {
-    // Tried again and again: a session that waits for the lock would keep the build from ending, which waits for
-    // every older snapshot.
+    // Polled: a session that waits for the lock would keep the build from ending, because the build waits for every
+    // older snapshot.
     loop {
         let ours: bool = sql!("select pg_try_advisory_lock(hashtext('htm.embedding_index'), :model)")
             .bind("model", model.id)?

@@ -1,4 +1,4 @@
-//! Statements whose parameters have names.
+//! Statements with named parameters.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Type};
 use super::orm::Db;
 use crate::model::error::Result;
 
-/// A statement whose text is known when the program is built, as a [`Named`]; it is taken apart once.
+/// Makes a [`Named`] of a text that is known at compile time. The text is parsed once.
 macro_rules! sql {
     ($text:expr) => {{
         static TEMPLATE: $crate::store::named::Template = $crate::store::named::Template::new($text);
@@ -20,13 +20,13 @@ macro_rules! sql {
 }
 pub(crate) use sql;
 
-/// A statement that says `:name` where a value belongs.
+/// A statement with `:name` in the place of a value.
 ///
-/// The text comes from this crate's own files; what callers give is bound. A name that the text does not mention is not
-/// bound: which parts a statement has depends on the query.
+/// The text comes from this crate's own files; the values of callers are bound. A name that the text does not mention
+/// is not bound: the parts of a statement depend on the query.
 pub(crate) struct Named {
     source: Source,
-    /// Which of the text's names has `$1`, `$2` and so on.
+    /// The indexes of the names that stand for `$1`, `$2` and so on.
     bound: Vec<usize>,
     arguments: PgArguments,
     persistent: bool,
@@ -37,14 +37,14 @@ enum Source {
     Composed(Parts),
 }
 
-/// The text of a [`sql!`], and what is made of it at its first use.
+/// The text of a [`sql!`], and its parsed forms, made at the first use.
 pub(crate) struct Template {
     text: &'static str,
     parts: OnceLock<Parts>,
     numbered: OnceLock<Numbered>,
 }
 
-/// A text with numbers for names, by the order in which they were bound.
+/// A text with numbers instead of names, in the order of binding.
 struct Numbered {
     bound: Vec<usize>,
     text: Arc<str>,
@@ -59,7 +59,7 @@ impl Template {
         self.parts.get_or_init(|| Parts::of(self.text))
     }
 
-    /// Which name was bound at this turn the first time: it will be again.
+    /// The index of the name that was bound at this turn the first time: it is likely to be the same again.
     fn likely(&self, turn: usize) -> usize {
         self.numbered.get().and_then(|it| it.bound.get(turn)).copied().unwrap_or(turn)
     }
@@ -75,7 +75,8 @@ impl Template {
 }
 
 impl Named {
-    /// From a text that is composed for each call. Its lines of comment may tell of parameters that it does not have.
+    /// Makes a statement of a text that is composed for each call. Its comment lines may mention parameters that it
+    /// does not have.
     pub(crate) fn new(sql: &str) -> Self {
         Self::from_source(Source::Composed(Parts::of(sql)))
     }
@@ -113,7 +114,7 @@ impl Named {
         Ok(self)
     }
 
-    /// Plans the statement for its arguments, each time anew: a filter that is null is no filter then.
+    /// Makes PostgreSQL plan the statement anew for its arguments each time: a filter that is null is no filter then.
     pub(crate) fn planned_anew(mut self) -> Self {
         self.persistent = false;
         self
@@ -127,7 +128,7 @@ impl Named {
         sqlx::query_with(AssertSqlSafe(text), self.arguments).persistent(self.persistent)
     }
 
-    /// Runs it; how many rows it changed or returned.
+    /// Runs it; returns the number of rows that it changed or returned.
     pub(crate) async fn execute(self, db: impl Into<Db<'_>>) -> Result<u64> {
         let query = self.query();
         let done = match db.into() {
@@ -208,13 +209,13 @@ impl Named {
     }
 }
 
-/// A text without its lines of comment, taken apart at its names.
+/// A text without its comment lines, split at its names.
 #[derive(Debug, PartialEq)]
 struct Parts {
-    /// What stands before each name, and which one that is.
+    /// The text before each name, and the index of the name.
     before: Vec<(String, usize)>,
     end: String,
-    /// In the order in which they are mentioned first.
+    /// The names, in the order of their first mention.
     names: Vec<String>,
 }
 
@@ -230,7 +231,7 @@ impl Parts {
             let length =
                 rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(rest.len());
             start = at + 1 + length;
-            // `::type` is none.
+            // `::type` is a cast, not a name.
             if rest.starts_with(':') {
                 start = at + 2;
             } else if rest.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_') {
@@ -250,13 +251,13 @@ impl Parts {
         })
     }
 
-    /// Where a name is in the list; it is looked for from `likely` on.
+    /// The index of a name; the search for it begins at `likely`.
     fn place(&self, name: &str, likely: usize) -> Option<usize> {
         let count = self.names.len();
         (0..count).map(|step| (likely + step) % count).find(|place| self.names[*place] == name)
     }
 
-    /// The text with `$1` for the first name that was bound, and so on. What was not bound is no parameter.
+    /// The text with `$1` for the first bound name, and so on. A name that was not bound stays as it is.
     fn numbered(&self, bound: &[usize]) -> String {
         let mut numbers = vec![None; self.names.len()];
         for (number, place) in bound.iter().enumerate() {

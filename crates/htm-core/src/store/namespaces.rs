@@ -1,4 +1,4 @@
-//! Which namespaces there are.
+//! The lookup of unknown namespaces.
 
 use sqlx::PgPool;
 
@@ -6,7 +6,7 @@ use super::named::sql;
 use crate::model::error::Result;
 use crate::model::namespaces::UnknownNamespace;
 
-/// Those that have no node; the nearest are of `visible`, if any are named.
+/// The given namespaces without nodes, each with the nearest existing ones, only from `visible` if given.
 pub(crate) async fn unknown(
     pool: &PgPool,
     namespaces: &[&str],

@@ -1,4 +1,4 @@
-//! Nodes: written in one statement with their jobs, read plainly.
+//! Nodes: written in one statement with their jobs, and read.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ use crate::model::keepers::{Keepers, KeptBy};
 use crate::model::nodes::{Node, Revision, content_taken, key_taken, not_found};
 pub(crate) use crate::model::tags::read_tag;
 
-/// From this many items on, the statement's parts are hashed together: the planner takes each part for a handful of
-/// rows and would compare all with all. Other text, other prepared statement: the plans do not mix.
+/// Above this number of items, the parts of the statement are joined by hash: the planner expects a handful of rows of
+/// each part and would use nested loops. The bulk statement has a text of its own, and so a prepared plan of its own.
 pub(crate) const BULK: usize = 50;
 
-/// What `insert` needs beside the memories.
+/// The values that an insertion needs beside the memories.
 pub(crate) struct Insertion {
     pub(crate) token_encoding: &'static str,
     pub(crate) embedding_model: String,
@@ -39,11 +39,11 @@ pub(crate) struct NewNode<'a> {
     pub(crate) content_hash: [u8; 32],
     pub(crate) token_count: i32,
     pub(crate) duplicate_scope: Option<DuplicateScope>,
-    /// Of its jobs.
+    /// The priority of its jobs.
     pub(crate) priority: i32,
 }
 
-/// Within what a content may stand once.
+/// The scope in which a content is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DuplicateScope {
     Namespace,
@@ -51,7 +51,7 @@ pub(crate) enum DuplicateScope {
 }
 
 impl DuplicateScope {
-    /// As the statements are told; the robot's id stands in the table.
+    /// The parameter of the statements; the table has the robot's id instead of -1.
     fn as_parameter(self) -> i64 {
         match self {
             Self::Namespace => 0,
@@ -60,8 +60,8 @@ impl DuplicateScope {
     }
 }
 
-/// Inserts nodes with their jobs; their robots must be registered. The answer has an id for each item that was written;
-/// one whose key or content is there already, or whose robot is not registered, has none.
+/// Inserts nodes with their jobs; their robots must be registered. Returns the id of each item that was written, or
+/// none if its key or content exists already or its robot is not registered.
 pub(crate) async fn insert_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
@@ -115,8 +115,8 @@ pub(crate) async fn insert_in_tx(
     Ok(ids)
 }
 
-/// Inserts one node with its jobs; no id as [`insert_in_tx`] has none. `robot` is whom the robot's name means: another
-/// robot of that name writes nothing.
+/// Inserts one node with its jobs; returns none as [`insert_in_tx`] does. `robot` is the expected id of the robot: if
+/// another robot has the name, nothing is written.
 pub(crate) async fn insert_one(
     connection: &mut PgConnection,
     node: &NewNode<'_>,
@@ -153,7 +153,7 @@ pub(crate) async fn insert_one(
         .await
 }
 
-/// Those of the names that are text search configurations, written as the cast to regconfig takes them.
+/// The given names that are text search configurations, in the syntax of a cast to regconfig.
 pub(crate) async fn languages(pool: &PgPool, names: &[&str]) -> Result<Vec<String>> {
     sql!(
         "select u.name
@@ -169,8 +169,8 @@ pub(crate) async fn languages(pool: &PgPool, names: &[&str]) -> Result<Vec<Strin
     .await
 }
 
-/// Counts memories as remembered again, whose content stands already where it may stand once; the node of each, none
-/// for one that was forgotten meanwhile.
+/// Counts memories as repeats of nodes that have the same content in the same scope. Returns the node of each, or none
+/// if it was forgotten meanwhile.
 pub(crate) async fn repeat_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
@@ -193,7 +193,7 @@ fn scopes(nodes: &[NewNode<'_>]) -> Vec<Option<i64>> {
     nodes.iter().map(|node| node.duplicate_scope.map(DuplicateScope::as_parameter)).collect()
 }
 
-/// The live nodes that have these keys, with the hash of their content.
+/// The live nodes with these keys, and the hash of their content.
 pub(crate) async fn by_keys(
     connection: &mut PgConnection,
     keys: &[(&str, &str)],
@@ -211,7 +211,7 @@ pub(crate) async fn by_keys(
     Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
 }
 
-/// One of the nodes that is of none of these namespaces; none when there is none such.
+/// The first of the nodes that is outside of these namespaces, if any.
 pub(crate) async fn outside(
     pool: &PgPool,
     nodes: &[NodeId],
@@ -229,7 +229,7 @@ pub(crate) async fn outside(
         .await?)
 }
 
-/// Who keeps a live node.
+/// The robots and groups that keep a live node, in the namespaces `seen`, if given.
 pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>) -> Result<Keepers> {
     let robots: Vec<KeptBy> =
         sql!(include_str!("sql/keepers.sql")).bind("node", node)?.bind("seen", seen)?.fetch_all(pool).await?;
@@ -287,7 +287,7 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
     })
 }
 
-/// The texts of a live node, the first one first.
+/// The texts of a live node, the oldest first.
 pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revision>> {
     let texts: Vec<Revision> = sql!(
         "select f.revision, f.content, f.author, f.written_at
@@ -305,7 +305,7 @@ pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revisio
     if texts.is_empty() { Err(not_found(node)) } else { Ok(texts) }
 }
 
-/// The id of the live node that has a key.
+/// The id of the live node with a key.
 pub(crate) async fn id_by_key(pool: &PgPool, namespace: &str, key: &str) -> Result<Option<NodeId>> {
     let live = live_ids().filter(node::Column::Namespace.eq(namespace)).filter(node::Column::Key.eq(key));
     Ok(live.into_tuple().one(&on(pool)).await?)
@@ -316,7 +316,7 @@ fn live_ids() -> Select<node::Entity> {
     node::Entity::find().select_only().column(node::Column::Id).filter(node::Column::DeletedAt.is_null())
 }
 
-/// What a node holds that only one node may hold.
+/// The keys of a node that only one node may have.
 #[derive(Clone, Debug)]
 pub(crate) struct UniqueKeys {
     pub(crate) namespace: String,
@@ -325,7 +325,7 @@ pub(crate) struct UniqueKeys {
     pub(crate) duplicate_scope: Option<i64>,
 }
 
-/// What it means that a node could not be written: who has its key or its content.
+/// The error of a write that another node's key or content prevented, with that node; other errors are unchanged.
 pub(crate) async fn taken(pool: &PgPool, node: NodeId, keys: &UniqueKeys, error: Error) -> Error {
     let by_key = error.violates("nodes_namespace_key_key");
     if !by_key && !error.violates("nodes_duplicate_key") {
@@ -348,7 +348,7 @@ pub(crate) async fn taken(pool: &PgPool, node: NodeId, keys: &UniqueKeys, error:
     }
 }
 
-/// The text that live nodes have now, by node and revision, for those still at the revision asked for.
+/// The current texts of live nodes, by node and revision. Nodes that are not at the given revision are left out.
 ///
 /// # Errors
 /// A database error.
@@ -368,7 +368,7 @@ pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<
     Ok(rows.into_iter().map(|text| ((text.node, text.revision), text)).collect())
 }
 
-/// The texts of some live nodes of a namespace, chosen by chance; reads all of them.
+/// The texts of random live nodes of a namespace; reads all of them.
 ///
 /// # Errors
 /// A database error.
@@ -383,7 +383,7 @@ pub async fn sample_contents(pool: &PgPool, namespace: &str, count: u32) -> Resu
     .await
 }
 
-/// A node's text, and what a worker must know to send it to a provider.
+/// A node's text, and the data that a worker needs to send it to a provider.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct NodeText {
     /// The node.
@@ -394,7 +394,7 @@ pub struct NodeText {
     pub namespace: String,
     /// The text.
     pub content: String,
-    /// Its length, as counted when it was written.
+    /// Its length in tokens, as counted when it was written.
     pub tokens: i32,
     /// Whether its namespace has a budget.
     pub has_budget: bool,

@@ -1,4 +1,4 @@
-//! What the tags of a namespace are, and what was changed of them.
+//! Queries of a namespace's tags and of their changes.
 
 use sqlx::{PgConnection, PgPool};
 
@@ -13,14 +13,15 @@ use crate::model::ontology::{
     CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
 
-/// The tags with their counts of the nodes that pass; `below`: only that one and those below it.
+/// The tags with the counts of their nodes that pass the conditions. `below` limits them to that tag and those below
+/// it.
 pub(crate) async fn uses(
     pool: &PgPool,
     namespace: &str,
     below: Option<&str>,
     conditions: Option<&Conditions>,
 ) -> Result<Vec<TagUse>> {
-    // The nodes of a root are counted in memory.
+    // The nodes of a root tag are counted in memory.
     let begin = "begin read only; set local statement_timeout = 0; set local work_mem = '32MB'";
     let mut tx = pool.begin_with(begin).await?;
     let statement = counting(include_str!("sql/tag_uses.sql"), conditions)?;
@@ -30,7 +31,7 @@ pub(crate) async fn uses(
     Ok(uses)
 }
 
-/// A statement that counts the nodes that pass. Without conditions these are all but the forgotten ones, which are fewer.
+/// A statement that counts the nodes that pass. Without conditions, it excludes the forgotten nodes, which are fewer.
 fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
     let (nodes, not) = match conditions {
         None => {
@@ -45,7 +46,7 @@ fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
     }
 }
 
-/// What every name means, all of one moment.
+/// The meaning of every name, in one snapshot.
 pub(crate) async fn names_at_once(pool: &PgPool, namespace: &str) -> Result<Names> {
     let mut tx = pool.begin_with("begin isolation level repeatable read, read only").await?;
     let names = super::tag_changes::names(&mut tx, namespace).await?;
@@ -53,7 +54,7 @@ pub(crate) async fn names_at_once(pool: &PgPool, namespace: &str) -> Result<Name
     Ok(names)
 }
 
-/// The tag that is written so, else the one that is stored so or has that other name.
+/// The tag with the path `written`, or else the one with the path or the synonym `stored`.
 pub(crate) async fn resolve(
     connection: &mut PgConnection,
     namespace: &str,
@@ -73,7 +74,7 @@ pub(crate) async fn resolve(
     .await
 }
 
-/// The names that stand directly below a tag, or the roots.
+/// The names directly below a tag, or the roots.
 pub(crate) async fn children(pool: &PgPool, namespace: &str, parent: Option<&str>) -> Result<Vec<String>> {
     sql!(
         "select path from htm.tags
@@ -88,7 +89,7 @@ pub(crate) async fn children(pool: &PgPool, namespace: &str, parent: Option<&str
     .await
 }
 
-/// The places of filters that no tag matches.
+/// The indexes of the filters that match no tag.
 pub(crate) async fn unmatched(
     connection: &mut PgConnection,
     namespace: &str,
@@ -109,7 +110,7 @@ pub(crate) async fn unmatched(
     Ok(places.into_iter().map(|place| place as usize - 1).collect())
 }
 
-/// Tags that are written nearly so.
+/// The tags with a similar spelling.
 pub(crate) async fn similar(
     connection: &mut PgConnection,
     namespace: &str,
@@ -124,18 +125,18 @@ pub(crate) async fn similar(
         .await
 }
 
-/// Which pairs of tags are asked for.
+/// The requested pairs of tags.
 pub(crate) struct Pairs<'a> {
     /// Only pairs with this tag.
     pub(crate) tag: Option<&'a str>,
-    /// The least number of common nodes.
+    /// The minimum number of common nodes.
     pub(crate) min_nodes: u32,
-    /// The least share of common nodes.
+    /// The minimum share of common nodes.
     pub(crate) min_jaccard: Option<f32>,
     pub(crate) limit: u32,
 }
 
-/// Pairs of tags with common nodes, of the nodes that pass.
+/// The pairs of tags with common nodes, among the nodes that pass the conditions.
 pub(crate) async fn cooccurring(
     pool: &PgPool,
     namespace: &str,
@@ -154,7 +155,7 @@ pub(crate) async fn cooccurring(
     Ok(found)
 }
 
-/// Pairs whose last levels are written alike, from this similarity.
+/// The pairs of tags whose last levels have at least this similarity of spelling.
 pub(crate) async fn alike(
     pool: &PgPool,
     namespace: &str,
@@ -175,7 +176,7 @@ pub(crate) async fn alike(
     Ok(pairs)
 }
 
-/// Live nodes that have a tag or one below it, the newest first. Of every tag only as many are read as are wanted.
+/// The live nodes with a tag or one below it, the newest first. At most `limit` nodes of each tag are read.
 pub(crate) async fn nodes_below(
     pool: &PgPool,
     namespace: &str,
@@ -192,7 +193,7 @@ pub(crate) async fn nodes_below(
         .await
 }
 
-/// By whom a tag was assigned to live nodes.
+/// The origins of a tag's assignments to live nodes.
 pub(crate) async fn origins(pool: &PgPool, namespace: &str, tag: &str) -> Result<Vec<OriginCount>> {
     sql!(
         "select a.origin, a.model, a.prompt_version, count(*) as nodes, avg(a.confidence)::real as mean_confidence
@@ -208,7 +209,7 @@ pub(crate) async fn origins(pool: &PgPool, namespace: &str, tag: &str) -> Result
     .await
 }
 
-/// The other names of tags; `tag`: of that one.
+/// The synonyms of all tags, or of `tag`.
 pub(crate) async fn synonyms(
     db: impl Into<Db<'_>>,
     namespace: &str,
@@ -237,7 +238,8 @@ pub(crate) async fn log(pool: &PgPool, namespace: &str, limit: u32) -> Result<Ve
     .await
 }
 
-/// What became of a split: tags with how many nodes, as split_outcome.sql has them. None when there is no such split.
+/// The outcome of a split: tags with their numbers of nodes, as defined in split_outcome.sql. Empty if there is no such
+/// split.
 pub(crate) async fn split_outcome(
     pool: &PgPool,
     namespace: &str,

@@ -1,4 +1,4 @@
-//! Where statements run, for sqlx and for sea-orm: sea-orm's own transactions cannot be those that are open already.
+//! The executor of statements for sqlx and for sea-orm: sea-orm's own transactions cannot wrap an open one.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use tokio::sync::Mutex;
 /// Any connection of a pool, or a given one.
 pub(crate) enum Db<'c> {
     Pool(&'c PgPool),
-    /// sea-orm shares what it runs on; nobody ever waits for the lock.
+    /// In a mutex because sea-orm shares its executor; nobody ever waits for the lock.
     Connection(Mutex<&'c mut PgConnection>),
 }
 
-/// A place for entities to run their statements on.
+/// The executor for the statements of entities.
 pub(crate) fn on<'c>(db: impl Into<Db<'c>>) -> Db<'c> {
     db.into()
 }
@@ -40,7 +40,7 @@ impl<'c> From<&'c mut Transaction<'_, Postgres>> for Db<'c> {
     }
 }
 
-/// Runs a query, by a method of sqlx.
+/// Runs a query by a method of sqlx.
 macro_rules! run {
     ($db:expr, $statement:expr, $method:ident) => {{
         let query = query($statement);
@@ -62,7 +62,7 @@ impl ConnectionTrait for Db<'_> {
         run!(self, statement, execute).map(Into::into)
     }
 
-    /// Prepared all the same: nobody runs several statements at once this way.
+    /// Prepared all the same: no caller runs several statements at once this way.
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         self.execute_raw(Statement::from_string(DbBackend::Postgres, sql)).await
     }
@@ -76,7 +76,7 @@ impl ConnectionTrait for Db<'_> {
     }
 }
 
-/// The text is sea-query's, which puts no value into it.
+/// The text is built by sea-query, which puts no values into it.
 fn query(statement: Statement) -> Query<'static, Postgres, SqlxValues> {
     let values = statement.values.map_or_else(Default::default, |values| values.0);
     sqlx::query_with(AssertSqlSafe(statement.sql), SqlxValues(sea_orm::Values(values)))

@@ -1,4 +1,4 @@
-//! Providers' models: their limits, shared by the fleet, and how they do. And what namespaces may spend.
+//! Models of providers: their limits, which the fleet shares, and their state. And the budgets of namespaces.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -15,32 +15,32 @@ use crate::model::field_change::FieldChange;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 use crate::model::providers::BreakerState;
 
-/// A model of a provider, as an operator sees it. One that has no limit and never failed has no row.
+/// A model of a provider, as an operator sees it. A model without limits that never failed has no row.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct Provider {
     /// The model's label.
     pub model: String,
-    /// The most requests that the fleet may send in a minute; none: any number.
+    /// The most requests that the fleet may send in a minute; none: no limit.
     pub requests_per_minute: Option<i32>,
-    /// The most tokens that it may send in a minute.
+    /// The most tokens that it may send in a minute; none: no limit.
     pub tokens_per_minute: Option<i32>,
-    /// The most calls at the same time.
+    /// The most concurrent calls; none: no limit.
     pub concurrent_calls: Option<i32>,
-    /// Calls under way; they are only counted where their number is limited.
+    /// Calls in progress; counted only if `concurrent_calls` is set.
     pub calls: i64,
     /// Calls that wait in line for a limit.
     pub waiting: i64,
-    /// Whether it is asked.
+    /// The state of its breaker.
     pub breaker: BreakerState,
-    /// Calls that failed in a row.
+    /// Consecutive failed calls.
     pub failures: i32,
-    /// Why the last one did.
+    /// The reason of the last failure.
     pub reason: Option<String>,
-    /// Open: when one call may be tried. Half open: when that trial is given up.
+    /// Open: the time of the next trial call. Half open: the time when that trial is given up.
     pub retry_at: Option<DateTime<Utc>>,
-    /// By the provider's Retry-After: no call before. It may have passed.
+    /// The provider's Retry-After: no call before. It may have passed.
     pub resume_at: Option<DateTime<Utc>>,
-    /// How long nothing is claimed yet, milliseconds; none: it is asked.
+    /// The time for which nothing is claimed yet, in milliseconds; none if the model may be called.
     pub held_ms: Option<i64>,
 }
 
@@ -51,7 +51,7 @@ pub struct LimitChanges {
     pub requests_per_minute: FieldChange<i32>,
     /// Tokens a minute, at least 1.
     pub tokens_per_minute: FieldChange<i32>,
-    /// Calls at the same time, at least 1.
+    /// Concurrent calls, at least 1.
     pub concurrent_calls: FieldChange<i32>,
 }
 
@@ -72,7 +72,7 @@ pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
     .await
 }
 
-/// Changes limits of a model, whether anybody has asked it yet or not. Its buckets are full afterwards.
+/// Changes the limits of a model, used or not. Its buckets are full afterwards.
 ///
 /// # Errors
 /// A database error, also for a limit below 1.
@@ -101,8 +101,8 @@ pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Re
     Ok(())
 }
 
-/// Closes a model's breaker, forgets its Retry-After, and wakes the workers: the next call is made at once. Jobs that
-/// were put off for the provider's sake are due again; returns how many.
+/// Closes a model's breaker, clears its Retry-After, and wakes the workers: the next call is made at once. Jobs that
+/// were deferred because of the provider are due again; returns their number.
 ///
 /// # Errors
 /// `provider_unknown` when nothing is recorded of the model, or a database error.
@@ -136,7 +136,7 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
                 .with_value("known", known.join(", ")),
         });
     }
-    // A model that embeds has a queue of its own; any other tags.
+    // An embedding model has a queue of its own; any other model tags.
     let hastened = sql!(
         "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'deferred_since')
           where job_type = coalesce((select queue from htm.embedding_models where label = :model), 'htm.tag')
@@ -150,7 +150,7 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
     Ok(hastened)
 }
 
-/// What a namespace may spend, and has.
+/// The daily token budget of a namespace, and its use.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct Budget {
     /// The namespace.
@@ -182,14 +182,14 @@ pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
     .await
 }
 
-/// Sets what a namespace may spend a day; none: anything. Jobs that were parked for want of a budget are due at once,
-/// unless it was lowered; returns how many.
+/// Sets the daily token budget of a namespace; none: no limit. Jobs that were parked for the budget are due at once if
+/// it was raised or removed; returns their number.
 ///
 /// # Errors
 /// `namespace_invalid`, or a database error, also for a budget below 0.
 pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
     validate_name("namespace", namespace, MAX_NAME_BYTES)?;
-    // A million parked jobs take longer than a statement of the application may.
+    // A million parked jobs may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let own = budget::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
     let before = own.map(|budget| budget.tokens_per_day);

@@ -1,4 +1,4 @@
-//! What was forgotten, removed for good.
+//! The final removal of forgotten nodes.
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
@@ -14,21 +14,21 @@ use crate::model::forget::Removed;
 use crate::model::id::NodeId;
 use crate::model::purge::Purged;
 
-/// Nodes that one transaction removes.
+/// The number of nodes that one transaction removes.
 const NODES: i64 = 1_000;
-/// Rows of jobs that one statement looks at.
+/// The number of job rows that one statement reads.
 const JOBS: i64 = 10_000;
 
 /// The nodes that are to be purged.
 pub(crate) struct Doomed<'a> {
     pub(crate) before: DateTime<Utc>,
-    /// None is every one.
+    /// None means all namespaces.
     pub(crate) namespace: Option<&'a str>,
-    /// None is any robot.
+    /// None means any robot.
     pub(crate) owner: Option<Owner<'a>>,
 }
 
-/// The same to the database; [`Doomed::bind`] binds the parameters.
+/// The same as an SQL condition; [`Doomed::bind`] binds the parameters.
 const DOOMED: &str = "n.deleted_at < :before and (:namespace::text is null or n.namespace = :namespace)
     and (:robot::text is null
          or (n.namespace = :home and exists (select from htm.robots r where r.id = n.robot_id and r.name = :robot)))";
@@ -43,12 +43,12 @@ impl Doomed<'_> {
     }
 }
 
-/// The time that deletions are marked by.
+/// The database's time, by which nodes are marked as forgotten.
 pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
     sql!("select clock_timestamp()").fetch_scalar(pool).await
 }
 
-/// Removes some nodes with all that hangs on them; those that came first go first.
+/// Removes some nodes with all dependent rows, the first forgotten first.
 pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
     let mut tx = pool.begin().await?;
     let next = Named::new(&format!(
@@ -62,7 +62,7 @@ pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Pur
     if ids.is_empty() {
         return Ok(purged);
     }
-    // Each by itself, so that each is counted; what else refers to nodes goes with them, by its foreign key.
+    // Each table by itself, so that its rows are counted. Other rows of the nodes are deleted by their foreign keys.
     for store in embeddings::stores(&mut *tx).await? {
         purged.removed.embeddings += delete(&mut tx, &store, &ids).await?;
     }
@@ -83,8 +83,8 @@ pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Pur
     Ok(purged)
 }
 
-/// Deletes the done jobs of nodes that are gone, among some jobs after `cursor`; the last of those that it looked at, and
-/// how many it deleted. None when there are no more.
+/// Deletes the done jobs of nodes that no longer exist, among some jobs after `cursor`. Returns the last job read and
+/// the number of deleted ones, or none if there are no more jobs.
 pub(crate) async fn done_jobs_step(
     pool: &PgPool,
     doomed: &Doomed<'_>,
@@ -99,9 +99,9 @@ pub(crate) async fn done_jobs_step(
     Ok(last.map(|last| (last, deleted as u64)))
 }
 
-/// What a purge would remove; reads all of it.
+/// Counts the rows that a purge would remove; reads all of them.
 pub(crate) async fn count(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
-    // Of one moment.
+    // One snapshot.
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     let mut tx = pool.begin_with(begin).await?;
     let stores = embeddings::stores(&mut tx).await?;

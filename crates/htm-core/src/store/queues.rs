@@ -1,4 +1,4 @@
-//! Queues: how deep they are, whether they are paused, what is pruned from them, and whether anything is lost.
+//! Queues: their depth, pauses, pruning, and the count of stranded nodes.
 
 use std::time::Duration;
 
@@ -15,24 +15,24 @@ use super::{jobs, priorities};
 use crate::model::error::Result;
 use crate::model::jobs::queue_unknown;
 
-/// A thousand years: PostgreSQL's times have a first one.
+/// The longest age, a thousand years: PostgreSQL's times have a lower bound.
 const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
 
-/// How many jobs of a queue are in each state.
+/// The number of jobs of a queue in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 pub struct QueueDepth {
-    /// Due or waiting for their time.
+    /// Jobs that are due or wait for their time.
     pub pending: i64,
-    /// Held by a worker.
+    /// Jobs that are held by a worker.
     pub running: i64,
-    /// Done, and not pruned yet.
+    /// Jobs that are done, and not pruned yet.
     pub done: i64,
     /// Dead letters.
     pub dead: i64,
 }
 
 impl QueueDepth {
-    /// What a worker still has to do.
+    /// The jobs that are not ended.
     pub fn open(self) -> i64 {
         self.pending + self.running
     }
@@ -55,8 +55,8 @@ pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
     .await
 }
 
-/// Whether nothing of a queue is left to do, without counting: no job waits but parked ones or while the queue is
-/// paused, none is held.
+/// Whether nothing is left to do in a queue, without counting: no job is held, and none is pending, except parked jobs
+/// and those of a paused queue.
 ///
 /// # Errors
 /// A database error.
@@ -73,7 +73,8 @@ pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
     Ok(!open)
 }
 
-/// How many live nodes have neither artefact nor live job nor dead letter: 0, or the pipeline has lost something.
+/// The number of stages of live nodes without a result, a job or a dead letter. More than 0 means that the pipeline has
+/// lost something.
 ///
 /// # Errors
 /// A database error.
@@ -88,22 +89,22 @@ pub struct QueueStats {
     pub queue: String,
     /// The label of the model that its jobs are for; none before one is registered.
     pub model: Option<String>,
-    /// Why it is paused, if it is.
+    /// The reason of its pause; none if it is not paused.
     pub paused: Option<String>,
-    /// Since when.
+    /// The time of its pause.
     pub paused_at: Option<DateTime<Utc>>,
-    /// Why nothing is claimed at the moment although it is not paused: the database refuses the results, or the
-    /// model's provider is left alone.
+    /// The reason why nothing is claimed at the moment although it is not paused: the database refuses the results, or
+    /// calls to the model's provider are held.
     pub held: Option<String>,
-    /// Until when.
+    /// The end of that hold.
     pub held_until: Option<DateTime<Utc>>,
-    /// What the database says, if it refuses the results at the moment.
+    /// The database's error, if it refuses the results at the moment.
     pub refused: Option<String>,
     /// Jobs that can be claimed.
     pub due: i64,
     /// Jobs that wait for their next attempt.
     pub waiting: i64,
-    /// Jobs that wait for a budget or for somebody.
+    /// Jobs that wait for a budget or for an operator.
     pub parked: i64,
     /// Jobs that are held by a worker.
     pub running: i64,
@@ -111,16 +112,16 @@ pub struct QueueStats {
     pub done: i64,
     /// Dead letters.
     pub dead: i64,
-    /// How many of the jobs that are not ended are backfill.
+    /// Backfill jobs among those that are not ended.
     pub backfill: i64,
-    /// How long the longest due job has been due, milliseconds.
+    /// The time for which the longest due job has been due, in milliseconds; none if none is due.
     pub oldest_due_ms: Option<i64>,
-    /// Workers alive.
+    /// Live workers.
     pub workers: i64,
 }
 
-/// Every queue that has jobs or whose model is registered. `tag_model` is the label of the model that tags by the
-/// caller's configuration, for as long as no worker says which. Reads every job.
+/// Every queue that has jobs or whose model is registered. `tag_model` is the label of the tagging model in the
+/// caller's configuration, for as long as no worker reports one. Reads every job.
 ///
 /// # Errors
 /// A database error.
@@ -132,7 +133,7 @@ pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
         .await
 }
 
-/// Pauses a queue: nothing is claimed from it until [`resume`]. What runs goes on. Pausing again renews the reason.
+/// Pauses a queue: nothing is claimed from it until [`resume`]. Running jobs go on. Pausing again renews the reason.
 ///
 /// # Errors
 /// `queue_unknown`, or a database error.
@@ -150,8 +151,8 @@ pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// Holds a queue for some time: the database refuses its results for the reason given, so nothing more is claimed. Who
-/// holds results renews it with each try.
+/// Holds a queue for some time: the database refuses its results for the given reason, so nothing more is claimed. A
+/// worker with unwritten results renews the hold with each try.
 ///
 /// # Errors
 /// A database error.
@@ -196,7 +197,7 @@ pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// The queues: one for tags, one a registered model.
+/// The names of the queues: one for tags, one for each registered model, and `htm.embed`.
 ///
 /// # Errors
 /// A database error.
@@ -206,8 +207,8 @@ pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
         .await
 }
 
-/// Deletes at most `limit` jobs that have been done for longer than `older_than`; returns how many. Their completions
-/// stay.
+/// Deletes at most `limit` jobs that have been done for longer than `older_than`; returns their number. Their
+/// completions stay.
 ///
 /// # Errors
 /// A database error.
@@ -220,8 +221,8 @@ pub async fn prune(pool: &PgPool, older_than: Duration, limit: usize) -> Result<
     Ok(deleted as usize)
 }
 
-/// Deletes the dead letters of a queue that are older than `older_than` and that nothing hangs on any more; returns how
-/// many. One that says why a live node lacks its result stays. Looks at a few thousand in a transaction.
+/// Deletes the dead letters of a queue that are older than `older_than` and no longer needed; returns their number. A
+/// dead letter that says why a live node lacks its result stays. Each transaction reads a few thousand.
 ///
 /// # Errors
 /// A database error; what was deleted before it stays deleted.

@@ -20,20 +20,20 @@ use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 const NOW_CALLED: &str = "select id, name from htm.robots
     where id = coalesce((select into_id from htm.merged_robots where robot_id = :robot), :robot)";
 
-/// How often a merge that met another transaction is tried.
+/// The number of attempts of a merge that conflicts with another transaction.
 const MERGES: u32 = 5;
-/// For how long a merge that was stopped keeps the groups of its robots waiting.
+/// The longest time for which a suspended merge keeps the groups of its robots waiting.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often a registration is, whose robots are removed as fast as it registers them.
+/// The number of attempts of a registration whose robots are removed as fast as it registers them.
 const REGISTRATIONS: u32 = 20;
 
-/// Registers robots by namespace and name, and holds all of them until the transaction's end: nobody removes one
+/// Registers robots by namespace and name, and locks all of them until the end of the transaction: nobody removes one
 /// meanwhile.
 pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&str, &str)]) -> Result<()> {
     let (namespaces, names): (Vec<&str>, Vec<&str>) = robots.iter().copied().unzip();
     for _ in 0..REGISTRATIONS {
-        // Of several, what an attempt has is given back before the next one: it is taken in one order, or two callers that
-        // have one robot each would wait for the other's.
+        // The locks of an attempt are released before the next one. They are taken in one order; otherwise two callers
+        // that hold one robot each would wait for the other's.
         let mut attempt = connection.begin().await?;
         let missing: i64 = sql!(include_str!("sql/register_robots.sql"))
             .bind("namespaces", &namespaces)?
@@ -49,7 +49,8 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
     Err(Error::contended())
 }
 
-/// Writes how long ago robots were seen; those that are not registered, or locked at this moment, are left out.
+/// Writes the times at which robots were last seen. Robots that are not registered, or locked at this moment, are left
+/// out.
 pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Result<()> {
     sql!(include_str!("sql/touch_robots.sql"))
         .bind("namespaces", seen.iter().map(|(namespace, ..)| *namespace).collect::<Vec<_>>())?
@@ -60,7 +61,7 @@ pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Res
         .map(drop)
 }
 
-/// Robots with what they have done: all of a namespace or of all namespaces, or the one of this name.
+/// Robots with their statistics: all of a namespace or of all namespaces, or the one with this name.
 pub(crate) async fn statistics(
     pool: &PgPool,
     namespace: Option<&str>,
@@ -69,7 +70,7 @@ pub(crate) async fn statistics(
     let rows: Vec<StatisticsRow> = sql!(include_str!("sql/robot_statistics.sql"))
         .bind("namespace", namespace)?
         .bind("name", name)?
-        // Planned for these arguments: a null one is no filter.
+        // Planned for these arguments: a null argument is no filter.
         .planned_anew()
         .fetch_all(pool)
         .await?;
@@ -87,23 +88,23 @@ pub(crate) async fn find(db: impl Into<Db<'_>>, namespace: &str, name: &str) -> 
         .await?)
 }
 
-/// The robot of this name.
+/// The condition for the robot with this name.
 fn called(namespace: &str, name: &str) -> Condition {
     Condition::all().add(robot::Column::Namespace.eq(namespace)).add(robot::Column::Name.eq(name))
 }
 
-/// A robot as it is registered.
+/// A registered robot.
 pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Option<RobotInfo>> {
     let row = robot::Entity::find().filter(called(namespace, name)).one(&on(pool)).await?;
     Ok(row.map(Into::into))
 }
 
-/// Who a robot is now, itself or the one that it was merged into, and what that is called; none when it is gone.
+/// The current id and name of a robot, or of the robot that it was merged into; none if it no longer exists.
 pub(crate) async fn now_called(pool: &PgPool, robot: RobotId) -> Result<Option<(RobotId, String)>> {
     sql!(NOW_CALLED).bind("robot", robot)?.fetch_optional(pool).await
 }
 
-/// As [`now_called`]; it is called so until the transaction's end.
+/// As [`now_called`], and locks the name until the end of the transaction.
 pub(crate) async fn hold_name_in_tx(
     connection: &mut PgConnection,
     robot: RobotId,
@@ -111,7 +112,7 @@ pub(crate) async fn hold_name_in_tx(
     Named::new(&format!("{NOW_CALLED} for key share")).bind("robot", robot)?.fetch_optional(connection).await
 }
 
-/// Registers one robot; none when its name is taken.
+/// Registers one robot; none if its name is taken.
 pub(crate) async fn insert(
     pool: &PgPool,
     namespace: &str,
@@ -131,7 +132,7 @@ pub(crate) async fn insert(
     Ok(inserted.into_iter().next().map(Into::into))
 }
 
-/// Renames a robot; none when there is none of the old name.
+/// Renames a robot; none if no robot has the old name.
 pub(crate) async fn rename(
     pool: &PgPool,
     namespace: &str,
@@ -142,7 +143,7 @@ pub(crate) async fn rename(
     update(pool, namespace, old, change).await
 }
 
-/// Sets a robot's metadata; none when there is no such robot.
+/// Sets a robot's metadata; none if there is no such robot.
 pub(crate) async fn set_metadata(
     pool: &PgPool,
     namespace: &str,
@@ -153,7 +154,7 @@ pub(crate) async fn set_metadata(
     update(pool, namespace, name, change).await
 }
 
-/// Sets how many tokens a robot's working memory holds; none when there is no such robot.
+/// Sets the token budget of a robot's working memory; none if there is no such robot.
 pub(crate) async fn set_budget(
     pool: &PgPool,
     namespace: &str,
@@ -178,7 +179,7 @@ async fn update(
     Ok(updated.into_iter().next().map(Into::into))
 }
 
-/// What a merge would move; nothing is locked or written.
+/// Counts the rows that a merge would move; nothing is locked or written.
 pub(crate) async fn would_merge(
     pool: &PgPool,
     namespace: &str,
@@ -199,7 +200,7 @@ pub(crate) async fn would_merge(
     Ok(would_move.receipt(namespace, from, into))
 }
 
-/// What a merge moves.
+/// The numbers of rows that a merge moves.
 #[derive(sqlx::FromRow)]
 struct Moved {
     #[sqlx(default)]
@@ -218,13 +219,13 @@ impl Moved {
     }
 }
 
-/// Gives all that `from` have to `into` and removes them, in one transaction.
+/// Moves everything of the robots `from` to `into` and removes them, in one transaction.
 pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
     let mut attempt = 1;
     loop {
         match try_merge(pool, namespace, from, into).await {
-            // A deadlock with a forget or an edit, or `into` has just written what one of `from` had written: the second
-            // time it is seen.
+            // A deadlock with a forget or an edit, or `into` has just written the same content as one of `from`: the
+            // next attempt sees it.
             Err(error) if attempt < MERGES && met_another(&error) => attempt += 1,
             // One of `from` joined a group meanwhile.
             Err(error) if attempt < MERGES && error.is(codes::CONTENDED) => attempt += 1,
@@ -239,16 +240,16 @@ pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &
     }
 }
 
-/// What was merged, and the groups to tell.
+/// Returns the receipt of the merge, and the groups to notify.
 async fn try_merge(
     pool: &PgPool,
     namespace: &str,
     from: &[&str],
     into: &str,
 ) -> Result<(MergeReceipt, Vec<GroupId>)> {
-    // A million nodes take longer than a statement of the application may.
+    // A million nodes may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    // One merge at a time in a namespace: two that meet would wait for each other's robots.
+    // One merge at a time in a namespace: two of them could wait for each other's robots.
     sql!("select pg_advisory_xact_lock(hashtextextended('htm.merge/' || :namespace, 0))")
         .bind("namespace", namespace)?
         .execute(&mut *tx)
@@ -270,9 +271,9 @@ async fn try_merge(
     };
     let into_id = id_of(into)?;
     let from_ids = from.iter().map(|name| id_of(name)).collect::<Result<Vec<_>>>()?;
-    // First without a lock on the robots, which are writing; then what they wrote meanwhile, while they wait.
+    // First without a lock on the robots, which may write; then, under the lock, the nodes written meanwhile.
     let mut nodes = move_nodes(&mut tx, namespace, &from_ids, into_id).await?;
-    // Groups before robots, as all do that write in a group.
+    // Groups before robots, as in every write to a group.
     let joined = groups::of_robots(&mut *tx, &from_ids).await?;
     groups::lock_in_tx(&mut tx, &joined, PATIENCE).await?;
     sql!("select from htm.robots where id = any (:robots) order by id for update")

@@ -1,4 +1,4 @@
-//! The server underneath: what it is and whether it keeps what it commits.
+//! The database server: its versions and durability, its clock, and numbers over all nodes.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgExecutor, PgPool};
@@ -10,15 +10,15 @@ use crate::model::jobs::Stage;
 /// Versions and durability of the server.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Versions {
-    /// As `18.6`.
+    /// The version of PostgreSQL, such as `18.6`.
     pub postgres: String,
-    /// As `0.8.6`.
+    /// The version of pgvector, such as `0.8.6`; empty if it is not installed.
     pub pgvector: String,
     /// Whether fsync and synchronous_commit are on: a commit survives a crash of the server.
     pub durable: bool,
 }
 
-/// Asks the server.
+/// Reads the versions and durability of the server.
 ///
 /// # Errors
 /// A database error.
@@ -32,7 +32,7 @@ pub async fn versions(pool: &PgPool) -> Result<Versions> {
     .await
 }
 
-/// How many programs are connected beside the one that asks, whatever they are.
+/// The number of other clients that are connected, of any kind.
 ///
 /// # Errors
 /// A database error.
@@ -45,31 +45,31 @@ pub async fn others_connected(executor: impl PgExecutor<'_>) -> Result<i64> {
     .await?)
 }
 
-/// Tells those that listen to a channel.
+/// Notifies the listeners of a channel.
 pub(crate) async fn notify(pool: &PgPool, channel: &str, payload: &str) -> Result<()> {
     let notify = sql!("select pg_notify(:channel, :payload)");
     notify.bind("channel", channel)?.bind("payload", payload)?.execute(pool).await.map(drop)
 }
 
-/// The only clock that decides anything.
+/// The database's time, the only clock for decisions.
 pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
     sql!("select now()").fetch_scalar(pool).await
 }
 
-/// What a collection has become so far.
+/// The progress of all live nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Progress {
     /// Live nodes.
     pub nodes: i64,
-    /// Those that are embedded.
+    /// Embedded nodes.
     pub embedded: i64,
-    /// Those that are tagged (zero tags included).
+    /// Tagged nodes (zero tags included).
     pub tagged: i64,
     /// Dead letters of both stages.
     pub dead: i64,
 }
 
-/// Counts live nodes by how far they are; reads all of them.
+/// Counts live nodes by stage; reads all of them.
 ///
 /// # Errors
 /// A database error.
@@ -87,7 +87,7 @@ pub async fn progress(pool: &PgPool) -> Result<Progress> {
     .await
 }
 
-/// How long nodes waited for a stage after they were written.
+/// The time between the write of a node and the end of a stage.
 #[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
 pub struct StageLatency {
     /// The stage.

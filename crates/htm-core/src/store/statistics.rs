@@ -11,11 +11,11 @@ use super::named::sql;
 use super::orm::on;
 use crate::model::error::Result;
 
-/// Refreshes the statistics of the namespaces that changed by a twentieth, or at all five minutes ago; the number
-/// of namespaces refreshed. Processes that call it at once do the work once.
+/// Refreshes the statistics of the namespaces that changed by a twentieth, or that changed at all if their statistics
+/// are five minutes old; returns the number of namespaces. Concurrent calls of several processes do the work once.
 ///
-/// Between refreshes the statistics are stale: that blurs the weight of words, it hides no node (a word that the
-/// statistics do not know is counted live).
+/// Between refreshes the statistics are stale: the weights of words are less exact, but no node is hidden (a word
+/// without statistics is counted live).
 ///
 /// # Errors
 /// A database error.
@@ -27,8 +27,8 @@ pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
     Ok(due.len())
 }
 
-/// Notes that texts of a namespace were edited, forgotten or restored. To be the transaction's last statement: others
-/// who change the same namespace wait for its end.
+/// Records that texts of a namespace were edited, forgotten or restored. It should be the transaction's last statement:
+/// other changes of the same namespace wait for its end.
 pub(crate) async fn note_changed_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -45,17 +45,17 @@ pub(crate) async fn note_changed_in_tx(
     Ok(())
 }
 
-/// Refreshes the statistics of one namespace, unless another process is at it.
+/// Refreshes the statistics of one namespace, unless another process is doing so.
 ///
-/// No snapshot lasts longer than it takes to read a few thousand nodes: vacuum waits for snapshots, and every claim
-/// walks over what vacuum could not clean up. What changes between two such reads may be counted or not.
+/// No snapshot lasts longer than the reading of a few thousand nodes: vacuum waits for snapshots, and every claim walks
+/// over the rows that vacuum could not remove. A change between two such reads may be counted or not.
 ///
 /// # Errors
 /// A database error; what was written before it stays.
 pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
-    // Writes nothing until its end: between its statements it holds up no vacuum.
+    // The transaction writes nothing until its end: between its statements it does not hold up vacuum.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
-    // Whoever has the lock does the work; the others leave it alone.
+    // The process with the lock does the work; the others skip it.
     let ours: bool =
         sql!("select pg_try_advisory_xact_lock(hashtextextended('htm.statistics/' || :namespace, 0))")
             .bind("namespace", namespace)?
@@ -94,13 +94,14 @@ pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
     counted.write_lexemes(pool, namespace).await
 }
 
-/// Nodes of a page; those of the same instant as its last are in it too. Reading them takes a tenth of a second.
+/// The number of nodes of a page; nodes of the same instant as its last one are in it too. Reading a page takes a tenth
+/// of a second.
 const PAGE: i64 = 5_000;
 
-/// Rows of `htm.lexeme_statistics` written in one statement.
+/// The number of rows of `htm.lexeme_statistics` that one statement writes.
 const LEXEMES: usize = 5_000;
 
-/// When the last node of the page after `start` was created; none: the page has all that are left.
+/// The creation time of the last node of the page after `start`; none if the page has all remaining nodes.
 async fn page_end_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -118,7 +119,7 @@ async fn page_end_in_tx(
     .await
 }
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug, Default)]
 struct Counted {
     nodes: i64,
@@ -165,7 +166,8 @@ impl Counted {
         Ok(())
     }
 
-    /// As `htm.refresh_statistics` does; `unseen` is how many changes had been noted when the count began.
+    /// Writes the sizes as `htm.refresh_statistics` does; `unseen` is the number of changes recorded before the count
+    /// began.
     async fn write_sizes_in_tx(
         &self,
         connection: &mut PgConnection,
@@ -191,7 +193,7 @@ impl Counted {
         Ok(())
     }
 
-    /// Writes what differs, a few thousand rows a transaction: an index of trigrams is dear to write to.
+    /// Writes the changed counts, a few thousand rows a transaction: writes to a trigram index are expensive.
     async fn write_lexemes(mut self, pool: &PgPool, namespace: &str) -> Result<()> {
         let mut gone = Vec::new();
         {
@@ -210,7 +212,7 @@ impl Counted {
                 }
             }
         }
-        // In order: two processes that write the same wait for one another, and never both.
+        // In order: two processes that write the same rows cannot deadlock.
         let mut changed: Vec<(String, i32)> = self.by_lexeme.into_iter().collect();
         changed.sort_unstable();
         gone.sort_unstable();

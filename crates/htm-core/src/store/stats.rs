@@ -1,4 +1,4 @@
-//! The memory in numbers: six statements of one snapshot.
+//! The statistics of the memory, read in one snapshot.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
@@ -39,7 +39,7 @@ pub(crate) async fn memory(
     Ok(stats)
 }
 
-/// What one pass over the nodes gives.
+/// The result of one pass over the nodes.
 #[derive(Default)]
 struct Nodes {
     totals: Totals,
@@ -70,7 +70,7 @@ impl Nodes {
         let rows: Vec<NodesRow> = sql!(include_str!("sql/stats_nodes.sql"))
             .bind("namespace", namespace)?
             .bind("top", top)?
-            // Planned for these arguments: a null one is no filter. So are the others.
+            // Planned for these arguments: a null argument is no filter. The same holds for the statements below.
             .planned_anew()
             .fetch_all(connection)
             .await?;
@@ -121,7 +121,7 @@ struct TagRow {
     namespace: String,
     path: String,
     nodes: i64,
-    /// How many tags there are in all.
+    /// The total number of tags.
     tags: i64,
 }
 

@@ -1,4 +1,4 @@
-//! What stands for each stage of a node.
+//! The state of each stage of a node.
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;

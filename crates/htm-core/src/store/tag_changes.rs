@@ -17,8 +17,8 @@ use crate::model::error::{Error, Result};
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
 use crate::model::tags::Leftover;
 
-/// Begins a change: nobody else changes names of the namespace until its end, nor takes assignments from any nodes. A
-/// million nodes take a while; whoever is in the way of a single statement may be there half a minute.
+/// Begins a change: until its end nobody else changes names of the namespace or removes assignments from any nodes.
+/// There is no statement timeout, because a million nodes take a while; each lock is waited for half a minute at most.
 pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<'static, Postgres>> {
     let begin = "begin; set local statement_timeout = 0; set local lock_timeout = '30s'";
     let mut tx = pool.begin_with(begin).await?;
@@ -29,13 +29,13 @@ pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<
     Ok(tx)
 }
 
-/// Begins what only says what it would do: as of one moment, and nobody waits for it.
+/// Begins a dry run: it reads one snapshot and blocks nobody.
 pub(crate) async fn begin_dry(pool: &PgPool) -> Result<Transaction<'static, Postgres>> {
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     Ok(pool.begin_with(begin).await?)
 }
 
-/// Keeps everybody from registering tags by these names, or below them.
+/// Keeps others from registering tags with these names, or below them, until the end of the transaction.
 pub(crate) async fn hold_names_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -53,7 +53,7 @@ pub(crate) async fn hold_names_in_tx(
     Ok(())
 }
 
-/// What every name of a namespace means.
+/// The meaning of every name of a namespace.
 pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Result<Names> {
     let db = on(connection);
     let tags = tag::Entity::find().filter(tag::Column::Namespace.eq(namespace)).all(&db).await?;
@@ -73,7 +73,7 @@ pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Res
     })
 }
 
-/// Notes a change, and returns its number.
+/// Records a change, and returns its number.
 pub(crate) async fn open_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -81,7 +81,7 @@ pub(crate) async fn open_in_tx(
     details: &Value,
     made_by: Option<&str>,
 ) -> Result<i64> {
-    // Not now(): the lock may have been waited for.
+    // Not now(): the transaction may have waited for the lock.
     sql!(
         "insert into htm.tag_changes (namespace, kind, details, made_by, made_at)
          values (:namespace, :kind, :details, :made_by, clock_timestamp()) returning id"
@@ -94,7 +94,7 @@ pub(crate) async fn open_in_tx(
     .await
 }
 
-/// Calls tags otherwise; whatever refers to them stays.
+/// Renames tags; references to them stay.
 pub(crate) async fn rename_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -117,7 +117,7 @@ pub(crate) async fn rename_in_tx(
     Ok(())
 }
 
-/// Makes the tags that a change brings, and says what those that it describes are about.
+/// Creates the tags of a change, and updates the descriptions and splits of existing ones.
 pub(crate) async fn define_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -152,7 +152,7 @@ pub(crate) async fn define_in_tx(
     Ok(())
 }
 
-/// Makes other names, and takes away the names that mean nothing any more.
+/// Creates synonyms, and removes the names that no longer mean anything.
 pub(crate) async fn settle_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -198,13 +198,13 @@ pub(crate) async fn settle_in_tx(
         .exec(&on(connection))
         .await;
     match deleted.map_err(Error::from) {
-        // Something that does not hold the names has assigned one at this moment.
+        // A writer without the lock of the names has assigned one at this moment.
         Err(error) if error.violates("node_tags_tag_fk") => Err(Error::contended()),
         deleted => deleted.map(drop),
     }
 }
 
-/// Writes down what became of names.
+/// Logs the changes of names.
 pub(crate) async fn log_names_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -224,7 +224,7 @@ pub(crate) async fn log_names_in_tx(
     Ok(())
 }
 
-/// Locks the nodes of tags, and those that a change in the log is about.
+/// Locks the nodes of tags, and the nodes of a logged change.
 pub(crate) async fn lock_nodes_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -240,7 +240,7 @@ pub(crate) async fn lock_nodes_in_tx(
     Ok(())
 }
 
-/// Gives the nodes of tags other tags instead.
+/// Replaces tags of nodes by other tags.
 pub(crate) async fn move_assignments_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -261,7 +261,7 @@ pub(crate) async fn move_assignments_in_tx(
     Ok(())
 }
 
-/// Takes tags from all nodes.
+/// Removes tags from all nodes.
 pub(crate) async fn take_assignments_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -277,7 +277,7 @@ pub(crate) async fn take_assignments_in_tx(
     Ok(())
 }
 
-/// How many nodes, forgotten ones too, have any of these tags.
+/// The number of nodes, including forgotten ones, with any of these tags.
 pub(crate) async fn count_nodes(
     connection: &mut PgConnection,
     namespace: &str,
@@ -293,7 +293,7 @@ pub(crate) async fn count_nodes(
     .await
 }
 
-/// Notes and returns how many nodes a change is about: those in its log, and those of the tags that are called otherwise.
+/// Records and returns the number of nodes of a change: those in its log, and those of the renamed tags.
 pub(crate) async fn close_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -318,7 +318,7 @@ pub(crate) async fn close_in_tx(
     .await
 }
 
-/// Which of these tags nodes have.
+/// The given tags that any node has.
 pub(crate) async fn assigned(
     connection: &mut PgConnection,
     namespace: &str,
@@ -335,7 +335,7 @@ pub(crate) async fn assigned(
     .await
 }
 
-/// Lets the nodes of a tag be tagged again; returns how many jobs were made.
+/// Enqueues jobs that tag the nodes of a tag again; returns their number.
 pub(crate) async fn split_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -355,7 +355,7 @@ pub(crate) async fn split_in_tx(
         .await
 }
 
-/// How many jobs a split would make.
+/// The number of jobs that a split would enqueue.
 pub(crate) async fn would_split(connection: &mut PgConnection, namespace: &str, tag: &str) -> Result<i64> {
     sql!(include_str!("sql/would_split.sql"))
         .bind("namespace", namespace)?
@@ -364,7 +364,7 @@ pub(crate) async fn would_split(connection: &mut PgConnection, namespace: &str, 
         .await
 }
 
-/// Ends the jobs of a split that nobody has begun.
+/// Deletes the jobs of a split that are still pending; returns their number.
 pub(crate) async fn end_split_in_tx(connection: &mut PgConnection, change: i64, model: &str) -> Result<i64> {
     let ended = sql!(
         "delete from apalis.jobs j
@@ -390,13 +390,13 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// Whether nodes were to be tagged again by it.
+    /// Whether it is a split, after which nodes are tagged again.
     pub(crate) fn is_split(&self) -> bool {
         self.kind == crate::model::ontology::ChangeKind::Split.as_ref()
     }
 }
 
-/// A change of a namespace, none when there is no such.
+/// A logged change of a namespace; none if there is no such change.
 pub(crate) async fn past(
     connection: &mut PgConnection,
     namespace: &str,
@@ -409,7 +409,7 @@ pub(crate) async fn past(
         .await?)
 }
 
-/// What a change made of names.
+/// The logged effects of a change on names.
 pub(crate) async fn past_names(connection: &mut PgConnection, change: i64) -> Result<Vec<NameChange>> {
     let rows = tag_change_name::Entity::find()
         .filter(tag_change_name::Column::ChangeId.eq(change))
@@ -428,7 +428,7 @@ pub(crate) async fn past_names(connection: &mut PgConnection, change: i64) -> Re
     rows.into_iter().map(change).collect()
 }
 
-/// The last change after `change` that a name is in, and that was not undone.
+/// The last change after `change` that has a name in its log and was not reverted.
 pub(crate) async fn touched_since(
     connection: &mut PgConnection,
     change: i64,
@@ -446,7 +446,7 @@ pub(crate) async fn touched_since(
     .await
 }
 
-/// What taking back the assignments of `undone` would be about: how many nodes, and which of the tags `made` by it nodes
+/// The effect of reverting the assignments of `undone`: the number of nodes, and those of its tags `made` that nodes
 /// would still have.
 pub(crate) async fn would_revert(
     connection: &mut PgConnection,
@@ -469,7 +469,7 @@ pub(crate) async fn would_revert(
         .await
 }
 
-/// Takes back the assignments that `undone` made, by the names that it left.
+/// Removes the assignments that `undone` added, by the names that it left.
 pub(crate) async fn undo_added_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -485,7 +485,7 @@ pub(crate) async fn undo_added_in_tx(
     Ok(())
 }
 
-/// Gives back the assignments that `undone` took, by the names that it found. Returns to how many nodes.
+/// Restores the assignments that `undone` removed, by the names before it. Returns the number of nodes.
 pub(crate) async fn undo_taken_in_tx(
     connection: &mut PgConnection,
     change: i64,
@@ -502,7 +502,7 @@ pub(crate) async fn undo_taken_in_tx(
         .await
 }
 
-/// Notes that a change was undone.
+/// Records that a change was reverted.
 pub(crate) async fn mark_reverted_in_tx(connection: &mut PgConnection, undone: i64, by: i64) -> Result<()> {
     let reverted = tag_change::ActiveModel { reverted_by: Set(Some(by)), ..Default::default() };
     tag_change::Entity::update_many()

@@ -12,14 +12,15 @@ use crate::model::id::NodeId;
 use crate::model::ontology::errors;
 use crate::model::tags::{FormerNames, KnownTag, Leftover, SplitTag, TagRules};
 
-/// At most so many locks a transaction, as far as it can be told before. The database's table of locks has a fixed size
-/// (`max_locks_per_transaction`, 64 by default, for each connection): 6,400 by default, and others need some too.
+/// The most locks of a transaction, as far as the number is known in advance. The database's lock table has a fixed
+/// size (`max_locks_per_transaction`, 64 by default, for each connection): 6,400 by default, and others need some too.
 pub(crate) const MOST_LOCKS: usize = 1_000;
 
-/// Names of one namespace are held by so many locks at most (`htm.tag_name_lock`).
+/// The most locks for the names of one namespace (`htm.tag_name_lock`).
 pub(crate) const LOCKS_A_NAMESPACE: usize = 256;
 
-/// How many of these, each with its namespace and its number of names, one transaction may hold: at least the first.
+/// The number of items, each a namespace and a number of names, whose locks fit into one transaction; at least the
+/// first.
 pub(crate) fn room_in_tx<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> usize {
     let mut by_namespace: HashMap<&str, usize> = HashMap::new();
     let mut locks = 0;
@@ -38,24 +39,24 @@ pub(crate) fn room_in_tx<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> u
     room
 }
 
-/// What tags are called now, by the namespace and the path that were given.
+/// The current names of tags, by the given namespace and path.
 pub(crate) struct Names {
-    /// None for a new one for which its namespace has no room.
+    /// None for a new tag beyond the limit of its namespace.
     tags: HashMap<(String, String), Option<String>>,
     limit: usize,
 }
 
 impl Names {
-    /// The present name of one that was registered; `namespace_full` of one that was not.
+    /// The current name of a registered tag; `namespace_full` if it was not registered.
     pub(crate) fn of(&self, namespace: &str, path: &str) -> Result<&str> {
         let tag = self.tags.get(&(namespace.to_owned(), path.to_owned())).and_then(Option::as_deref);
         tag.ok_or_else(|| errors::namespace_full(namespace, path, self.limit))
     }
 }
 
-/// Registers tags by namespace and path, and those above them; a plural means its singular where only that is a name.
-/// Until the transaction's end none of them changes its name. Callers that bring the same new tag create it once. Who
-/// changes them is waited for five seconds (`contended`).
+/// Registers tags by namespace and path, and those above them. A plural means its singular if only the singular is a
+/// name. None of the tags is renamed until the end of the transaction. Concurrent callers with the same new tag create
+/// it once. A change of the names is waited for up to five seconds (`contended`).
 pub(crate) async fn register_in_tx(
     connection: &mut PgConnection,
     tags: &[(&str, &str)],
@@ -68,8 +69,8 @@ pub(crate) async fn register_in_tx(
     hold_in_tx(connection, namespaces, paths, rules).await
 }
 
-/// As [`register_in_tx`]; a path that is none holds all names of its namespace as they are: who changes any, and who
-/// takes assignments from many nodes, never meet on the nodes.
+/// As [`register_in_tx`]; a path of none locks all names of its namespace. A change of names, and a writer that removes
+/// assignments from many nodes, then never wait for each other's nodes.
 pub(crate) async fn hold_in_tx(
     connection: &mut PgConnection,
     namespaces: Vec<&str>,
@@ -101,8 +102,8 @@ pub(crate) async fn hold_in_tx(
     Ok(Names { tags: written.iter().zip(&called).filter_map(of).collect(), limit: rules.limits.namespace })
 }
 
-/// What tags by namespace and path are called where a plural's singular is in use. Costs a statement only where one of
-/// them may be a plural.
+/// The names of tags, given by namespace and path, with the singular of a plural if that is the name in use. Runs a
+/// statement only if one of them may be a plural.
 pub(crate) async fn as_in_use(
     db: impl Into<Db<'_>>,
     rules: &TagRules,
@@ -134,7 +135,7 @@ pub(crate) async fn as_in_use(
     Ok(tags.iter().map(called).collect())
 }
 
-/// An error of a statement that may have waited for names of a namespace.
+/// Converts the error of a statement that may have waited for names of a namespace.
 pub(crate) fn held(error: impl Into<Error>, namespace: &str) -> Error {
     let error = error.into();
     // lock_not_available, deadlock_detected.
@@ -144,8 +145,8 @@ pub(crate) fn held(error: impl Into<Error>, namespace: &str) -> Error {
     }
 }
 
-/// Assigns tags that were given by hand: (node, namespace, path), which are registered. One that a model has
-/// assigned becomes a manual one. Returns how many were not manual before.
+/// Assigns registered tags by hand: (node, namespace, path). A tag that a model assigned becomes a manual one. Returns
+/// the number that were not manual before.
 pub(crate) async fn assign_manual_in_tx(
     connection: &mut PgConnection,
     tags: &[(NodeId, &str, &str)],
@@ -168,7 +169,7 @@ pub(crate) async fn assign_manual_in_tx(
     Ok(assigned)
 }
 
-/// Takes tags from a node, whoever assigned them, by any of their names; returns how many it had.
+/// Removes tags from a node, whoever assigned them, by any of their names; returns the number removed.
 pub(crate) async fn unassign_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
@@ -186,8 +187,8 @@ pub(crate) async fn unassign_in_tx(
     Ok(taken)
 }
 
-/// The tags in use in a namespace, most used first, and those that somebody described; those of forgotten nodes alone are
-/// not in use, nor is one that was split: those that take its place are.
+/// The tags in use in a namespace, the most used first, and those with a description. Tags that only forgotten nodes
+/// have are not in use, nor are split tags: the tags that replace them are.
 ///
 /// # Errors
 /// A database error.
@@ -221,7 +222,7 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
     tags.into_iter().map(known).collect()
 }
 
-/// The tags [`in_use`], those that were split among them: what a tagger is told that chooses by itself.
+/// As [`in_use`], including split tags: the list for a tagger that chooses by itself.
 ///
 /// # Errors
 /// A database error.
@@ -229,7 +230,7 @@ pub async fn in_use_or_split(pool: &PgPool, namespace: &str, limit: u32) -> Resu
     listed(pool, namespace, limit, true).await
 }
 
-/// What became of names that are tags no more.
+/// The meanings of names that are no longer tags.
 ///
 /// # Errors
 /// A database error.

@@ -1,4 +1,4 @@
-//! Nodes in the order of time: all of a timeframe, and those around one.
+//! Nodes in order of time: those of a timeframe, and those around a node.
 
 use sqlx::PgPool;
 
@@ -19,7 +19,7 @@ pub(crate) async fn latest(
     timeframe: &Timeframe,
     limit: usize,
 ) -> Result<Vec<Node>> {
-    // A generic plan would not walk the index of what is asked for.
+    // A generic plan would not use the index that fits the filter.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
     let conditions = Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?;
     let (tags, places) = placed(conditions.tags());

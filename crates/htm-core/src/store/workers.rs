@@ -1,4 +1,4 @@
-//! Workers: who is alive. The rows are apalis' (`apalis.workers`).
+//! Workers: registration and heartbeats. The rows are apalis' (`apalis.workers`).
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -6,8 +6,8 @@ use sqlx::PgPool;
 use super::named::sql;
 use crate::model::error::Result;
 
-/// Registers a worker under an identity that no other ever had, and removes those that are long gone. Its jobs are
-/// taken back when it has not been seen for `lease_ms`.
+/// Registers a worker under an identity that no other ever had, and removes workers that are long gone. Its jobs are
+/// taken back if it is not seen for `lease_ms`.
 ///
 /// # Errors
 /// A database error.
@@ -31,7 +31,7 @@ pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, le
     Ok(())
 }
 
-/// Removes workers that have not been seen for a day and hold nothing; returns how many.
+/// Removes workers that have not been seen for a day and hold no jobs; returns their number.
 ///
 /// # Errors
 /// A database error.
@@ -46,8 +46,8 @@ pub async fn prune(pool: &PgPool) -> Result<usize> {
     Ok(deleted as usize)
 }
 
-/// Says that the worker lives, which renews the lease of every job that it holds; false if its row is gone. `held_since`
-/// is the instant of the first claim that it has in hand: what stands in its name from before is nobody's.
+/// Records a heartbeat, which renews the lease of every job that the worker holds; false if its row is gone.
+/// `held_since` is the instant of its oldest claim in hand: earlier jobs that are assigned to it are held by nobody.
 ///
 /// # Errors
 /// A database error.
@@ -75,9 +75,10 @@ pub struct Unseen {
     pub lease_ms: i64,
 }
 
-/// The workers that hold jobs and have not been seen for their lease. Whether they are lost, a second look says: after
-/// an outage, or a jump of the database's clock, all of them are in this list until they renew. One that was last seen
-/// in the future is in it too: the clock was set back, and would take long to say that the lease is over.
+/// The workers that hold jobs and have not been seen for their lease. A second check decides whether they are lost:
+/// after an outage, or a jump of the database's clock, all of them are in this list until their next heartbeat. A
+/// worker that was last seen in the future is in it too: the clock was set back, and the lease would take long to
+/// expire.
 ///
 /// # Errors
 /// A database error.
@@ -93,7 +94,7 @@ pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
     .await
 }
 
-/// How many workers of a queue are alive.
+/// The number of live workers of a queue.
 ///
 /// # Errors
 /// A database error.
@@ -108,12 +109,12 @@ pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
     Ok(alive as usize)
 }
 
-/// Takes a worker that has stopped cleanly off the list.
+/// Removes a worker that has stopped cleanly.
 ///
 /// # Errors
-/// A database error, also when jobs still stand in its name.
+/// A database error, also if jobs are still assigned to it.
 pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
-    // A call that was cut short has nobody to say how it ended.
+    // Nobody else reports the end of a call that was cut short.
     sql!(
         "with calls as (delete from htm.provider_calls where worker = :worker),
               waiting as (delete from htm.waiting_calls where worker = :worker)
@@ -134,15 +135,15 @@ pub struct Worker {
     pub queue: String,
     /// Its program, version and model.
     pub detail: String,
-    /// When it was registered.
+    /// The time of its registration.
     pub started_at: Option<DateTime<Utc>>,
     /// Its last heartbeat.
     pub last_seen: DateTime<Utc>,
-    /// How long ago that was, milliseconds.
+    /// The time since then, in milliseconds.
     pub unseen_ms: i64,
-    /// Whether that was within the lease.
+    /// Whether that is within its lease.
     pub alive: bool,
-    /// How many jobs it holds.
+    /// The number of jobs that it holds.
     pub jobs: i64,
 }
 

@@ -1,4 +1,4 @@
-//! What robots have in mind, as rows: written behind their calls, read when they start again.
+//! The working memories of robots as rows: written in the background, and read when robots are opened again.
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -8,7 +8,7 @@ use super::robots;
 use crate::model::error::Result;
 use crate::model::id::{NodeId, RobotId};
 
-/// A node in mind, as its row and the node's are now.
+/// A node of a working memory, with the current rows of both.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Restored {
     #[sqlx(flatten)]
@@ -18,12 +18,12 @@ pub(crate) struct Restored {
     pub(crate) accesses: i64,
 }
 
-/// What a working memory needs of a live node.
+/// The fields of a live node that a working memory needs.
 #[derive(sqlx::FromRow)]
 pub(crate) struct LiveNode {
     pub(crate) node: NodeId,
     pub(crate) revision: i32,
-    /// None when the caller has it.
+    /// None if the caller has it.
     pub(crate) content: Option<String>,
     pub(crate) token_count: i32,
     pub(crate) token_encoding: String,
@@ -40,24 +40,24 @@ pub(crate) struct Kept {
     pub(crate) accesses: i64,
 }
 
-/// What left since the last write.
+/// The nodes that left since the last write.
 pub(crate) enum Gone<'a> {
     These(&'a [NodeId]),
-    /// Everything that is not written now.
+    /// All nodes that are not in this write.
     AllOthers,
 }
 
-/// A robot as a program opens it.
+/// An opened robot.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Opened {
     pub(crate) id: RobotId,
-    /// Its budget, when it has one of its own.
+    /// Its own token budget, if any.
     pub(crate) max_tokens: Option<i64>,
     /// The database's time.
     pub(crate) now: DateTime<Utc>,
 }
 
-/// A robot, registered if it is new.
+/// Opens a robot; registers it if it is new.
 pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
@@ -76,7 +76,7 @@ pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Re
     }
 }
 
-/// Those of these namespaces alone, if any are named.
+/// The saved working memory of a robot; only nodes of `namespaces`, if given.
 pub(crate) async fn restore(
     pool: &PgPool,
     robot: RobotId,

@@ -10,7 +10,7 @@ fn reading(texts: usize) -> Reading<'static> {
     Reading { texts, max_tags: 8, rules: &RULES }
 }
 
-/// As they are stored, without those that are none.
+/// The tags in their stored form, without invalid ones.
 fn normal(tags: &HashSet<String>) -> HashSet<String> {
     tags.iter().filter_map(|tag| TagPath::normalise(tag).ok()).map(String::from).collect()
 }
@@ -52,7 +52,7 @@ fn items_of_a_list_are_tags_as_people_write_them_and_prose_is_none() {
     ] {
         assert_eq!(paths(answer, 1).unwrap(), [tags], "{answer}");
     }
-    // No tags at all is an answer, and is said otherwise.
+    // An answer without tags is valid, unlike prose.
     assert_eq!(paths("[ ]", 1).unwrap(), [Vec::<String>::new()]);
     assert_eq!(paths("Tags: [ ]", 1).unwrap(), [Vec::<String>::new()]);
     assert!(paths("- This is what I have to say about that", 1).is_err());

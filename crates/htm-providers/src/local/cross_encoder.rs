@@ -1,4 +1,4 @@
-//! A cross-encoder: a BERT that reads a query and a text together and scores how well the text answers the query
+//! A cross-encoder: a BERT that reads a query and a text together and scores the text as an answer to the query
 //! (Nogueira and Cho 2019, "Passage Re-ranking with BERT"). The score is a logit, `classifier(tanh(pooler(vector of
 //! [CLS])))`.
 

@@ -1,4 +1,4 @@
-//! The supported families of encoders, and how they differ.
+//! The supported families of encoders, and their differences.
 
 /// A family of encoders. They differ from BERT in names, positions, token types and the bias of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub(super) struct Linear {
 /// The operation after the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
-    /// None: [`add_norm`](super::kernels::add_norm) adds the bias.
+    /// No operation. [`add_norm`](super::kernels::add_norm) adds the bias.
     Nothing,
     /// The bias is added.
     Bias,

@@ -28,7 +28,7 @@ use htm_core::tag::{FormerNames, TagPath, TagRules};
 
 use super::matmul::{Matrix, multiply};
 
-/// The least similarity of a tag: precision and recall are equal here on the tuning half.
+/// The least similarity of a tag. Precision and recall are equal here on the tuning half.
 pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
 /// The version of the rules below. It changes with them, so that texts can be tagged again.
 pub(super) const RULES: &str = "4";
@@ -148,7 +148,7 @@ impl Nearness {
         vectors: &[Vec<f32>],
     ) -> Option<TagSuggestion> {
         let best = vectors.iter().map(|vector| cosine(text, vector)).zip(0..).max_by(|a, b| {
-            // Of equally near phrases, the earlier one.
+            // The earlier one of equally near phrases.
             a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))
         });
         let (similarity, index): (f32, usize) =
@@ -313,7 +313,7 @@ mod tests {
             let tag = near.key_phrase(&text, &phrases, &vectors.map(|vector| vector.to_vec()))?;
             Some((tag.path.as_str().to_owned(), tag.confidence.unwrap()))
         };
-        // Both are 0.3 near to the cat.
+        // Both have a similarity of 0.3 to the cat.
         let both = choose([0.3, 0.9], [[0.0, 0.1], [0.3, 0.9]]);
         assert_eq!(both.map(|(path, _)| path).as_deref(), Some("pet:guinea-pig"));
         let alone = choose([0.1, 0.9], [[0.3, 0.2], [0.0, 0.9]]);
@@ -366,7 +366,7 @@ mod tests {
         let all = [("a", &[[0.9, 0.0]][..]), ("b", &[[0.88, 0.0]]), ("c", &[[0.86, 0.0]])];
         let mut near = nearness(terms(&all), terms(&[]), &[]);
         near.called = vec![None, Some("z:b".parse().unwrap()), Some("c".parse().unwrap())];
-        // Its similarity has the same background taken as the terms'.
+        // The same background is subtracted from its similarity as from the terms'.
         near.described = terms(&[("mine", &[[0.8, 0.0], [0.95, 0.0]])]);
         let tags = &near.tags(&[vec![1.0, 0.0]], 5)[0];
         assert_eq!(paths(tags), ["z:b", "mine", "c"]);

@@ -120,7 +120,7 @@ mod tests {
             candidates("Ham radio: made contact with a station."),
             ["ham radio", "contact", "station"]
         );
-        // Three words that stand together are two phrases, a dash inside a word ends none.
+        // Three adjacent words are two phrases. A dash inside a word ends none.
         assert_eq!(
             candidates("the parish register book; a two-stroke engine"),
             ["parish register", "register book", "two-stroke engine"]

@@ -11,7 +11,7 @@ use super::config::Config;
 use super::files::{bad, missing, read_json, unsupported};
 use super::pooling::Pooling;
 
-/// How an encoder is used for sentences.
+/// The use of an encoder for sentences.
 #[derive(Debug)]
 pub(super) struct Sentence {
     pub(super) pooling: Pooling,

@@ -222,7 +222,7 @@ impl TagExtractor for LocalTagger {
         let (near, of, max_tags) = (Arc::clone(&nearness), Arc::clone(&vectors), self.max_tags);
         let mut lists = self.computed(move || near.tags(&of, max_tags)).await?;
         for (text, tags) in texts.iter().zip(&mut lists) {
-            // Its embedding is near to something all the same: "see you" to gratitude.
+            // Its embedding is near to some term all the same: "see you" to gratitude.
             if phrases::is_small_talk(text) {
                 tags.clear();
             }
@@ -234,7 +234,7 @@ impl TagExtractor for LocalTagger {
     }
 }
 
-/// A tag that nobody described is what it is called: its path, and its last level.
+/// The embedded lines of a tag without a description: its path, and its last level.
 fn names(path: &TagPath) -> Vec<String> {
     let words = |path: TagPath| KnownTag::from(path).words();
     vec![words(path.clone()), path.leaf().replace('-', " ")]

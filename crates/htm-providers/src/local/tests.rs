@@ -1,4 +1,5 @@
-//! The model against candle's BERT, its windows, and its speed. Without the weights they print why they skip.
+//! The model against candle's BERT, its windows, and its speed. Without the weights, the tests print the reason for
+//! being skipped.
 
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use htm_core::tag::{KnownTag, KnownTags, Leftover, SplitTag};
 use super::model::Model;
 use super::*;
 
-/// The directory of the weights, or a line that says what is missing.
+/// The directory of the weights. None, with a message, if it has none.
 fn model_dir() -> Option<PathBuf> {
     let dir = std::env::var_os("HTM_LOCAL__MODEL_DIR").map_or_else(default_model_dir, PathBuf::from);
     if !dir.join("model.safetensors").exists() {
@@ -161,7 +162,7 @@ async fn a_tag_is_chosen_by_what_somebody_said_it_is_about() {
         known(&[("club:thursday", "Bees, their hives and honey"), ("database:tuning", "Pianos and guitars")]);
     let tags = tagger.extract(&texts, &said).await.unwrap();
     assert_eq!(tags[0][0].path.as_str(), "club:thursday", "{tags:?}");
-    // What is said here stands for what the template says.
+    // The namespace's description replaces the template's.
     assert!(tags[1].iter().all(|tag| tag.path.as_str() != "database:tuning"), "{tags:?}");
 }
 
@@ -213,7 +214,7 @@ async fn terms_are_written_by_the_rules_that_are_set() {
     assert!(tags[0].iter().all(|tag| tag.path.depth() == 1));
 }
 
-/// Tags of a namespace, with what they are about if that is not empty.
+/// Tags of a namespace, with their descriptions. An empty one means none.
 fn known(tags: &[(&str, &str)]) -> KnownTags {
     let tag = |(path, about): &(&str, &str)| KnownTag {
         path: path.parse().unwrap(),
@@ -235,7 +236,7 @@ async fn what_no_term_is_near_to_is_named_by_its_key_phrase_and_so_again() {
     assert_eq!(tags[0][0].path.as_str(), "pocket-watch", "{tags:?}");
     assert_eq!(tags[0][0].path, tags[1][0].path);
     assert!(tags[0][0].confidence.is_some_and(|similarity| similarity > 0.5) && tags[2].is_empty());
-    // Once in use it is a tag like any other, for texts that use other words too.
+    // Once in use, it is a tag like any other, also for texts with other words.
     let in_use = known(&[(tags[0][0].path.as_str(), "")]);
     let texts = owned(&["The old chronometer in my waistcoat ticks again."]);
     assert_eq!(tagger.extract(&texts, &in_use).await.unwrap()[0][0].path, tags[0][0].path);
@@ -258,7 +259,7 @@ async fn look_at_tags() {
     }
 }
 
-/// Sentences and one tag that a person would give; none where there is no topic.
+/// Sentences, each with one tag that a person would give. It is empty if there is no topic.
 const SENTENCES: [(&str, &str); 44] = [
     ("We decided to use PostgreSQL with pgvector for the memory store.", "database"),
     ("The query got slow because the planner ignored the index on created_at.", "database:tuning"),
@@ -323,7 +324,7 @@ fn the_generous_count_is_never_short_of_word_pieces() {
     }
 }
 
-/// Where o200k gives fewer tokens than BERT: scripts and marks that BERT takes one by one, and long words.
+/// Texts with fewer tokens by o200k than by BERT: scripts and marks that BERT takes one by one, and long words.
 const MANY_SCRIPTS: [&str; 22] = [
     "Die Donaudampfschifffahrtsgesellschaft beschloss nach längerer Überlegung Straßenverkehrsordnungsänderungen; der Vorstandsvorsitzende hält die Wärmedämmung der Büroräume für überfällig.",
     "L'été dernier, nous avons passé quelques semaines à la campagne, où les enfants découvraient chaque jour de nouvelles fleurs près de l'étang ; c'était merveilleux.",

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and where it is written.
+//! Errors of a configuration. Each names the source of the mistake.
 
 use std::io;
 use std::path::Path;
@@ -20,20 +20,20 @@ pub(super) fn unknown_name(name: &str, nearest: Option<&str>) -> Error {
     Error::new(codes::CONFIG_UNKNOWN_KEY, message)
 }
 
-/// The value has the wrong type or is out of range; that of a secret is `***`.
+/// The value has the wrong type or is out of range. For a secret, `value` is `***`.
 pub(super) fn bad_value(key: &str, value: &str, source_name: &str, allowed: &str) -> Error {
     let message = format!("`{key}` cannot be {value} (in {source_name}); allowed: {allowed}");
     Error::new(codes::CONFIG_BAD_VALUE, message)
         .with_hint(format!("change `{key}` in {source_name}; what it does: `htm config explain {key}`"))
 }
 
-/// A file, or a value in the environment, is no TOML.
+/// A file, or a value in the environment, is not valid TOML.
 pub(super) fn unreadable(source_name: &str, message: &str) -> Error {
     let message = format!("{source_name} cannot be read as configuration: {message}");
     Error::new(codes::CONFIG_UNREADABLE, message).with_hint(format!("mend {source_name}: it has to be TOML"))
 }
 
-/// A project's file sets what only a trusted one may.
+/// A project's file sets `keys`, which need trust, and the user does not trust the file.
 pub(super) fn untrusted(path: &Path, keys: &[String]) -> Error {
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     let path = path.display();
@@ -44,7 +44,7 @@ pub(super) fn untrusted(path: &Path, keys: &[String]) -> Error {
     ))
 }
 
-/// A key, as `openai.api_key`, would be sent to a URL that comes from a place that is trusted less.
+/// A key, such as `openai.api_key`, would be sent to a URL from a source that is trusted less.
 pub(super) fn key_elsewhere(key: &str, key_source: &str, url_key: &str, url_source: &str) -> Error {
     let message = format!(
         "`{key}` of {key_source} would be sent to `{url_key}` of {url_source}, which is trusted less"

@@ -1,25 +1,25 @@
-//! What a key does, as `config/default.toml` says it.
+//! The explanations of the keys, from the comments in `config/default.toml`.
 
 use htm_core::Result;
 
 use super::error::unknown_name;
 use super::{DEFAULT_TOML, keys};
 
-/// What a key does.
+/// A key with its explanation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Explained {
-    /// As `recall.limit`.
+    /// The key, such as `recall.limit`.
     pub key: String,
-    /// Its effect, its unit and what it may be.
+    /// Its effect, its unit and its allowed values.
     pub explanation: String,
-    /// Its default, as TOML writes it.
+    /// Its default, in TOML.
     pub default: String,
 }
 
-/// A key, or all keys of a section, in the order of the file.
+/// Explains a key, or all keys of a section in the order of the file.
 ///
 /// # Errors
-/// `config_unknown_key`, with the key whose name is most like it.
+/// `config_unknown_key`, with the key of the most similar name.
 pub fn explain(name: &str) -> Result<Vec<Explained>> {
     let mut all = all();
     all.retain(|it| it.key == name || it.key.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
@@ -37,7 +37,7 @@ fn all() -> Vec<Explained> {
             (section, is_open) = (name, false);
             comment.clear();
         } else if let Some(text) = line.strip_prefix('#') {
-            // A comment holds for the keys below it, up to the next comment.
+            // A comment is for the keys below it, up to the next comment.
             if !is_open {
                 comment.clear();
             }

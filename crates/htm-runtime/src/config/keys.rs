@@ -1,4 +1,4 @@
-//! Every key and what it may be: the one table that checks values whatever layer they come from.
+//! The table of all keys and their allowed values. It checks the values of every layer.
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -12,19 +12,19 @@ use super::model::{ExpansionProvider, Level, LogFormat, Provider, RerankFormat, 
 use super::secret_url::masked;
 use super::{Source, error};
 
-/// A key, as `recall.limit`.
+/// A key, such as `recall.limit`.
 pub(super) struct Key {
     pub(super) name: &'static str,
     rule: Rule,
 }
 
-/// What a value may be.
+/// The allowed values of a key.
 enum Rule {
     /// Any text, empty too.
     Text,
     /// Text that is not blank.
     Filled,
-    /// A text that nobody may see.
+    /// A text that is never shown.
     Secret,
     /// Empty, or the path of a file or a directory that is read.
     Path,
@@ -49,10 +49,10 @@ enum Rule {
 }
 
 const ONTOLOGIES: &[&str] = &["software", "research", "personal", "business"];
-/// A day, in milliseconds: no wait of ours is longer.
+/// A day, in milliseconds. No configured wait is longer.
 const DAY_MS: i64 = 86_400_000;
 
-/// In the order of `config/default.toml`.
+/// All keys, in the order of `config/default.toml`.
 pub(super) const KEYS: &[Key] = &[
     key("database.url", Rule::DatabaseUrl),
     key("database.url_file", Rule::Path),
@@ -133,16 +133,16 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The keys whose value may stand in a file, each with the key that names the file.
+/// The keys whose value a file may hold, each with the key for the file's path.
 pub(super) fn in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
     KEYS.iter().filter_map(|key| Some((key.name.strip_suffix("_file")?, key.name)))
 }
 
-/// The keys that are sent to a server, each with the URL that it is sent to.
+/// The secrets that are sent to a server, each with the key for the server's URL.
 pub(super) const SENT: [(&str, &str); 2] =
     [("openai.api_key", "openai.base_url"), ("rerank.api_key", "rerank.url")];
 
-/// Names the key with the most similar name, if one is similar.
+/// The error for an unknown key. It names the key with the most similar name, if one is similar.
 pub(super) fn unknown(name: &str, source: &Source) -> Error {
     error::unknown_key(name, &source_name(source, name), nearest(name))
 }
@@ -161,12 +161,12 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// A value that stands where a section should: `recall = 5`.
+/// Whether `name` is a section, which has no value of its own (`recall = 5`).
 pub(super) fn is_section(name: &str) -> bool {
     KEYS.iter().any(|key| key.name.split_once('.').is_some_and(|(section, _)| section == name))
 }
 
-/// The file, the variable, or the flag; for messages.
+/// The name of a source for messages: the file, the variable or the flag.
 pub(super) fn source_name(source: &Source, name: &str) -> String {
     match source {
         Source::Flag => format!("--set {name}"),
@@ -205,17 +205,17 @@ impl Key {
         if allowed { Ok(()) } else { Err(self.bad(self.show(value), source)) }
     }
 
-    /// Whether a project's file may set it to `value` only when the user trusts that file: what says where memories and
-    /// keys go, which files are read, and which port is opened.
+    /// Whether a project's file may set this key to `value` only if the user trusts the file. These keys determine
+    /// where memories and secrets are sent, which files are read, and which port is opened.
     pub(super) fn is_guarded(&self, value: &Value) -> bool {
         let text = value.as_str();
         match &self.rule {
             Rule::Secret | Rule::DatabaseUrl | Rule::HttpUrl | Rule::Listen | Rule::Path => true,
-            // A provider elsewhere reads the memories.
+            // A provider outside this process reads the memories.
             Rule::OneOf(_) if self.name.ends_with(".provider") => {
                 !matches!(text, Some("" | "local" | "fake"))
             }
-            // A local model's name is that of its directory.
+            // The name of a local model is the name of its directory.
             Rule::Text if self.name.ends_with(".model") => text.is_none_or(|text| {
                 let parts = Path::new(text).components();
                 !text.is_empty() && !parts.into_iter().all(|part| matches!(part, Component::Normal(_)))
@@ -227,14 +227,14 @@ impl Key {
         }
     }
 
-    /// `text`, from the environment or the command line, as this key's type.
+    /// Parses `text`, from the environment or the command line, as this key's type.
     pub(super) fn parse(&self, text: &str, source: &Source) -> Result<Value> {
         let bad = || self.bad(format!("{text:?}"), source);
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
             Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
             Rule::WordsOrFiles(_) | Rule::Singulars => {
-                // `a,b`, or a list as TOML writes it; an empty text is an empty list.
+                // `a,b`, or a TOML list. An empty text is an empty list.
                 let list = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let words = list.split(',').map(|word| word.trim().trim_matches(['"', '\'']));
                 Ok(Value::from(words.filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>()))
@@ -243,7 +243,7 @@ impl Key {
         }
     }
 
-    /// As TOML writes it, without what nobody may see.
+    /// The value in TOML, with secrets hidden.
     pub(super) fn show(&self, value: &Value) -> String {
         match &self.rule {
             Rule::Secret => {
@@ -254,7 +254,7 @@ impl Key {
                 }
             }
             Rule::DatabaseUrl | Rule::HttpUrl => match value.as_str() {
-                // Without a scheme there is no telling where a password stands.
+                // Without a scheme, a password cannot be located.
                 Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", masked(url)),
                 Some(_) => "\"***\"".into(),
                 None => show(value),

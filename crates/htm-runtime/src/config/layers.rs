@@ -1,4 +1,4 @@
-//! Reading each layer as keys and values, with its source.
+//! Reads each layer as keys and values, with its source.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,25 +14,25 @@ use htm_core::Result;
 use super::trust::{self, Trust};
 use super::{DEFAULT_TOML, Source, error, keys};
 
-/// No configuration and no secret is nearly as long, in bytes.
+/// The most bytes of a file that are read. Configurations and secrets are much smaller.
 const FILE_MOST: u64 = 1024 * 1024;
 
-/// Where the layers are looked for; an empty one gives the defaults.
+/// The locations of the layers. Empty locations give the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locations {
-    /// The user's file; it need not be there.
+    /// The user's file. It may be absent.
     pub user: Option<PathBuf>,
-    /// The directory that says which files of projects the user trusts; none: no file is trusted.
+    /// The directory that records which files of projects the user trusts. None: no file is trusted.
     pub trusted: Option<PathBuf>,
-    /// Where the search for `htm.toml` and `htm.local.toml` starts: here, else in the nearest directory above that
-    /// has one of them.
+    /// The start of the search for `htm.toml` and `htm.local.toml`. They are in this directory, or else in the nearest
+    /// one above it that has one of them.
     pub project: Option<PathBuf>,
-    /// Names and values; those without `HTM_` and `__` are passed over, but for `CREDENTIALS_DIRECTORY`.
+    /// Names and values. Names without `HTM_` and `__` are ignored, except `CREDENTIALS_DIRECTORY`.
     pub env: Vec<(String, String)>,
 }
 
 impl Locations {
-    /// Those of this process: `$XDG_CONFIG_HOME/htm/config.toml`, the current directory, its environment.
+    /// The locations of this process: `$XDG_CONFIG_HOME/htm/config.toml`, the current directory, and the environment.
     pub fn from_process() -> Self {
         let own = etcetera::base_strategy::Xdg::new().ok().map(|xdg| xdg.config_dir().join("htm"));
         Self {
@@ -46,7 +46,7 @@ impl Locations {
     }
 }
 
-/// One source's keys, as `recall.limit`, and values.
+/// The keys of one source, such as `recall.limit`, with their values.
 pub(super) struct Layer {
     pub(super) source: Source,
     pub(super) trust: Trust,
@@ -72,7 +72,7 @@ impl Provider for Layer {
     }
 }
 
-/// The layers that there are, weakest first.
+/// The existing layers, weakest first.
 pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String>) -> Result<Vec<Layer>> {
     let default = parse(DEFAULT_TOML, Source::Default)?;
     let mut layers = vec![Layer { trust: Trust::Program, ..default }];
@@ -104,7 +104,7 @@ pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String
     Ok(layers)
 }
 
-/// The project's files that are there, weakest first.
+/// The project's existing files, weakest first.
 pub(super) fn project_files(locations: &Locations) -> Vec<PathBuf> {
     let names = ["htm.toml", "htm.local.toml"];
     let files = |dir: &Path| names.map(|name| dir.join(name)).into_iter().filter(|path| path.is_file());
@@ -112,7 +112,7 @@ pub(super) fn project_files(locations: &Locations) -> Vec<PathBuf> {
     dirs.map(|dir| files(dir).collect::<Vec<_>>()).find(|files| !files.is_empty()).unwrap_or_default()
 }
 
-/// A project's file, which may not set everything.
+/// The layer of a project's file, which may not set every key.
 fn project(locations: &Locations, path: PathBuf) -> Result<Option<Layer>> {
     let Some(text) = read(&path)? else { return Ok(None) };
     let layer = Layer { trust: Trust::Project, ..parse(&text, Source::File(path.clone()))? };
@@ -124,7 +124,7 @@ fn project(locations: &Locations, path: PathBuf) -> Result<Option<Layer>> {
     Ok(Some(layer))
 }
 
-/// What systemd hands over (`LoadCredential=openai.api_key:/etc/…`): a file named as the key that it holds.
+/// The credentials of systemd (`LoadCredential=openai.api_key:/etc/…`). Each file is named after the key that it holds.
 fn credentials(locations: &Locations) -> Result<Vec<Layer>> {
     let Some((_, dir)) = locations.env.iter().find(|(name, _)| name == "CREDENTIALS_DIRECTORY") else {
         return Ok(Vec::new());
@@ -139,8 +139,7 @@ fn credentials(locations: &Locations) -> Result<Vec<Layer>> {
     Ok(layers)
 }
 
-/// The layers of one place, and those of the secrets that they name files for. What stands there itself wins over what
-/// stands in a file.
+/// Adds the secrets from files to the layers of one place. A value in the place itself wins over one in a file.
 fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>> {
     let find = |layers: &[Layer], name: &str| {
         layers.iter().find_map(|layer| {
@@ -165,7 +164,7 @@ fn secret(name: &str, text: &str, source: Source, trust: Trust) -> Layer {
     Layer { source, trust, values: vec![(name.to_owned(), Value::from(text.trim()))] }
 }
 
-/// `HTM_HOME` and its like are locations, not configuration.
+/// Whether a variable is configuration. `HTM_HOME` and the like are locations.
 fn is_configuration(variable: &str) -> bool {
     variable.strip_prefix("HTM_").is_some_and(|name| name.contains("__"))
 }
@@ -176,7 +175,7 @@ fn typed(name: &str, text: &str, source: Source) -> Result<Layer> {
     Ok(Layer { source, trust: Trust::User, values: vec![(name.to_owned(), value)] })
 }
 
-/// The text of a file; `None` when it is not there.
+/// The text of a file. `None` if there is no such file.
 pub(super) fn read(path: &Path) -> Result<Option<String>> {
     let refused = |source| error::io("read", path, source);
     let file = match fs::File::open(path) {
@@ -194,7 +193,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
 pub(super) fn parse(text: &str, source: Source) -> Result<Layer> {
     let unreadable = |message: String| error::unreadable(&keys::source_name(&source, ""), &message);
     let table: toml::Table = toml::from_str(text).map_err(|error| {
-        // Where, and what was expected there; never the line itself, which may hold a secret.
+        // The position and the expectation, never the line itself, which may hold a secret.
         let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;

@@ -1,4 +1,4 @@
-//! The configuration's values. What each key does stands once, in `config/default.toml`.
+//! The configuration's values. The keys are explained once, in `config/default.toml`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::secret_url::SecretUrl;
 use crate::paths::Paths;
 
-/// All of the configuration; `config/default.toml` says what each key does.
+/// The whole configuration. `config/default.toml` explains each key.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -44,7 +44,7 @@ pub struct Config {
 pub struct Database {
     /// Empty: the private PostgreSQL. May hold a password.
     pub url: SecretUrl,
-    /// Where `url` was read from; may be empty.
+    /// The path of the file that `url` was read from. May be empty.
     pub url_file: String,
     pub max_connections: u32,
     pub connect_timeout_ms: u64,
@@ -81,10 +81,10 @@ pub struct Time {
 }
 
 impl Time {
-    /// As the library takes it.
+    /// The settings for the library.
     pub fn settings(&self) -> htm_core::TimeSettings {
         htm_core::TimeSettings {
-            // What is no zone was refused when the configuration was loaded.
+            // An invalid zone was rejected when the configuration was loaded.
             zone: self.zone.parse().unwrap_or_default(),
             week_start: self.week_start,
         }
@@ -153,13 +153,13 @@ pub struct Tag {
     pub ontology: Vec<String>,
     /// A file; may be empty.
     pub prompt: String,
-    /// `plural=singular`.
+    /// Pairs of the form `plural=singular`.
     pub singular: Vec<String>,
     pub namespace_limit: usize,
 }
 
 impl Tag {
-    /// How tags are written.
+    /// The rules of tags.
     pub fn rules(&self) -> TagRules {
         let pairs = self.singular.iter().filter_map(|pair| pair.split_once('='));
         TagRules {
@@ -196,7 +196,7 @@ pub struct Ollama {
 pub struct Openai {
     pub base_url: SecretUrl,
     pub api_key: Secret,
-    /// Where `api_key` was read from; may be empty.
+    /// The path of the file that `api_key` was read from. May be empty.
     pub api_key_file: String,
 }
 
@@ -215,7 +215,8 @@ impl Local {
         if self.model_dir.is_empty() { paths.model_dir(model) } else { PathBuf::from(&self.model_dir) }
     }
 
-    /// The directory of a registered model, which is named after its directory: the one that is set may hold another.
+    /// The directory of a registered model. `model_dir` is used only if it is named after the model. Otherwise it may
+    /// hold another one.
     pub fn directory_named(&self, paths: &Paths, model: &str) -> PathBuf {
         let set = PathBuf::from(&self.model_dir);
         if set.file_name().is_some_and(|name| name == model) { set } else { paths.model_dir(model) }
@@ -242,7 +243,7 @@ pub struct Rerank {
     pub provider: RerankProvider,
     pub url: SecretUrl,
     pub api_key: Secret,
-    /// Where `api_key` was read from; may be empty.
+    /// The path of the file that `api_key` was read from. May be empty.
     pub api_key_file: String,
     /// May be empty.
     pub model: String,
@@ -311,13 +312,13 @@ impl Jobs {
         Duration::from_millis(self.poll_ms)
     }
 
-    /// The interval of the search for dead workers' jobs: short beside the lease, which delays their return most.
+    /// The interval of the search for dead workers' jobs. It is short beside the lease, which delays their return most.
     pub fn sweep(&self) -> Duration {
         self.lease() / 6
     }
 }
 
-/// `[worker]`: what worker processes of both kinds have.
+/// `[worker]`: the settings of both kinds of worker process.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -327,9 +328,9 @@ pub struct WorkerProcess {
 }
 
 impl WorkerProcess {
-    /// `listen`, when it is set; port 0 is any that is free.
+    /// The address in `listen`, if one is set. Port 0 is any free port.
     pub fn address(&self) -> Option<SocketAddr> {
-        // What cannot be parsed was refused when the configuration was loaded.
+        // An invalid address was rejected when the configuration was loaded.
         self.listen.parse().ok()
     }
 }
@@ -353,7 +354,7 @@ pub struct Log {
     pub level: Level,
 }
 
-/// What makes embeddings or tags.
+/// The provider of embeddings or tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -376,7 +377,7 @@ pub enum Provider {
     Fake,
 }
 
-/// What re-ranks.
+/// The re-ranking provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -389,7 +390,7 @@ pub enum Provider {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum RerankProvider {
-    /// Nothing.
+    /// No re-ranking.
     #[serde(rename = "")]
     #[strum(serialize = "")]
     None,
@@ -401,7 +402,7 @@ pub enum RerankProvider {
     Fake,
 }
 
-/// What a re-ranking server speaks.
+/// The API of a re-ranking server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -426,7 +427,7 @@ pub enum RerankFormat {
     Tei,
 }
 
-/// What says a query in other words.
+/// The query expansion provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -439,7 +440,7 @@ pub enum RerankFormat {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum ExpansionProvider {
-    /// Nothing.
+    /// No expansion.
     #[serde(rename = "")]
     #[strum(serialize = "")]
     None,
@@ -451,7 +452,7 @@ pub enum ExpansionProvider {
     Fake,
 }
 
-/// What becomes of words that no memory has.
+/// The handling of query words that no memory has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -464,13 +465,13 @@ pub enum ExpansionProvider {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Spelling {
-    /// They are taken for those that were meant.
+    /// They are spell-corrected.
     Correct,
-    /// They find nothing.
+    /// They are not corrected, and find nothing.
     Off,
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -487,11 +488,11 @@ pub enum LogFormat {
     Auto,
     /// For people.
     Human,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// The least that is logged.
+/// The minimum level of logged events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(
     Deserialize,
@@ -504,13 +505,13 @@ pub enum LogFormat {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Level {
-    /// What failed for good.
+    /// Errors that ended something.
     Error,
-    /// What went wrong and was dealt with.
+    /// Problems that were handled.
     Warn,
-    /// What happened.
+    /// Normal events.
     Info,
-    /// How it happened.
+    /// Details of events.
     Debug,
     /// Every step.
     Trace,

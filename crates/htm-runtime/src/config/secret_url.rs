@@ -1,4 +1,4 @@
-//! URLs whose passwords no log shows.
+//! URLs with hidden passwords.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use std::fmt;
 pub struct SecretUrl(String);
 
 impl SecretUrl {
-    /// Keeps `url`.
+    /// Wraps `url`.
     pub fn new(url: impl Into<String>) -> Self {
         Self(url.into())
     }
 
-    /// The URL itself: to connect to, never for a log.
+    /// The URL with its password, for connecting. Never log it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether none is set.
+    /// Whether no URL is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -42,8 +42,7 @@ impl serde::Serialize for SecretUrl {
     }
 }
 
-/// Parameters of a URL that hold no secret. Of all others (`password`, `pass`, whatever somebody took for one) the value
-/// is hidden.
+/// Parameters of a URL that hold no secret. The values of all others, such as `password` and `pass`, are hidden.
 const SHOWN_PARAMETERS: &[&str] = &[
     "application_name",
     "channel_binding",
@@ -68,16 +67,16 @@ const SHOWN_PARAMETERS: &[&str] = &[
 
 /// `url` without its password, if it has one: in the user part or as a parameter.
 pub(super) fn masked(url: &str) -> String {
-    // Without a scheme there is no telling where a password stands.
+    // Without a scheme, a password cannot be located.
     let Some((scheme, rest)) = url.split_once("://") else {
         return if url.is_empty() { String::new() } else { "***".into() };
     };
-    // An @ behind the host: a password with an unescaped / or ?, or one among the parameters.
+    // An @ after the host: a password with an unescaped / or ?, or a password among the parameters.
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if path.contains('@') {
         return format!("{scheme}://***");
     }
-    // The last @ of all: a password with an unescaped @ stays hidden too.
+    // Split at the last @, so that a password with an unescaped @ stays hidden too.
     let (user, host) =
         authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     let mut masked = format!("{scheme}://");

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Directories with a file for each layer that is given.
+/// Directories with a file for each given layer.
 fn locations(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (Locations, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("project/a/b");
@@ -227,7 +227,7 @@ fn a_zone_is_known_without_the_systems_database() {
     assert_eq!(sunday.week_start, htm_core::WeekStart::Sunday);
 }
 
-/// Loads what `locations` has.
+/// Loads the configuration of `locations`.
 fn load(locations: &Locations) -> Result<Config> {
     Config::load_from(locations, &BTreeMap::new()).map(|loaded| loaded.config)
 }
@@ -346,7 +346,7 @@ fn secrets_are_read_from_files() {
     let shown = format!("{:?} {loaded:?}", loaded.entries());
     assert!(!shown.contains("sk-file") && !shown.contains("hunter2"), "{shown}");
 
-    // A stronger place wins, whichever way it says it; in one place what stands there itself.
+    // A stronger place wins, whether it has the value or a file's path. Within one place the value wins.
     for (user, env, expected) in [
         (&*user, &[("HTM_OPENAI__API_KEY", "sk-env")][..], "sk-env"),
         ("[openai]\napi_key = \"sk-user\"", &[("HTM_OPENAI__API_KEY_FILE", &*key)], "sk-file"),
@@ -359,7 +359,7 @@ fn secrets_are_read_from_files() {
     let error = with_env("HTM_OPENAI__API_KEY_FILE", "/nowhere/key").unwrap_err();
     assert!(error.code() == "config_io" && error.to_string().contains("/nowhere/key"), "{error}");
 
-    // Credentials of systemd are files that are named as their keys.
+    // The credentials of systemd are files named after their keys.
     file("rerank.api_key", "sk-systemd\n");
     let credentials = dir.path().display().to_string();
     let loaded = with_env("CREDENTIALS_DIRECTORY", &credentials).unwrap();

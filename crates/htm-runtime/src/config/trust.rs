@@ -1,9 +1,9 @@
-//! Which files of projects the user trusts.
+//! The user's trust in the files of projects.
 //!
-//! Whoever writes `htm.toml` into a directory where somebody else works would decide where memories and keys are sent
-//! and which files are read. So such a file may set what is harmless, and the rest (`Key::is_guarded`) only once the
-//! user has said that it may: `htm config trust`. The user trusts a content at a path: another content, or the same one
-//! elsewhere, is not trusted.
+//! The author of an `htm.toml` in another user's working directory could otherwise choose where memories and keys are
+//! sent, and which files are read. Such a file may therefore set only harmless keys. The others (`Key::is_guarded`)
+//! need the user's consent: `htm config trust`. Trust is for one content at one path. Changed content, or the same
+//! content elsewhere, is not trusted.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use super::layers::{self, Locations};
 use super::{Source, error, keys};
 
-/// How far what a layer says is to be trusted; a larger one more.
+/// The trust in a layer. A larger value is more trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Trust {
     /// A project's file.
@@ -28,27 +28,27 @@ pub(super) enum Trust {
     Program,
 }
 
-/// A project's file, and what it sets that needs trust.
+/// A project's file, with its settings that need trust.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ProjectFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The keys, each with its value; as [`Entry`](super::Entry) shows it.
+    /// The keys that need trust, each with its value as [`Entry`](super::Entry) shows it.
     pub guarded: Vec<(String, String)>,
     /// Whether the user trusts it now.
     pub trusted: bool,
 }
 
-/// What is to become of the trust in a project's files.
+/// A change of the trust in a project's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// They are trusted, as they are now.
     Trust,
-    /// They are not.
+    /// They are no longer trusted.
     Revoke,
 }
 
-/// The files of the project, trusted or not from now on.
+/// Applies `decision` to the project's files, and returns them.
 pub(super) fn decide(locations: &Locations, decision: Decision) -> Result<Vec<ProjectFile>> {
     let mut files = Vec::new();
     for path in layers::project_files(locations) {
@@ -67,7 +67,7 @@ pub(super) fn decide(locations: &Locations, decision: Decision) -> Result<Vec<Pr
     Ok(files)
 }
 
-/// What a layer sets that needs trust, and the values as they are shown.
+/// The keys of a layer that need trust, with their values as they are shown.
 pub(super) fn guarded(layer: &layers::Layer) -> Vec<(String, String)> {
     let known = layer.values.iter().filter_map(|(name, value)| Some((keys::find(name)?, value)));
     known
@@ -80,7 +80,7 @@ pub(super) fn is_trusted(locations: &Locations, path: &Path, text: &str) -> bool
     mark(locations, path, text).is_some_and(|mark| mark.is_file())
 }
 
-/// The file that says that `text` at `path` is trusted; none without a place for it.
+/// The path of the file that marks `text` at `path` as trusted. None if `path` does not resolve, or without `trusted`.
 fn mark(locations: &Locations, path: &Path, text: &str) -> Option<PathBuf> {
     let path = path.canonicalize().ok()?;
     let mut hash = Sha256::new();

@@ -116,8 +116,8 @@ fn ident(names: &[String]) -> String {
     format!("# Written by htm at each start.\n{}", names.iter().map(line).collect::<String>())
 }
 
-/// An eighth of the memory, 128 MB to 2 GB; 256 MB if the memory is unknown. It is used as far as the data needs it: the
-/// vectors of 100,000 memories and their index take 200 MB.
+/// An eighth of the memory, 128 MB to 2 GB. 256 MB if the memory is unknown. It is used only as far as the data needs
+/// it: the vectors of 100,000 memories and their index take 200 MB.
 fn shared_buffers_mb(memory_mb: Option<u64>) -> u64 {
     memory_mb.map_or(256, |memory| (memory / 8).clamp(128, 2_048))
 }

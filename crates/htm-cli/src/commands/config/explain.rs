@@ -1,4 +1,4 @@
-//! `htm config explain` and `htm config default`: they work whatever is wrong with the configuration.
+//! `htm config explain` and `htm config default`. They work with an invalid configuration too.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -10,12 +10,12 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::output::Output;
 
-/// A key, and what it is here.
+/// A key's explanation, with its value and source here.
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
     explained: Explained,
-    /// None when the configuration cannot be read.
+    /// The value here. None if the configuration cannot be read.
     value: Option<String>,
     source: Option<String>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn explain(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file to start from.
+/// Prints the default configuration, as a file to start from.
 pub(crate) fn default(output: &Output) -> ExitCode {
     output.value(&serde_json::json!({ "toml": DEFAULT_TOML }), || DEFAULT_TOML.trim_end().into());
     ExitCode::SUCCESS

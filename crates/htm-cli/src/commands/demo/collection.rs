@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::codes;
 use crate::error::CliError;
 
-/// In the form that `htm import` reads.
+/// The memories, in the format of `htm import`.
 pub(super) const MEMORIES: &str = include_str!("../../../../../demo/memories.jsonl");
 
 /// A question and the keys of the memories that answer it.
@@ -17,7 +17,7 @@ pub(super) struct Question {
     pub(super) text: String,
     pub(super) category: String,
     pub(super) relevant: Vec<String>,
-    /// The time that the question is about, when it is about one.
+    /// The start of the time that the question is about, if it is about one.
     from: Option<DateTime<Utc>>,
     to: Option<DateTime<Utc>>,
 }
@@ -28,7 +28,7 @@ impl Question {
     }
 }
 
-/// All of them.
+/// All questions.
 pub(super) fn questions() -> Result<Vec<Question>, CliError> {
     include_str!("../../../../../demo/questions.jsonl")
         .lines()

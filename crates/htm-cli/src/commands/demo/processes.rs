@@ -13,7 +13,7 @@ use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
 
-/// How long a worker may take to stop.
+/// The time limit of a worker's stop.
 const STOP: Duration = Duration::from_secs(30);
 
 /// Both worker processes.
@@ -39,7 +39,8 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Starts another for each that has died; the jobs that it held come back by themselves.
+    /// Replaces each worker that was killed by a signal. Its jobs return by themselves. An error if a worker ended by
+    /// itself.
     pub(super) fn replace_dead(&mut self, bar: &ProgressBar) -> Result<(), CliError> {
         for (program, child) in &mut self.running {
             if let Ok(Some(status)) = child.try_wait() {
@@ -58,7 +59,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Asks each to stop and waits for it.
+    /// Asks each worker to stop, and waits for it.
     pub(super) async fn stop(self, output: &Output) {
         for (_, child) in &self.running {
             if let Some(id) = child.id() {
@@ -70,7 +71,7 @@ impl Workers {
                 Ok(Ok(status)) if status.success() => {}
                 Ok(Ok(status)) => output.say(format!("{program} ended with {status}")),
                 _ => {
-                    // Nothing is lost: its lease runs out. `kill_on_drop` ends it.
+                    // Nothing is lost, because its lease expires. `kill_on_drop` ends it.
                     output.say(format!("{program} did not stop in time and is killed"));
                 }
             }
@@ -78,7 +79,7 @@ impl Workers {
     }
 }
 
-/// The worker's binary is beside this one.
+/// Starts a worker. Its binary is beside this one.
 fn spawn(
     program: &'static str,
     config: &Config,
@@ -86,7 +87,7 @@ fn spawn(
 ) -> Result<Child, CliError> {
     let path = sibling(program)?;
     Command::new(&path)
-        // Not as arguments, which every user of the machine can read: one may be a key.
+        // Not as arguments, because every user of the machine can read those, and one may be a key.
         .envs(overrides.iter().flat_map(|(key, value)| variables(key, value)))
         .env("HTM_DATABASE__URL", config.database.url.expose())
         .env("HTM_JOBS__LEASE_MS", config.jobs.lease_ms.to_string())
@@ -99,11 +100,11 @@ fn spawn(
         .map_err(CliError::io(format!("{} cannot be started", path.display())))
 }
 
-/// What `--set key=value` says, as variables.
+/// The environment variables for `--set key=value`.
 fn variables(key: &str, value: &str) -> Vec<(String, String)> {
     let variable = |key: &str| format!("HTM_{}", key.replacen('.', "__", 1).to_uppercase());
     let mut variables = vec![(variable(key), value.to_owned())];
-    // A file that was named here wins over the value that the environment has.
+    // A file from the command line wins over a value in the environment.
     variables.extend(key.strip_suffix("_file").map(|key| (variable(key), String::new())));
     variables
 }
@@ -122,7 +123,7 @@ fn terminate(id: u32) {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
     if let Ok(id) = i32::try_from(id) {
-        // One that has ended already needs no signal.
+        // A process that has ended needs no signal.
         kill(Pid::from_raw(id), Signal::SIGTERM).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Scoring: what share of the right answers was found, and how far up.
+//! Scoring: the share of the right answers that was found, and their ranks.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::collection::Question;
 use crate::output::table;
 
-/// The figures of one way to ask.
+/// The figures of one kind of search.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     pub(super) name: String,
@@ -23,7 +23,7 @@ pub(super) struct Row {
     search_ms: f64,
 }
 
-/// Scores the keys that each question was answered with.
+/// Scores the answers. Each has the keys of its hits, and the time of the search in milliseconds.
 pub(super) fn row(name: String, questions: &[Question], answers: &[(Vec<String>, f64)]) -> Row {
     let of = |metric: &dyn Fn(&Question, &[String]) -> f64, category: Option<&str>| {
         let asked: Vec<f64> = questions
@@ -50,7 +50,7 @@ pub(super) fn row(name: String, questions: &[Question], answers: &[(Vec<String>,
     }
 }
 
-/// The table that people read.
+/// The table for people.
 pub(super) fn describe(rows: &[Row]) -> String {
     let categories: Vec<String> = rows
         .first()

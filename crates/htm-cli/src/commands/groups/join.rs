@@ -48,7 +48,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
                         _ => {}
                     }
                 }
-                // What was missed is in what comes next.
+                // Only older events were dropped, never the last one, which ends the loop.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => break,
             },
@@ -69,7 +69,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
     Ok(())
 }
 
-/// Read by a thread that nobody waits for: a read of a terminal cannot be given up.
+/// The lines of standard input. A detached thread reads them, because a read of a terminal cannot be cancelled.
 fn lines_of_stdin() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -82,13 +82,13 @@ fn lines_of_stdin() -> mpsc::Receiver<std::io::Result<String>> {
     receiver
 }
 
-/// The commands that a line of standard input may be.
+/// The commands on standard input.
 const COMMANDS: &str =
     "/recall QUERY, /add NODE, /remove NODE, /touch NODE, /memory, /context TOKENS, /members, /sync";
-/// The tokens of a context when a line names no other number.
+/// The tokens of a context without a number in the command.
 const CONTEXT_TOKENS: usize = 4_000;
 
-/// What a line of standard input says.
+/// A parsed line of standard input.
 enum Command<'a> {
     Add(NodeId),
     Remove(NodeId),
@@ -102,7 +102,7 @@ enum Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// Reads a line; what is wrong with one that starts as a command and is none.
+    /// Parses a line. The error explains an invalid command.
     fn read(line: &'a str) -> Result<Self, String> {
         let said = line.trim();
         if !said.starts_with('/') {
@@ -138,7 +138,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// Does what a line of standard input says.
+/// Executes a line of standard input.
 async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error> {
     Ok(match command {
         Command::Add(node) => json!({ "event": "added", "node": node, "evicted": member.add(node).await? }),
@@ -189,7 +189,7 @@ fn refusal(code: &str, message: &str, hint: &str) -> Value {
     json!({ "event": "error", "code": code, "message": message, "hint": hint })
 }
 
-/// An event: a JSON object, or a line for people.
+/// Prints an event, as a JSON object or as a line for people.
 fn say(output: &Output, event: Value) {
     output.value(&event, || {
         let mut words = vec![event["event"].as_str().unwrap_or_default().to_owned()];

@@ -8,7 +8,7 @@ use htm_core::jobs::{Audit, Jobs};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
 
-/// Lines that people are shown; programs get all.
+/// The most lines that people are shown. Programs get all.
 const SHOWN: usize = 50;
 
 pub(super) async fn run(jobs: Jobs<'_>, repair: bool, output: &Output) -> Result<ExitCode, CliError> {
@@ -20,7 +20,7 @@ pub(super) async fn run(jobs: Jobs<'_>, repair: bool, output: &Output) -> Result
     let mut answer = serde_json::json!(found);
     answer["repaired"] = repaired.into();
     output.value(&answer, || describe(&found, repair.then_some(repaired)));
-    // What was edited or forgotten since the audit needs no job: what is left to mend is for the next audit to say.
+    // A node that was edited or forgotten since the audit needs no job. The next audit reports what is left to fix.
     let mended = repair && found.states_guarded;
     Ok(match found.is_clean() || mended {
         true => ExitCode::SUCCESS,

@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::output::{Output, count};
 
 pub(super) async fn retry(jobs: Jobs<'_>, args: RetryArgs, output: &Output) -> Result<(), CliError> {
-    // --all-dead is what a filter without a state means.
+    // A filter without a state means dead jobs, as --all-dead does.
     let retried = jobs.retry(&selection(args.ids, args.filter)).await?;
     output.value(&retried, || {
         let mut said = format!("{} due again", count(retried.retried, "job"));

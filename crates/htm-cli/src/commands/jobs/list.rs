@@ -17,7 +17,7 @@ pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Res
     Ok(())
 }
 
-/// What is said when there is none.
+/// The text if no job matches.
 fn none(filter: &JobFilter) -> String {
     let what = match filter.state {
         None => "no job is open or dead".into(),
@@ -53,7 +53,7 @@ fn in_table(listed: &[Job]) -> String {
     table(&header, &[4, 6], rows.collect())
 }
 
-/// Since when the job is what it is, or when it will be due.
+/// The time since the job entered its state, or until it is due. For a parked job, the reason.
 fn when(job: &Job) -> String {
     let ago = |at: DateTime<Utc>| format!("{} ago", rough((job.read_at - at).num_milliseconds()));
     match job.state {

@@ -1,4 +1,4 @@
-//! `htm models compare`: how far two models agree.
+//! `htm models compare`: the agreement of two models.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -16,10 +16,10 @@ use crate::commands::recall::{BatchQuery, read_queries};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
 
-/// Hits that are compared.
+/// The number of hits that are compared.
 const TOP: usize = 10;
 
-/// Memories that stand in for queries.
+/// The number of memories that replace missing queries.
 const SAMPLE: u32 = 50;
 
 pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -35,7 +35,7 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
     let mut compared = Vec::new();
     for query in queries {
         let namespaces = query.ns.or_else(|| args.namespace.clone()).into_iter().collect();
-        // Questions that measure are not asked.
+        // A measurement does not count as access.
         let filter = Filter { namespaces, ..Filter::default() };
         let query = RecallQuery { filter, count_accesses: false, ..RecallQuery::new(query.text) }
             .strategy(Strategy::Vector)
@@ -55,9 +55,9 @@ pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -
 struct Report {
     a: String,
     b: String,
-    /// The queries are sentences of memories: none was given.
+    /// Whether the queries are sentences of memories, because none was given.
     sampled: bool,
-    /// 0 to 1, over the queries that have hits; none when none has.
+    /// The mean overlap, 0 to 1, of the queries with hits. None if no query has hits.
     mean_overlap: Option<f64>,
     queries: Vec<Compared>,
 }
@@ -65,9 +65,9 @@ struct Report {
 #[derive(Serialize)]
 struct Compared {
     query: String,
-    /// Hits that both models have among their first 10.
+    /// The number of hits that both models have among their first 10.
     shared: usize,
-    /// How many hits there are, 10 at most.
+    /// The number of hits, at most 10: the larger of the two models'.
     of: usize,
 }
 
@@ -120,7 +120,7 @@ async fn hits(htm: &Htm, label: &str, query: &RecallQuery) -> Result<HashSet<Nod
     }
 }
 
-/// The queries to ask, and whether they are made of memories.
+/// The queries, and whether they are sentences of memories.
 async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuery>, bool), CliError> {
     let made_of = |texts: Vec<String>| {
         texts.into_iter().map(|text| BatchQuery { id: String::new(), ns: None, text }).collect()
@@ -142,7 +142,7 @@ async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuer
     Ok((made_of(contents.iter().map(|content| first_sentence(content)).collect()), true))
 }
 
-/// Up to the first end of a sentence or line, 300 characters at most.
+/// The text up to the first end of a sentence or line, at most 300 characters.
 fn first_sentence(content: &str) -> String {
     let content = content.trim();
     let end = content.char_indices().find(|&(at, character)| {

@@ -1,4 +1,4 @@
-//! What refines a recall: from the command line, and as a person reads it.
+//! The refinement of a recall: the arguments, and the text for people.
 
 use htm_core::{Hit, RecallQuery, Recalled};
 use htm_runtime::Session;
@@ -6,7 +6,7 @@ use htm_runtime::Session;
 use crate::args::RefineArgs;
 use crate::output::one_line;
 
-/// `query` with what the command line says.
+/// `query` with the refinements of the command line.
 pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
     RecallQuery {
         rerank: args.rerank,
@@ -17,7 +17,7 @@ pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
     }
 }
 
-/// Settings that cannot work are an error here, where somebody can mend them; an answer would only go without.
+/// Checks the settings of the requested steps. Here their errors can be fixed. A recall would only skip the step.
 pub(super) fn check(session: &Session, query: &RecallQuery) -> htm_core::Result<()> {
     if query.rerank {
         session.reranker()?;
@@ -28,7 +28,7 @@ pub(super) fn check(session: &Session, query: &RecallQuery) -> htm_core::Result<
     Ok(())
 }
 
-/// What the re-ranker said of a hit, and what is folded into it.
+/// The re-ranker's score of a hit, and the hits that are folded into it.
 pub(super) fn describe_hit(hit: &Hit) -> String {
     let reranked = hit.scores.reranked.map(|score| format!("  re-ranked {score:.3}"));
     let folded = hit.folded.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -36,7 +36,7 @@ pub(super) fn describe_hit(hit: &Hit) -> String {
     [reranked, folded].into_iter().flatten().collect()
 }
 
-/// What was searched for besides the query, and how long that and the re-ranker took.
+/// The phrasings that were searched too, and the times of the expansion and the re-ranking.
 pub(super) fn describe(recalled: &Recalled) -> String {
     let mut text = String::new();
     if recalled.rerank_ms > 0.0 {

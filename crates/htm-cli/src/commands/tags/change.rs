@@ -1,4 +1,4 @@
-//! What changes tags.
+//! The commands that change tags.
 
 use htm_core::Htm;
 use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
@@ -9,10 +9,10 @@ use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, plain};
 
-/// How many names a list has before the rest is only counted.
+/// The most names that a list shows. The rest is only counted.
 const SHOWN: usize = 10;
 
-/// What changes many nodes is asked for twice, before anything is opened.
+/// Requires `--yes` or `--dry-run` for a change of many nodes, before the database is opened.
 pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     let (consent, what, again): (&Consent, String, String) = match command {
         TagsCommand::Remove(it) => (
@@ -78,14 +78,14 @@ pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Res
         TagsCommand::Synonyms(SynonymsCommand::Remove { name, whose, rehearsal }) => {
             to_change(htm, &whose, rehearsal.dry_run)?.remove_synonym(&name).await?
         }
-        // The rest changes nothing.
+        // The other commands change nothing.
         _ => return Ok(()),
     };
     output.value(&changed, || describe(&changed));
     Ok(())
 }
 
-/// `TAG`, or `TAG=what it is about`.
+/// Parses `TAG` or `TAG=DESCRIPTION`.
 pub(super) fn term(text: &str) -> Term {
     let (tag, description) = match text.split_once('=') {
         Some((tag, description)) => (tag, Some(description.trim().to_owned())),
@@ -94,7 +94,7 @@ pub(super) fn term(text: &str) -> Term {
     Term { tag: tag.to_owned(), description, synonyms: Vec::new() }
 }
 
-/// What a change did, for people; also for other commands that change tags.
+/// The text about a change for people, also for other commands that change tags.
 pub(crate) fn describe(it: &Changed) -> String {
     let mut lines = Vec::new();
     let moved = it.moved.iter().map(|moved| {

@@ -15,7 +15,7 @@ use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain};
 
-/// No ontology is as large; whatever is was meant to be something else.
+/// The most bytes of a file. No ontology is as large.
 const MAX_BYTES: u64 = 32 << 20;
 
 pub(super) async fn export(
@@ -29,7 +29,7 @@ pub(super) async fn export(
     write(file, &print(&document, format)?, document.tags.len(), output)
 }
 
-/// The document of a file, before anything is opened.
+/// Reads the document of a file, before the database is opened.
 pub(super) fn read(args: &ImportTagsArgs) -> Result<OntologyDocument, CliError> {
     let name = one_line(&args.file.display().to_string(), 200);
     let (mut bytes, limit) = (Vec::new(), MAX_BYTES + 1);
@@ -63,7 +63,7 @@ pub(super) async fn import(
     Ok(())
 }
 
-/// Writes to a file, and says so; or to standard output, and nothing else.
+/// Writes to a file and reports it, or writes only the text to standard output.
 pub(super) fn write(file: Option<&Path>, text: &str, tags: usize, output: &Output) -> Result<(), CliError> {
     let text = text.trim_end_matches('\n');
     let Some(file) = file else {
@@ -89,7 +89,7 @@ fn describe(it: &Imported) -> String {
         ));
     }
     let changed = &it.changed;
-    // The last line counts nodes: no import touches one.
+    // The last line counts nodes, and an import changes none.
     lines.extend(change::describe(changed).rsplit_once('\n').map(|(names, _)| names.to_owned()));
     let (tags, names) = (count(changed.added.len(), "tag"), count(changed.synonyms.len(), "other name"));
     let counts = format!("{tags} added, {} described, {names}", changed.described.len());
@@ -115,7 +115,7 @@ fn print(document: &OntologyDocument, format: DocumentFormat) -> Result<String, 
     let printed = match format {
         DocumentFormat::Json => serde_json::to_string_pretty(document).map_err(|error| error.to_string()),
         DocumentFormat::Yaml => {
-            // Texts stand in one line, quoted where they must be: blocks would fold what is long.
+            // Texts are on one line, quoted if necessary, because blocks would fold long ones.
             let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
             serde_saphyr::to_string_with_options(document, options).map_err(|error| error.to_string())
         }
@@ -131,7 +131,7 @@ struct Versioned {
     version: u32,
 }
 
-/// JSON, or else YAML; the error says where.
+/// Parses JSON, or else YAML. The error names the position.
 fn parse(bytes: &[u8], format: Option<DocumentFormat>) -> Result<OntologyDocument, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
@@ -142,7 +142,7 @@ fn parse(bytes: &[u8], format: Option<DocumentFormat>) -> Result<OntologyDocumen
         Some(format) => format == DocumentFormat::Json,
         None => text.trim_start().starts_with('{'),
     };
-    // One of a later version may look otherwise; it is refused for its version.
+    // A document of another version may have another form. It is rejected for its version.
     match parse_as::<Versioned>(text, is_json) {
         Ok(Versioned { version }) if version != DOCUMENT_VERSION => {
             Ok(OntologyDocument { version, tags: Vec::new() })

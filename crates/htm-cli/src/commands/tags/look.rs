@@ -1,4 +1,4 @@
-//! What only looks at tags.
+//! The commands that only read tags.
 
 use chrono::{DateTime, Utc};
 use htm_core::ontology::{LoggedChange, TagDetails, TagUse};
@@ -8,7 +8,7 @@ use htm_core::{Filter, Ontology};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
-/// Characters of a description, or of a memory, in a row.
+/// The most characters of a description, or of a memory, in a row.
 const WIDTH: usize = 60;
 
 pub(super) async fn list(
@@ -61,7 +61,7 @@ pub(super) async fn orphans(
     Ok(())
 }
 
-/// A name as a shell takes it for one word.
+/// A name, quoted if a shell would not take it for one word.
 fn quoted(name: &str) -> String {
     let name = plain(name);
     let is_word = |character: char| character.is_ascii_alphanumeric() || "-_.:/".contains(character);
@@ -176,7 +176,7 @@ pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) ->
     Ok(())
 }
 
-/// `a, b → c`, whatever of it a kind of change has.
+/// The names in a change, as `a, b → c`. Each kind of change has some of these parts.
 fn asked(it: &LoggedChange) -> String {
     let text = |name: &str| match &it.details[name] {
         serde_json::Value::Array(names) => {

@@ -12,16 +12,16 @@ use crate::args::SplitTagArgs;
 use crate::error::CliError;
 use crate::output::{Output, count, plain};
 
-/// How long no node may be tagged until it is said that they wait: the queue may be paused, or the provider away.
+/// The longest wait without a newly tagged node. The queue may be paused, or the provider away.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(200);
 
-/// The change, and what came of it.
+/// The change and its outcome.
 #[derive(Serialize)]
 struct Split {
     #[serde(flatten)]
     changed: Changed,
-    /// None for a rehearsal.
+    /// None for a dry run.
     outcome: Option<SplitOutcome>,
 }
 

@@ -1,4 +1,4 @@
-//! `htm tags templates` and `apply-template`: ontologies to begin with.
+//! `htm tags templates` and `apply-template`: ready-made ontologies.
 
 use htm_core::ontology::{DocumentTag, OntologyDocument};
 use htm_providers::templates;
@@ -31,7 +31,7 @@ pub(super) fn list(output: &Output) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The terms of a template, before anything is opened.
+/// Reads the terms of a template, before the database is opened.
 pub(super) fn read(template: &str) -> Result<OntologyDocument, CliError> {
     let terms = templates::read(template).map_err(|error| {
         CliError::new(codes::TEMPLATE_INVALID, one_line(&error.to_string(), 400)).with_hint(error.hint())

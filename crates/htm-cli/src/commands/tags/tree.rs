@@ -1,4 +1,4 @@
-//! `htm tags tree`: the ontology to look at.
+//! `htm tags tree`: draws the ontology.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a member's calls and its tasks share.
+//! The state and the writes that a member's calls and tasks share.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex as StdMutex, PoisonError};
@@ -30,16 +30,16 @@ pub(super) struct Inner {
     pub(super) session: Uuid,
     pub(super) lease: Duration,
     pub(super) mirror: Mutex<Mirror>,
-    /// The version that the copy has, for the heartbeat, which does not wait for a write.
+    /// The version of the copy, for the heartbeat, which does not wait for a write.
     pub(super) seen: AtomicI64,
     /// Whether uses are to be written with the next heartbeat.
     pub(super) used: AtomicBool,
     pub(super) state: StdMutex<State>,
-    /// There may be something that the copy does not have, or uses to write.
+    /// Signals that the copy may be out of date, or that there are uses to write.
     pub(super) stirred: Notify,
-    /// The others are to be told.
+    /// Signals that the other members have to be notified.
     pub(super) told: Notify,
-    /// The group may need an active member, or have removals to forget.
+    /// Signals that the group may need an active member, or have removals to prune.
     pub(super) untended: Notify,
     pub(super) events: broadcast::Sender<GroupEvent>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Inner {
 #[derive(Clone, Copy)]
 pub(super) struct State {
     pub(super) role: GroupRole,
-    /// Why it is no member any more.
+    /// The reason why the membership ended; none while it lasts.
     pub(super) over: Option<Over>,
 }
 
@@ -57,17 +57,17 @@ pub(super) enum Over {
     Closed,
 }
 
-/// What is written in one transaction.
+/// An operation that is written in one transaction.
 pub(super) enum Op {
     Remember(Box<Memory>),
     Add(NodeId),
-    /// Hits, as far as they are live and fit by themselves, the last one to leave last.
+    /// Adds those hits that are live and fit by themselves; the last one is evicted last.
     Recalled(Vec<NodeId>),
     Remove(NodeId),
     Uses,
 }
 
-/// What a write did.
+/// The result of a write.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) pending: Option<PendingReceipt>,
@@ -107,7 +107,7 @@ impl Inner {
             return Ok(());
         };
         let Some(role) = beat.role else {
-            // Replaced, or closed at this moment: a statement that did not wait for whoever did it knows which.
+            // Replaced, or closed at this moment: a statement that did not wait for that transaction tells which.
             let ended = self.sync().await;
             return if self.is_over() { Ok(()) } else { ended };
         };
@@ -121,7 +121,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Forgets removals that all have seen, an active member's task; or gives a group an active one that has none.
+    /// As an active member, prunes removals that all have seen; otherwise gives a group without an active member one.
     pub(super) async fn tend(&self) -> Result<()> {
         let pool = self.htm.pool();
         if self.state().role == GroupRole::Active {
@@ -138,7 +138,7 @@ impl Inner {
         self.sync_mirror(&mut mirror).await
     }
 
-    /// Writes how often nodes were used; a passive member has nothing to write.
+    /// Writes the uses of nodes; a passive member writes nothing.
     pub(super) async fn write_uses(&self) -> Result<()> {
         let is_needed = self.mirror.lock().await.has_uses();
         if is_needed && self.check_active().is_ok() {
@@ -158,7 +158,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Reads everything again when a node was edited, forgotten or restored: the group has no new version then.
+    /// Fetches the latest version. Reads everything again if a node was edited, forgotten or restored: the group has no
+    /// new version then.
     pub(super) async fn refresh(&self, mirror: &mut Mirror) -> Result<()> {
         self.sync_mirror(mirror).await?;
         if !mirror.has_just(&group_memory::live(self.htm.pool(), self.group).await?) {
@@ -178,10 +179,11 @@ impl Inner {
                 Ok(written)
             }
             Err(error) => {
-                // The copy may have what was not written, or lack what was: it is read again.
+                // The copy may have changes that were not written, or lack changes that were: it is read again.
                 mirror.reset();
                 self.stirred.notify_one();
-                // It was stopped in the middle: nothing was written, and it may be tried again if it may write still.
+                // The process was suspended: nothing was written. The write may be retried if the member may still
+                // write.
                 Err(if groups::lost_lock(&error) { Error::contended() } else { error })
             }
         }
@@ -198,7 +200,7 @@ impl Inner {
         let before = mirror.nodes();
         let mut written = Written::default();
         mirror.apply(synced.delta);
-        // What is decided from here on is decided by the nodes as they are.
+        // All decisions from here on are based on the current nodes.
         if !mirror.has_just(&group_memory::live(&mut *tx, self.group).await?) {
             mirror.reset();
             let all = self.synced_in_tx(&mut tx, mirror).await?;
@@ -207,7 +209,7 @@ impl Inner {
         let mut changes = Changes::default();
         match op {
             Op::Remember(mut memory) => {
-                // It may be called otherwise by now.
+                // The robot may have been renamed.
                 let (_, name) =
                     robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or_else(Error::contended)?;
                 memory.robot = Some(name);
@@ -243,7 +245,7 @@ impl Inner {
         Ok(written)
     }
 
-    /// Writes changes, and reads them as all others will.
+    /// Writes changes, reads them back as the other members will, and commits.
     async fn commit(&self, mut tx: PgTransaction<'_>, mirror: &mut Mirror, changes: &Changes) -> Result<()> {
         if !changes.is_empty() {
             group_memory::write_in_tx(&mut tx, self.group, Some(self.robot_id), changes).await?;
@@ -274,7 +276,7 @@ impl Inner {
         group_memory::sync(&mut *connection, self.group, Some(self.robot_id), mirror.seen(), encoding).await
     }
 
-    /// Whether this process still speaks for the robot; takes note of its role.
+    /// Checks that this process still acts for the robot, and records its role.
     pub(super) fn admit(&self, synced: Option<Synced>) -> Result<Synced> {
         let Some(synced) = synced.filter(|synced| !synced.closed) else {
             self.end(Over::Closed);
@@ -331,11 +333,12 @@ impl Inner {
     }
 
     pub(super) fn tell(&self, event: GroupEvent) {
-        // Nobody has to listen.
+        // It is no failure if nobody listens.
         let _ = self.events.send(event);
     }
 
-    /// A node that is too large for the group is not written at all.
+    /// The error for a memory that is not written because its node is too large for the group; other errors are
+    /// unchanged.
     pub(super) fn unwritten(&self, error: Error) -> Error {
         match error.is(codes::NODE_OVERSIZED) {
             true => errors::oversized(&self.name, error),

@@ -31,7 +31,7 @@ use crate::store::{groups, robots};
 /// The most events that a slow reader can be behind before it misses the oldest.
 const EVENTS: usize = 1_024;
 
-/// What [`GroupMember::recall`] found.
+/// The result of [`GroupMember::recall`].
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct GroupRecalled {
     /// The hits.
@@ -60,14 +60,14 @@ impl GroupMember {
         robot: &str,
         options: JoinOptions,
     ) -> Result<Self> {
-        // Loads the vocabulary, which a program does once: not while the others wait.
+        // Loads the vocabulary, once in a program, before the other members have to wait.
         htm.settings().token_encoding.count("");
         let session = Uuid::new_v4();
         let mut tx = htm.pool().begin().await?;
         let max_tokens = i64::try_from(options.max_tokens).unwrap_or(i64::MAX);
         let group = groups::ensure_in_tx(&mut tx, namespace, name, max_tokens).await?;
         groups::lock_in_tx(&mut tx, &[group], options.lease).await?;
-        // Groups before robots, as a write and a merge of robots do.
+        // Groups before robots, as in a write and in a merge of robots.
         robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
         let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or_else(Error::contended)?;
         let role = groups::join_in_tx(&mut tx, group, robot_id, session, options.lease, options.role).await?;
@@ -95,7 +95,7 @@ impl GroupMember {
             untended: Notify::new(),
             events: broadcast::Sender::new(EVENTS),
         });
-        // A process that spoke for this robot before is told that it does not any more.
+        // Notifies an earlier process of this robot that it was replaced.
         inner.told.notify_one();
         let tasks = tasks::start(&inner);
         Ok(Self { inner, _tasks: tasks })
@@ -151,7 +151,7 @@ impl GroupMember {
     pub async fn recall(&self, query: &RecallQuery) -> Result<GroupRecalled> {
         let inner = &self.inner;
         let query = RecallQuery { filter: query.filter.or_in(&inner.namespace), ..query.clone() };
-        // It may be called otherwise by now.
+        // The robot may have been renamed.
         if let Some((_, name)) = robots::now_called(inner.htm.pool(), inner.robot_id).await? {
             inner.htm.saw_robot(&inner.namespace, &name);
         }
@@ -211,8 +211,8 @@ impl GroupMember {
         self.context_of(&Filter::default(), options).await
     }
 
-    /// As [`context`](Self::context), of those nodes of the working memory that pass a filter. The default namespace is
-    /// the group's.
+    /// As [`context`](Self::context), with only those nodes of the working memory that pass a filter. The default
+    /// namespace is the group's.
     ///
     /// # Errors
     /// As [`sync`](Self::sync) and [`Htm::latest`].
@@ -240,7 +240,7 @@ impl GroupMember {
         self.inner.mirror.lock().await.memory().in_eviction_order().cloned().collect()
     }
 
-    /// How full the working memory is.
+    /// The use of the working memory.
     ///
     /// # Errors
     /// `group_unknown`, or a database error.
@@ -278,7 +278,7 @@ impl GroupMember {
         self.sync().await
     }
 
-    /// See [`Group::transfer`]; an active member may.
+    /// See [`Group::transfer`]; only an active member may.
     ///
     /// # Errors
     /// The same, `group_member_passive`, or `group_member_replaced`.
@@ -313,7 +313,7 @@ impl GroupMember {
         Ok(())
     }
 
-    /// See [`Group::shutdown`]; an active member may.
+    /// See [`Group::shutdown`]; only an active member may.
     ///
     /// # Errors
     /// The same, `group_member_passive`, or `group_member_replaced`.

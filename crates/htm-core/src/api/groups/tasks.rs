@@ -1,4 +1,4 @@
-//! What a member does by itself: its heartbeat, following the others, telling them.
+//! The tasks of a member: its heartbeat, following the other members, and notifying them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,17 @@ use crate::model::error::Result;
 use crate::model::error::chain;
 use crate::store::groups;
 
-/// Heartbeats in a lease.
+/// The number of heartbeats in a lease.
 const BEATS: u32 = 3;
-/// The longest time between two, however long the lease: what was not told is seen with the next one.
+/// The longest time between two heartbeats, however long the lease: a missed notification is made up for by the next
+/// one.
 const LONGEST_BEAT: Duration = Duration::from_secs(10);
-/// Until a lost connection is made anew, at the longest.
+/// The longest wait before a lost connection is opened again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// Heartbeats from one look for removals that can be forgotten to the next.
+/// The number of heartbeats between two checks for removals to prune.
 const PRUNE_EACH: u64 = 20;
 
-/// Tasks that end with the member, or with what is returned.
+/// Starts the tasks. They end with the membership, or when the returned handles are dropped.
 pub(super) fn start(inner: &Arc<Inner>) -> Vec<AbortOnDropHandle<()>> {
     vec![
         AbortOnDropHandle::new(tokio::spawn(heart(inner.clone()))),
@@ -33,7 +34,7 @@ pub(super) fn start(inner: &Arc<Inner>) -> Vec<AbortOnDropHandle<()>> {
     ]
 }
 
-/// Renews the lease, whatever else goes on: it waits for no lock, and has a connection of its own.
+/// Renews the lease, independently of the other tasks: it waits for no lock, and has a connection of its own.
 async fn heart(inner: Arc<Inner>) {
     let mut connection = None;
     let period = (inner.lease / BEATS).min(LONGEST_BEAT);
@@ -41,7 +42,7 @@ async fn heart(inner: Arc<Inner>) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for beat in 1_u64.. {
         ticks.tick().await;
-        // A server that does not answer is asked again by another connection.
+        // If the server does not answer, the next heartbeat uses another connection.
         let beaten =
             tokio::time::timeout(inner.lease.max(LONGEST_PAUSE), beat_once(&inner, &mut connection)).await;
         match beaten {
@@ -72,7 +73,7 @@ async fn beat_once(inner: &Inner, connection: &mut Option<PgConnection>) -> Resu
     inner.beat(connection).await
 }
 
-/// Does what waits for the group's lock: takes over, and forgets removals.
+/// Does the work that waits for the group's lock: takeovers, and the pruning of removals.
 async fn tend(inner: Arc<Inner>) {
     while !inner.is_over() {
         inner.untended.notified().await;
@@ -82,7 +83,7 @@ async fn tend(inner: Arc<Inner>) {
     }
 }
 
-/// Fetches what others wrote, and writes what was used.
+/// Fetches the changes of other members, and writes uses.
 async fn follow(inner: Arc<Inner>) {
     while !inner.is_over() {
         inner.stirred.notified().await;
@@ -96,7 +97,8 @@ async fn follow(inner: Arc<Inner>) {
     }
 }
 
-/// Hears that others wrote. After a lost connection it may have missed something: then all that is new is fetched.
+/// Listens for changes of other members. After a lost connection, a notification may be missing: then all changes are
+/// fetched.
 async fn listen(inner: Arc<Inner>) {
     while !inner.is_over() {
         if let Ok(mut listener) = listener(&inner).await {
@@ -111,7 +113,7 @@ async fn listen(inner: Arc<Inner>) {
     }
 }
 
-/// A connection of its own: the pool's are for work, and it may have few.
+/// Opens a connection of its own: the pool's are for work, and may be few.
 async fn listener(inner: &Inner) -> sqlx::Result<PgListener> {
     let own = PgPoolOptions::new().max_connections(1).connect_with(own_options(inner)).await?;
     let mut listener = PgListener::connect_with(&own).await?;
@@ -123,7 +125,7 @@ fn own_options(inner: &Inner) -> PgConnectOptions {
     inner.htm().pool().connect_options().as_ref().clone()
 }
 
-/// Tells the others; what is written while it is being sent is told with the next one.
+/// Notifies the other members. A write during a notification is covered by the next one.
 async fn tell(inner: Arc<Inner>) {
     loop {
         inner.told.notified().await;

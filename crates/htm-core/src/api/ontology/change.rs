@@ -15,7 +15,7 @@ use crate::model::tags::{Leftover, TagPath};
 use crate::store::tag_changes as store;
 use crate::store::{jobs, ontology as reads, tags};
 
-/// A transaction that holds the namespace's names, and what they are to become.
+/// A transaction that has locked names of the namespace, and the draft of their changes.
 pub(super) struct OpenChange {
     pub(super) tx: Transaction<'static, Postgres>,
     pub(super) draft: Draft,
@@ -184,7 +184,7 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::RemoveSynonym, json!({ "name": name, "tag": tag }), &[]).await
     }
 
-    /// Plans a split: returns the tag and those that take its place.
+    /// Plans a split; returns the tag and the tags that replace it.
     fn plan_split(
         &self,
         draft: &mut Draft,
@@ -218,13 +218,13 @@ impl Ontology<'_> {
         Ok((tag, targets))
     }
 
-    /// Begins a change, plans it, and holds the names that it is about. Tags that were registered before they are held
-    /// are in the plan.
+    /// Begins a change, plans it, and locks the names that it concerns. The plan includes tags that were registered
+    /// before they are locked.
     pub(super) async fn open<T>(&self, plan: impl Fn(&mut Draft) -> Result<T>) -> Result<(OpenChange, T)> {
         self.open_holding(&BTreeSet::new(), plan).await
     }
 
-    /// As [`open`](Self::open), and holds these names too.
+    /// As [`open`](Self::open), and locks these names too.
     pub(super) async fn open_holding<T>(
         &self,
         names: &BTreeSet<String>,
@@ -256,7 +256,8 @@ impl Ontology<'_> {
         }
     }
 
-    /// A change that brings no more tags is made in a namespace that is full, too.
+    /// Refuses new tags beyond the limit. A full namespace still allows changes that do not increase its number of
+    /// tags.
     fn refuse_too_many(&self, draft: &Draft) -> Result<()> {
         let (before, after) = (&draft.before.tags, &draft.after.tags);
         let limit = self.htm.tag_rules().limits.namespace;
@@ -276,7 +277,7 @@ impl Ontology<'_> {
         draft.after.known(self.htm.tag_rules(), self.namespace, tag)
     }
 
-    /// An error, which names the nearest when it is about a tag that there is not.
+    /// Adds the nearest tags to the error of an unknown tag; other errors are unchanged.
     async fn with_nearest(&self, connection: &mut PgConnection, error: Error) -> Result<Error> {
         let (Some(tag), true) = (error.value("tag"), error.is(codes::TAG_UNKNOWN)) else {
             return Ok(error);
@@ -286,7 +287,7 @@ impl Ontology<'_> {
         Ok(errors::with_nearest(error, &nearest))
     }
 
-    /// What was found, or an error that names the nearest.
+    /// The found tag, or an error that names the nearest ones.
     pub(super) async fn find(
         &self,
         connection: &mut PgConnection,
@@ -320,7 +321,7 @@ impl Ontology<'_> {
         self.end(open, changed).await
     }
 
-    /// What the change would be, and on how many nodes: nothing is written, nobody waits.
+    /// Describes the change and counts its nodes: nothing is written, nobody is blocked.
     async fn count(&self, open: &mut OpenChange, kind: ChangeKind, taken: &[String]) -> Result<Changed> {
         let OpenChange { tx, draft } = open;
         let mut changed = self.describe(kind, draft, &draft.changes());
@@ -330,7 +331,7 @@ impl Ontology<'_> {
         Ok(changed)
     }
 
-    /// Counts the nodes, and commits what was changed.
+    /// Counts the nodes and commits the change, if there is one.
     pub(super) async fn end(&self, mut open: OpenChange, mut changed: Changed) -> Result<Changed> {
         match changed.change {
             Some(change) => {
@@ -380,7 +381,7 @@ impl Ontology<'_> {
         Ok(changed)
     }
 
-    /// What a change makes of names.
+    /// The effects of a change on names.
     pub(super) fn describe(&self, kind: ChangeKind, draft: &Draft, names: &[NameChange]) -> Changed {
         let went = |path: &str| draft.renamed.contains_key(path) || draft.merged.contains_key(path);
         let mut changed = Changed {

@@ -14,10 +14,10 @@ use crate::store::filter::Conditions;
 use crate::store::ontology::{self as store, Pairs};
 use crate::store::tags;
 
-/// How many nodes [`Ontology::show`] names.
+/// The number of nodes that [`Ontology::show`] names.
 const NODES_SHOWN: u32 = 5;
 
-/// How many tags [`Ontology::unmatched`] names that are near.
+/// The number of near tags that [`Ontology::unmatched`] names for each filter.
 const NEAREST: u32 = 3;
 
 impl Ontology<'_> {
@@ -40,7 +40,7 @@ impl Ontology<'_> {
     /// `tag_unknown`, `tag_invalid`, or a database error.
     pub async fn resolve(&self, tag: &str) -> Result<TagPath> {
         let mut connection = self.htm.pool().acquire().await?;
-        // A tag of before the rules may be written in a way that is not stored any more.
+        // A tag from before the rules may have a spelling that is no longer stored.
         let (written, stored) = (tag.trim(), self.htm.tag_rules().normalise(tag));
         let written = if written.contains('\0') { "" } else { written };
         let called = match &stored {
@@ -68,7 +68,7 @@ impl Ontology<'_> {
         let siblings = store::children(pool, namespace, parent.as_ref().map(TagPath::as_str)).await?;
         let siblings = siblings.iter().filter_map(|it| it.parse().ok()).filter(|it| *it != path).collect();
         if below.is_empty() {
-            // It went away at this moment.
+            // The tag was removed at this moment.
             self.find(&mut *pool.acquire().await?, None, tag).await?;
         }
         let tag = below.remove(0);
@@ -168,7 +168,7 @@ impl Ontology<'_> {
         store::cooccurring(self.htm.pool(), self.namespace, pairs, conditions.as_ref()).await
     }
 
-    /// What a filter means in the namespace; none for one without conditions.
+    /// The conditions of a filter in the namespace; none for an empty filter.
     async fn conditions(&self, filter: &Filter) -> Result<Option<Conditions>> {
         match filter.is_empty() {
             true => Ok(None),

@@ -41,7 +41,8 @@ impl Ontology<'_> {
             Ok((open, ())) => open,
             Err(error) => return Err(self.with_later(change, error).await?),
         };
-        // Nobody has undone it meanwhile, nor touched a name that it freed: it may be a tag again because somebody has used it.
+        // Nobody has reverted it meanwhile, nor changed a name that it freed: such a name may be a tag again because it
+        // was used.
         let past = self.past(&mut open.tx, change).await?;
         for name in
             (log.iter()).filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
@@ -57,7 +58,7 @@ impl Ontology<'_> {
         self.write_back(open, change, &past, &log).await.map_err(|error| tags::held(error, self.namespace))
     }
 
-    /// A change that can be undone, as the log has it.
+    /// The logged effects on names of a change that can be reverted.
     async fn logged(&self, change: i64) -> Result<Vec<NameChange>> {
         let mut connection = self.htm.pool().acquire().await?;
         self.past(&mut connection, change).await?;
@@ -78,7 +79,7 @@ impl Ontology<'_> {
         }
     }
 
-    /// An error, which names the change that is in the way.
+    /// Adds the later change to the error of a name that has changed since; other errors are unchanged.
     async fn with_later(&self, change: i64, error: Error) -> Result<Error> {
         let (Some(name), true) = (error.value("name"), error.is(codes::CHANGED_SINCE)) else {
             return Ok(error);
@@ -144,7 +145,7 @@ impl Ontology<'_> {
     }
 }
 
-/// The tags that a change made, what stands below first.
+/// The tags that a change created, each after those below it.
 fn made_by(log: &[NameChange]) -> Vec<String> {
     let made = |it: &&NameChange| {
         it.before.is_none() && matches!(it.after, Some(Meaning::Tag(_))) && it.moved_from.is_none()
@@ -154,7 +155,7 @@ fn made_by(log: &[NameChange]) -> Vec<String> {
     made
 }
 
-/// Takes tags that the change made out of the names again, and returns those that stay because they are used.
+/// Removes tags that the change created from the draft; returns those that stay because they are in use.
 fn drop_unused(draft: &mut Draft, made: Vec<String>, assigned: &[String]) -> Vec<String> {
     let (mut kept, after) = (Vec::new(), &mut draft.after);
     for path in made {
@@ -169,14 +170,14 @@ fn drop_unused(draft: &mut Draft, made: Vec<String>, assigned: &[String]) -> Vec
     kept
 }
 
-/// Whether a name is what the change made it. One that it freed may be a tag again: somebody has used it.
+/// Whether a name is as the change left it. A name that it freed may be a tag again because it was used.
 fn is_as_left(now: &names::Names, change: &NameChange) -> bool {
     let meaning = now.meaning(&change.path);
     let is_tag = |meaning: &Option<Meaning>| matches!(meaning, Some(Meaning::Tag(_)));
     meaning == change.after || (change.after.is_none() && is_tag(&meaning) && is_tag(&change.before))
 }
 
-/// Plans the way back. Tags that the change made stay until it is known who uses them.
+/// Plans the revert. Tags that the change created stay until it is known whether they are in use.
 fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange]) -> Result<()> {
     let back: BTreeMap<&str, &str> =
         log.iter().filter_map(|it| Some((it.path.as_str(), it.moved_from.as_deref()?))).collect();
@@ -187,7 +188,7 @@ fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange])
         let Some(top) = above else { continue };
         if path == **top || !logged(&path) {
             let mut to = format!("{}{}", back[top], &path[top.len()..]);
-            // What it was called before may be of before the rules.
+            // The logged name of `top` may be from before the rules; the others have to follow them.
             if path != **top {
                 to = parse(rules, &path, &to)?.into();
             }
@@ -204,7 +205,7 @@ fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange])
         if made || back.contains_key(name.path.as_str()) && name.before.is_none() {
             continue;
         }
-        // A tag that was another name before: what nodes have got of it since goes to the tag that it means again.
+        // A tag that was a synonym before: its assignments since then go to the tag that it means again.
         if let (Some(Meaning::Synonym(tag)), Some(Meaning::Tag(_)), None) =
             (&name.before, &name.after, &name.moved_from)
         {
@@ -212,7 +213,7 @@ fn go_back(draft: &mut Draft, rules: &TagRules, change: i64, log: &[NameChange])
         }
         draft.after.set(&name.path, name.before.clone());
     }
-    // What stands above one that comes back may be gone since.
+    // The tags above a restored one may have been removed since.
     let tags: Vec<String> = draft.after.tags.keys().cloned().collect();
     tags.iter().for_each(|path| draft.after.add_ancestors(path));
     Ok(())

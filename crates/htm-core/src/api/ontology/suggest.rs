@@ -1,4 +1,4 @@
-//! Tags that may mean the same: the evidence, and the merge.
+//! Suggestions to merge tags that may mean the same, with the evidence.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,22 +8,22 @@ use crate::model::ontology::{Orphan, Suggestion, TagUse};
 use crate::provider::{Embedder, Purpose};
 use crate::store::ontology::{self as store, Pairs};
 
-/// From which share of common trigrams last levels are written alike.
+/// The minimum trigram similarity of last levels with a similar spelling.
 const ALIKE: f32 = 0.5;
 
-/// From which share of common nodes tags stand on the same.
+/// The minimum share of common nodes.
 const SAME_NODES: f32 = 0.5;
 
-/// From which cosine tags mean the same.
+/// The minimum cosine of tags with the same meaning.
 const SAME_MEANING: f32 = 0.85;
 
-/// The most tags, the most used first, whose meanings are compared: every one with every other.
+/// The most tags, the most used first, whose meanings are compared, each with every other.
 const MAX_EMBEDDED: usize = 2_000;
 
-/// The most pairs that one kind of evidence brings.
+/// The most pairs of one kind of evidence.
 const MAX_PAIRS: u32 = 10_000;
 
-/// The fewest nodes that two tags share before that says something.
+/// The minimum number of common nodes that counts as evidence.
 const MIN_SHARED: u32 = 2;
 
 type Pair = (String, String);
@@ -38,7 +38,7 @@ impl Ontology<'_> {
         let (pool, namespace) = (self.htm.pool(), self.namespace);
         let uses = store::uses(pool, namespace, None, None).await?;
         let by_path: HashMap<&str, &TagUse> = uses.iter().map(|it| (it.tag.as_str(), it)).collect();
-        // In the order of names, so that each pair is one.
+        // Each pair is in the order of names, so that it has one entry.
         let mut evidence: BTreeMap<Pair, [Option<f32>; 3]> = BTreeMap::new();
         let mut note = |a: String, b: String, kind: usize, value: f32| {
             evidence.entry(if a < b { (a, b) } else { (b, a) }).or_default()[kind] = Some(value);
@@ -58,7 +58,7 @@ impl Ontology<'_> {
         }
         let suggestion = |((a, b), [name, nodes, meaning]): (Pair, [Option<f32>; 3])| {
             let (a, b) = (*by_path.get(a.as_str())?, *by_path.get(b.as_str())?);
-            // The one of more nodes stays; of two that are as often used, the one whose place in the tree is said.
+            // The tag with more nodes stays; of two with as many, the one with more levels.
             let rank = |it: &TagUse| (it.total, it.tag.depth());
             let (from, into) = if rank(a) > rank(b) { (b, a) } else { (a, b) };
             let (from_nodes, into_nodes) = (from.total, into.total);
@@ -98,7 +98,7 @@ impl Ontology<'_> {
         let used: HashMap<&str, i64> = uses.iter().map(|it| (it.tag.as_str(), it.total)).collect();
         let orphan = |tag: &TagUse| {
             let alike = nearest.get(tag.tag.as_str()).map(|(_, other)| other);
-            // Not the other way round as well: the one of more nodes stays.
+            // Suggested in one direction only: the tag with more nodes stays.
             let alike = alike.filter(|other| {
                 let theirs = used.get(other.as_str()).copied().unwrap_or(0);
                 (theirs, other.as_str()) > (tag.total, tag.tag.as_str())
@@ -128,7 +128,7 @@ async fn same_meaning(embedder: &dyn Embedder, uses: &[TagUse]) -> Result<Vec<(S
     Ok(pairs)
 }
 
-/// `database:query-plan` is `query plan (database)`, and what it is about.
+/// The text of a tag to embed: `database:query-plan` is `query plan (database)`, followed by its description.
 fn in_words(tag: &TagUse) -> String {
     let words = |path: &str| path.replace('-', " ").replace(':', ", ");
     let above = tag.tag.parent().map(|it| format!(" ({})", words(it.as_str()))).unwrap_or_default();

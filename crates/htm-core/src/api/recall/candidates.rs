@@ -1,4 +1,4 @@
-//! What the legs of a search brought.
+//! The candidates of a search.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,7 +7,7 @@ use crate::model::id::NodeId;
 use crate::model::rank::Member;
 use crate::store::recall::Features;
 
-/// What the legs brought.
+/// The candidates that the legs returned.
 #[derive(Default)]
 pub(super) struct Candidates {
     order: Vec<NodeId>,
@@ -44,7 +44,7 @@ impl Candidates {
         }
     }
 
-    /// Those that vectors or words brought.
+    /// The candidates of the vector leg and the text leg.
     pub(super) fn of_a_leg(&self) -> Vec<NodeId> {
         let is_of_a_leg = |node: &&NodeId| {
             let member = &self.members[*node];
@@ -53,7 +53,7 @@ impl Candidates {
         self.order.iter().filter(is_of_a_leg).copied().collect()
     }
 
-    /// All, with these beside.
+    /// All candidates, followed by the nodes of `beside`.
     pub(super) fn with(&self, beside: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
         let mut seen: HashSet<NodeId> = self.order.iter().copied().collect();
         let beside = beside.filter(|node| seen.insert(*node));
@@ -61,7 +61,7 @@ impl Candidates {
         self.order.iter().copied().chain(beside).collect()
     }
 
-    /// What their texts have of the query.
+    /// Records the features of texts and the occurrences of the sought terms.
     pub(super) fn have(&mut self, features: Vec<Features>, sought: Vec<(NodeId, usize, f64)>, named: &Named) {
         for Features { node, terms, speaker, created_at, similarity } in features {
             let member = self.beside(node);
@@ -75,12 +75,12 @@ impl Candidates {
         }
     }
 
-    /// A candidate, or the turn beside one.
+    /// A candidate, or a neighbouring turn of one.
     fn beside(&mut self, node: NodeId) -> &mut Member {
         self.members.entry(node).or_insert_with(|| Member::new(node))
     }
 
-    /// What the ranking has to know of each.
+    /// The candidates and neighbouring turns, with their features for the ranking.
     pub(super) fn into_members(self) -> Vec<Member> {
         self.members.into_values().collect()
     }

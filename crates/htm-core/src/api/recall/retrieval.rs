@@ -1,4 +1,4 @@
-//! Retrieval: the candidates of a search, and what the ranking has to know of them.
+//! Retrieval: the candidates of a search, with their features for the ranking.
 
 use super::candidates::Candidates;
 use super::search::Search;
@@ -10,16 +10,16 @@ use crate::model::recall::{Leg, Strategy, VectorSearch};
 use crate::store::filter::Conditions;
 use crate::store::recall::{Reader, Size, Vectors};
 
-/// What candidates are retrieved by.
+/// The inputs of the retrieval.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) text: &'a Text<'a>,
     pub(super) conditions: &'a Conditions,
-    /// None: no vectors.
+    /// None means no vector search.
     pub(super) vectors: Option<&'a Vectors>,
 }
 
-/// The candidates, with the turns beside them.
+/// The candidates, with the links to their neighbouring turns.
 #[derive(Default)]
 pub(super) struct Retrieved {
     pub(super) members: Vec<Member>,
@@ -70,11 +70,11 @@ impl Search<'_> {
         let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
         retrieved.links = match &small {
             _ if !self.has_neighbours() => Vec::new(),
-            // What the filter leaves out counts as a step between turns.
+            // A turn that the filter leaves out counts as a step between turns.
             Some(scope) if !is_filtered => scope.links(&candidates.of_a_leg()),
             _ => reader.links(conditions, &candidates.of_a_leg(), is_filtered).await?,
         };
-        // Vectors alone have told all that there is to know.
+        // A search by vectors alone needs no further features.
         if self.by_text || !boosted.is_empty() {
             let nodes = candidates.with(retrieved.links.iter().map(|link| link.other));
             let features = match small {
@@ -91,7 +91,7 @@ impl Search<'_> {
         Ok(retrieved)
     }
 
-    /// Candidates of each leg.
+    /// The number of candidates of each leg.
     pub(super) fn pool(&self) -> usize {
         self.settings.pool.max(self.query.limit)
     }
@@ -101,7 +101,7 @@ impl Search<'_> {
         matches!(self.strategy, Strategy::Hybrid | Strategy::Auto)
     }
 
-    /// The nearest nodes, by comparing all that are in scope where those are few enough, else by the index.
+    /// The nearest nodes, by comparing all nodes in scope if they are few enough, otherwise by the index.
     async fn vector_leg(
         &self,
         reader: &mut Reader,
@@ -116,7 +116,7 @@ impl Search<'_> {
         {
             return Ok((VectorSearch::Exact, leg));
         }
-        // What was counted lately is about what is there.
+        // Recent statistics are accurate to a factor of `CERTAIN`.
         let of_few = size.by_now / few.max(1) as f64;
         let is_exact = match size.is_counted && !conditions.is_of_a_time() {
             true if of_few > CERTAIN => false,
@@ -128,7 +128,7 @@ impl Search<'_> {
     }
 }
 
-/// The nodes with most of the rare words.
+/// The candidates of the text leg, by the fastest statement.
 async fn text_leg(
     reader: &mut Reader,
     text: &Text<'_>,
@@ -144,5 +144,5 @@ async fn text_leg(
     reader.text_leg(conditions, &text.choosing, text.search(size, conditions), pool).await
 }
 
-/// How far the statistics may be from what there is: so many times.
+/// The factor by which statistics may differ from the actual numbers.
 const CERTAIN: f64 = 1.1;

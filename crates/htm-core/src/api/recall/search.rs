@@ -1,4 +1,4 @@
-//! A search from its words to its hits: what is read of the database, in which order, and what is made of it.
+//! A search from its words to its hits: the reads of the database, their order, and the hits made of them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -18,35 +18,35 @@ use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
 use crate::store::recall::{HitRow, Reader, Vectors};
 
-/// What is searched for, and where.
+/// The inputs of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
-    /// Each once.
+    /// Without duplicates.
     pub(crate) namespaces: &'a [&'a str],
     pub(crate) query: &'a RecallQuery,
-    /// What the query's filter means.
+    /// The resolved timeframe of the query's filter.
     pub(crate) timeframe: &'a Timeframe,
-    /// The query's, or the one that was chosen for it.
+    /// The query's strategy, or the one that was chosen for it.
     pub(crate) strategy: Strategy,
-    /// What the query's text asks for.
+    /// The words and signs of the query's text.
     pub(crate) words: &'a Words,
     /// Whether full text runs.
     pub(crate) by_text: bool,
-    /// None: no vectors.
+    /// The query's embedding, and its model; none: no vector search.
     pub(crate) embedding: Option<(&'a RegisteredModel, &'a [f32])>,
     pub(crate) settings: &'a RecallSettings,
-    /// What candidates are ordered anew by.
+    /// The weights by which candidates are ordered anew; none: they are not.
     pub(crate) relevance: Option<&'a RelevanceWeights>,
     pub(crate) language: &'a str,
 }
 
-/// Hits, and what is to be said of them.
+/// Hits, and reports on the search.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) hits: Vec<Hit>,
     pub(crate) corrected: Vec<Correction>,
     pub(crate) legs: Vec<Leg>,
-    /// Nodes in scope that the vectors cannot see yet.
+    /// The number of nodes in scope that the vectors cannot find yet.
     pub(crate) unembedded: i64,
     pub(crate) vector_search: Option<VectorSearch>,
 }
@@ -77,7 +77,7 @@ impl Search<'_> {
 
         let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
         let mut ranked = rank::rank(&text.asked, &ranking, retrieved.members, &retrieved.links);
-        // What is ordered anew is chosen from the candidates of all legs.
+        // A new order is made of the candidates of all legs.
         ranked.truncate(if self.relevance.is_some() { 3 * self.pool() } else { self.query.limit });
 
         let shown = self.query.snippets.then(|| text.shown());
@@ -89,7 +89,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Whether a node has to be looked at before it is known to be in scope.
+    /// Whether a node's row has to be read to know that it is in scope.
     pub(crate) fn is_narrow(&self) -> bool {
         self.query.filter.is_narrow() || self.words.has(SignKind::Phrase)
     }
@@ -165,14 +165,14 @@ impl Search<'_> {
     }
 }
 
-/// What hits are measured against.
+/// The reference values for the scores of hits.
 #[derive(Clone, Copy)]
 struct Best {
-    /// How far the best hit answers the query.
+    /// The degree to which the best hit answers the query.
     answered: f64,
-    /// What it is ordered by.
+    /// The ranking value of the best hit.
     value: f64,
-    /// The most BM25 of any hit.
+    /// The highest BM25 of any hit.
     text: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A scope of few nodes: all are read at once, and candidates are chosen from them here.
+//! A small scope: all of its nodes are read at once, and the candidates are selected from them in memory.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Link, TermCounter, Turn};
 use crate::store::recall::{Features, Reader, Size};
 
-/// So many nodes are few, unless …
+/// The most nodes of a small scope.
 const MOST_NODES: usize = 2_000;
 
-/// … their texts are long: so many lexemes of all nodes together are read about as fast as the legs run.
+/// The most lexemes of all nodes of a small scope: reading so many takes about as long as the legs.
 const MOST_LEXEMES: f64 = 60_000.0;
 
 /// All nodes in scope.
@@ -22,7 +22,7 @@ pub(super) struct SmallScope {
 }
 
 impl Search<'_> {
-    /// All nodes in scope, where these are few.
+    /// Reads all nodes in scope; none if they are many, or if the query needs statements of its own.
     pub(super) async fn small_scope(
         &self,
         reader: &mut Reader,
@@ -32,7 +32,7 @@ impl Search<'_> {
         let most = MOST_NODES.min(self.settings.exact_scope);
         let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
         let is_asked = !wanted.text.choosing.is_empty() || wanted.vectors.is_some();
-        // Signs are looked for by statements of their own.
+        // Signs are searched by statements of their own.
         if !is_small || !is_asked || !self.by_text || !self.words.signs.is_empty() {
             return Ok(None);
         }
@@ -52,25 +52,25 @@ impl SmallScope {
         best(near, pool).collect()
     }
 
-    /// The nodes with most of the rare words, as text.sql has them.
+    /// The nodes with most of the rare words, as in text.sql.
     pub(super) fn by_text(&self, asked: &Asked, pool: usize) -> Vec<NodeId> {
         let found = self.nodes.iter().filter_map(|node| Some((node.node, asked.weight_in(&node.terms)?)));
         best(found, pool).map(|(node, _)| node).collect()
     }
 
-    /// The turns beside candidates.
+    /// The links of candidates to their neighbouring turns.
     pub(super) fn links(&self, candidates: &[NodeId]) -> Vec<Link> {
         rank::links(&self.turns, &candidates.iter().copied().collect())
     }
 
-    /// What the ranking has to know of some nodes.
+    /// The features of some nodes, for the ranking.
     pub(super) fn features(self, nodes: &[NodeId]) -> Vec<Features> {
         let nodes: HashSet<NodeId> = nodes.iter().copied().collect();
         self.nodes.into_iter().filter(|node| nodes.contains(&node.node)).collect()
     }
 }
 
-/// The greatest, the newest of what is equal.
+/// The entries with the greatest values; of equal ones, the newest nodes.
 fn best(values: impl Iterator<Item = (NodeId, f64)>, count: usize) -> impl Iterator<Item = (NodeId, f64)> {
     let mut values: Vec<(NodeId, f64)> = values.collect();
     values.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));

@@ -1,4 +1,4 @@
-//! What a query's text asks for, weighed by what the namespaces have.
+//! The terms and conditions of a query's text, weighted by their frequency in the namespaces.
 
 use std::collections::HashSet;
 
@@ -13,19 +13,19 @@ use crate::model::words::{Sign, SignKind, Words};
 use crate::store::filter::{Conditions, Required};
 use crate::store::recall::{Choosing, Lexed, Reader, Size, TextSearch};
 
-/// A query of more lexemes is a long text, which has words enough.
+/// The most lexemes of a query that is corrected: a longer text has enough words.
 const MOST_CORRECTED: usize = 64;
 
-/// So many unknown words are corrected.
+/// The most unknown words that are corrected.
 const MOST_UNKNOWN: usize = 8;
 
-/// What a query's text asks for.
+/// The terms and conditions of a query's text.
 pub(super) struct Text<'a> {
     pub(super) words: &'a Words,
-    /// Each sign as full text takes it.
+    /// Each sign in the form of full text.
     lexed: Vec<Lexed>,
     pub(super) asked: Asked,
-    /// The signs that rank: terms, quotations, beginnings of words.
+    /// The indexes of the signs that rank: terms, quotations, prefixes.
     ranking: Vec<usize>,
     pub(super) required: Required,
     pub(super) choosing: Vec<Choosing>,
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
             .ranking
             .iter()
             .map(|&at| match self.words.signs[at].kind {
-                // A beginning of words weighs as a word in as many nodes as they are in together.
+                // A prefix weighs as much as a word that is in as many nodes as all of its words together.
                 SignKind::Prefix => Sought {
                     is_prefix: true,
                     idf: rank::idf(nodes, self.lexed[at].nodes.max(1.0).min(nodes)),
@@ -95,8 +95,8 @@ impl<'a> Text<'a> {
         self.asked = asked;
     }
 
-    /// The one word that chooses, if it is so frequent that the newest nodes have enough of it, and how many of them are
-    /// looked at: four times as many as should be needed. The words of an older time are not among them.
+    /// The only choosing word and the number of newest nodes to search for it, if that is faster than the index. The number
+    /// is four times the expected one. A word that was only used long ago is not found there.
     pub(super) fn frequent(
         &self,
         size: &Size,
@@ -110,9 +110,9 @@ impl<'a> Text<'a> {
         (is_wide && is_faster).then_some((word, (4.0 * needed) as usize))
     }
 
-    /// By the index, which knows of no namespace and brings the nodes of all, or by reading each that is in scope when these
-    /// are few beside. Words are taken to be as frequent elsewhere as they are here; what has one often has another, so that the
-    /// sum is too much.
+    /// By the index, which does not know namespaces and returns the nodes of all; or by reading each node in scope, if
+    /// these are few in comparison. Words are assumed to be as frequent elsewhere as they are here. A node with one of
+    /// them often has another, so the sum is too large.
     pub(super) fn search(&self, size: &Size, conditions: &Conditions) -> TextSearch {
         if conditions.required().has_phrase() {
             return TextSearch::Scope;
@@ -125,7 +125,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Which nodes have which of the signs that rank, and how often.
+    /// The occurrences of the ranking signs in some nodes: the node, the index of the sign, and the count.
     pub(super) async fn sought(
         &self,
         reader: &mut Reader,
@@ -141,7 +141,7 @@ impl<'a> Text<'a> {
         reader.sought(nodes, &queries, &patterns, &prefixes).await
     }
 
-    /// What a snippet marks, as a `tsquery`.
+    /// The terms that a snippet marks, as a `tsquery`.
     pub(super) fn shown(&self) -> String {
         let signs = self.words.signs.iter().zip(&self.lexed);
         let signs = signs
@@ -152,7 +152,8 @@ impl<'a> Text<'a> {
 }
 
 impl Search<'_> {
-    /// What the query's text asks for, weighed by what these namespaces have.
+    /// The terms and conditions of the query's text, weighted by their frequency in these namespaces; and the
+    /// corrections.
     pub(super) async fn text(&self, reader: &mut Reader, size: &Size) -> Result<(Text<'_>, Vec<Correction>)> {
         let (namespaces, languages) = (self.namespaces, &size.languages[..]);
         let signs = &self.words.signs[..];
@@ -187,7 +188,7 @@ impl Search<'_> {
         Ok((text, corrected))
     }
 
-    /// Words that no node has are taken for those that were meant.
+    /// Corrects words that no node has: adds the lexemes that were probably meant, and returns the corrections.
     async fn correct(
         &self,
         reader: &mut Reader,
@@ -204,7 +205,7 @@ impl Search<'_> {
             (word, swaps)
         });
         let mut typed = reader.typed(&size.languages, swapped.collect()).await?;
-        // Unknown in one language, a word may be one of another's.
+        // A word that is unknown in one language may be a word of another.
         let has = |stem: &String| lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && lexeme.nodes > 0.0);
         typed.retain(|typed| !typed.stems.iter().any(has));
         typed.truncate(MOST_UNKNOWN);
@@ -232,7 +233,7 @@ fn is_unknown(lexemes: &[Lexeme], word: &str) -> bool {
 /// Speakers and months that a query names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Named {
-    /// In small letters: each of its words may be a name.
+    /// The words of the query, in lower case: each may be a name.
     names: HashSet<String>,
     pub(super) months: Vec<NamedMonth>,
 }

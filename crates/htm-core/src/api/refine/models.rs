@@ -8,7 +8,8 @@ use crate::model::recall::VectorSearch;
 use crate::model::words::Sign;
 
 impl Htm {
-    /// The search of a valid query by each of its models. A model that cannot be asked costs its own list, unless none can.
+    /// Searches for a valid query with each of its models. A model that cannot embed the query loses only its own list;
+    /// if none can, full text answers.
     pub(super) async fn search_models(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
         let mut labels: Vec<&String> = Vec::new();
         for label in &query.models {
@@ -24,7 +25,7 @@ impl Htm {
         let queries: Vec<RecallQuery> = queries.collect();
         let answers = join_all(queries.iter().map(|query| self.search(query, required))).await;
         let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
-        // One that searched no vectors found what any of them finds by text.
+        // An answer without vectors has only what each model finds by text.
         let (mut searched, mut others): (Vec<_>, Vec<_>) =
             answers.into_iter().partition(|answer| !answer.models.is_empty());
         if searched.is_empty() {
@@ -40,7 +41,7 @@ impl Htm {
     }
 }
 
-/// What another model's search says beside its hits.
+/// Adds the reports of another model's search, without its hits.
 fn take_in(all: &mut Recalled, other: Recalled) {
     all.models.extend(other.models);
     all.unembedded = all.unembedded.max(other.unembedded);

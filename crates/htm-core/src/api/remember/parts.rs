@@ -1,13 +1,13 @@
-//! How many memories one transaction may write: the locks of their tags' names have to fit into the database's table of
-//! locks, whose size is fixed (`max_locks_per_transaction`, 64 by default, for each connection).
+//! The split of memories into transactions: the locks of their tags' names have to fit into the database's lock table,
+//! which has a fixed size (`max_locks_per_transaction`, 64 by default, for each connection).
 
 use std::collections::{HashMap, HashSet};
 
 use crate::model::tags::TagPath;
 use crate::store::tags::{LOCKS_A_NAMESPACE, MOST_LOCKS};
 
-/// The places of memories, by the transaction that writes them, from the namespace and the tags of each. A namespace is
-/// written by one transaction.
+/// The indexes of the memories that each transaction writes, from the namespace and the tags of each memory. A
+/// namespace is written by one transaction.
 pub(super) fn parts<'a>(memories: impl Iterator<Item = (&'a str, Vec<TagPath>)>) -> Vec<Vec<usize>> {
     let mut namespaces: Vec<(Vec<usize>, HashSet<String>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What stands around a memory in a prompt, so that its end is clear and its text cannot claim to be another memory.
+//! The frame of a memory in a prompt. It marks the memory's end, and the text cannot claim to be another memory.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::model::working_memory::Entry;
 
-/// What ends a framed memory, on a line of its own.
+/// The closing line of a framed memory.
 pub(super) const END: &str = "</memory>";
 
 /// The line above a memory: `<memory age="3 hours ago" source="chat">`.
@@ -18,8 +18,8 @@ pub(super) fn header(entry: &Entry, now: DateTime<Utc>) -> String {
     }
 }
 
-/// `text` in which nothing looks like a frame to a lenient reader: `<` is written `&lt;` where `memory` or `/memory`
-/// follows.
+/// Escapes everything in `text` that a lenient reader could take for a frame: `<` becomes `&lt;` before `memory` or
+/// `/memory`.
 pub(super) fn inside(text: &str) -> Cow<'_, str> {
     let mut ends = text.match_indices('<').filter(|(at, _)| is_frame(&text[at + 1..])).peekable();
     if ends.peek().is_none() {
@@ -36,7 +36,7 @@ pub(super) fn inside(text: &str) -> Cow<'_, str> {
 }
 
 fn is_frame(after: &str) -> bool {
-    // What separates nothing and is not seen: a model reads past it.
+    // A model reads past white space, control characters and non-ASCII characters.
     let skip = |text: &str, more: &[char]| {
         let unseen = |c: char| c.is_whitespace() || c.is_control() || !c.is_ascii() || more.contains(&c);
         text.trim_start_matches(unseen).to_owned()
@@ -45,7 +45,7 @@ fn is_frame(after: &str) -> bool {
     name.eq_ignore_ascii_case("memory")
 }
 
-/// One line, whatever `text` holds.
+/// Escapes `text` for an attribute, on one line.
 fn attribute(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for character in text.chars() {
@@ -62,7 +62,7 @@ fn attribute(text: &str) -> String {
     written
 }
 
-/// As people say it: `just now`, `3 hours ago`, `in 2 days`; a month has 30 days, a year 365.
+/// An age in words: `just now`, `3 hours ago`, `in 2 days`. A month has 30 days, a year 365.
 fn age(since: TimeDelta) -> String {
     let seconds = since.num_seconds().unsigned_abs();
     let units = [

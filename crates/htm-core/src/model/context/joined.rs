@@ -1,21 +1,21 @@
-//! A text that grows, with its exact count of tokens.
+//! A growing text with its exact number of tokens.
 
 use crate::model::tokens::{TokenEncoding, first_boundary, is_boundary, last_boundary};
 
-/// A text that is joined from parts whose counts are known. A join may make tokens of both sides one, or other ones;
-/// only what lies between the last boundary before it and the first one after it is counted again.
+/// A text joined from parts with known counts. A join may merge or change the tokens on both sides, so the text between
+/// the last boundary before it and the first boundary after it is counted again, and no more.
 pub(super) struct Joined {
     encoding: TokenEncoding,
     text: String,
     tokens: usize,
-    /// Characters; only counted for the estimate.
+    /// The number of characters; only counted for the estimate.
     chars: usize,
-    /// A boundary of the text, as a byte; what is joined leaves the tokens before it as they are.
+    /// A boundary of the text, as a byte offset. Later parts do not change the tokens before it.
     settled: usize,
     settled_tokens: usize,
 }
 
-/// Where a [`Joined`] stood once.
+/// A saved state of a [`Joined`].
 pub(super) struct Checkpoint {
     length: usize,
     tokens: usize,
@@ -33,13 +33,13 @@ impl Joined {
         self.text.is_empty()
     }
 
-    /// Where it stands.
+    /// Saves the state.
     pub(super) fn checkpoint(&self) -> Checkpoint {
         let Self { tokens, chars, settled, settled_tokens, .. } = *self;
         Checkpoint { length: self.text.len(), tokens, chars, settled, settled_tokens }
     }
 
-    /// As it was at `checkpoint`.
+    /// Restores the state of `checkpoint`.
     pub(super) fn restore(&mut self, checkpoint: Checkpoint) {
         self.text.truncate(checkpoint.length);
         (self.tokens, self.chars) = (checkpoint.tokens, checkpoint.chars);
@@ -50,7 +50,8 @@ impl Joined {
         (self.text, self.tokens)
     }
 
-    /// Appends `joint` and `content`, whose tokens are known, unless the whole would then have more than `max_tokens`.
+    /// Appends `joint` and `content`, which has `tokens` tokens by itself. Returns false and appends nothing if the
+    /// whole text would have more than `max_tokens`.
     pub(super) fn append(&mut self, joint: &str, content: &str, tokens: usize, max_tokens: usize) -> bool {
         match self.encoding {
             TokenEncoding::Estimate => self.append_estimated(joint, content, max_tokens),
@@ -74,12 +75,12 @@ impl Joined {
 
     fn append_counted(&mut self, joint: &str, content: &str, tokens: usize, max_tokens: usize) -> bool {
         let mut seam = [&self.text[self.settled..], joint].concat();
-        // Where what is known of the content begins to hold; none: nowhere.
+        // The offset in the content from which its known count holds; none: nowhere.
         let known_from = match (seam.chars().next_back(), content.chars().next()) {
             (Some(before), Some(after)) if !is_boundary(before, after) => first_boundary(content),
             _ => Some(0),
         };
-        // What would not fit by itself needs no counting.
+        // Content that would not fit by itself needs no counting.
         if known_from == Some(0) && self.settled_tokens + tokens > max_tokens {
             return false;
         }

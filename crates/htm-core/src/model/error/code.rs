@@ -1,22 +1,22 @@
-//! What a code says.
+//! The type of the error codes.
 
 use crate::model::fault::Fault;
 
-/// One thing that can go wrong. Programs tell errors apart by its name, which never changes.
+/// The code of an error. Programs tell errors apart by its name, which never changes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
-    /// As `key_taken`.
+    /// The name, such as `key_taken`.
     pub name: &'static str,
-    /// Who has to act.
+    /// The fault: the party that has to act.
     pub fault: Fault,
-    /// What it means, in a sentence.
+    /// The meaning, in one sentence.
     pub meaning: &'static str,
-    /// What to do next, when the error says nothing better.
+    /// The next step, unless the error has a more specific hint.
     pub hint: &'static str,
 }
 
-/// Declares codes: a constant each, and `ALL` of them. A row is `CONSTANT "name" Fault "meaning" => "hint";`. [`Code`] and
-/// [`Fault`] have to be in scope.
+/// Declares codes: a constant for each, and `ALL` of them. A row is `CONSTANT "name" Fault "meaning" => "hint";`.
+/// [`Code`] and [`Fault`] must be in scope.
 #[macro_export]
 macro_rules! error_codes {
     ($($constant:ident $name:literal $fault:ident $meaning:literal => $hint:literal;)*) => {
@@ -26,7 +26,7 @@ macro_rules! error_codes {
                 &Code { name: $name, fault: Fault::$fault, meaning: $meaning, hint: $hint };
         )*
 
-        /// All of them.
+        /// All codes.
         pub const ALL: &[&Code] = &[$($constant),*];
     };
 }

@@ -1,10 +1,10 @@
-//! The codes of the library: what each means, whose fault it is, and what to do next.
+//! The codes of the library, each with its fault, its meaning and the next step.
 
 use super::Code;
 use crate::model::fault::Fault;
 
 error_codes! {
-    // What is written
+    // Writes
     CONTENT_EMPTY "content_empty" User "A text is empty or only white space."
         => "give a text with at least one character that is not white space";
     CONTENT_TOO_LARGE "content_too_large" User "A text has more bytes than a node may hold."

@@ -1,9 +1,9 @@
-//! What the database said.
+//! The error of the database.
 
 use std::error::Error as StdError;
 use std::fmt;
 
-/// An error of the database, or of the way to it. Its source is what the driver said of it.
+/// An error of the database, or of the connection to it. Its message and its source are those of the driver's error.
 #[derive(Debug)]
 pub struct DatabaseError {
     pub(crate) sqlstate: Option<String>,
@@ -12,8 +12,7 @@ pub struct DatabaseError {
 }
 
 impl DatabaseError {
-    /// The server's [code](https://www.postgresql.org/docs/current/errcodes-appendix.html), if it was the server that
-    /// refused.
+    /// The server's [code](https://www.postgresql.org/docs/current/errcodes-appendix.html), if the server refused.
     pub fn sqlstate(&self) -> Option<&str> {
         self.sqlstate.as_deref()
     }

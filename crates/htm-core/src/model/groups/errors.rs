@@ -1,4 +1,4 @@
-//! What keeps a robot from using its group.
+//! Errors of groups.
 
 use crate::model::error::{Error, ErrorKind, codes};
 
@@ -12,7 +12,7 @@ pub(crate) fn member_unknown(group: &str, robot: &str) -> Error {
         .with_value("group", group)
 }
 
-/// A passive member follows.
+/// A passive member does not write.
 pub(crate) fn passive(group: &str, robot: &str) -> Error {
     let message =
         format!("robot `{robot}` is a passive member of group `{group}`: it follows, and does not write");
@@ -22,7 +22,7 @@ pub(crate) fn passive(group: &str, robot: &str) -> Error {
         .with_value("robot", robot)
 }
 
-/// The member was not seen for its lease and another one took over, or another process speaks for its robot now.
+/// The member was not seen for its lease and another one took over, or another process acts for its robot now.
 pub fn replaced(group: &str, robot: &str) -> Error {
     let message = format!(
         "robot `{robot}` of group `{group}` was replaced: another took over, or another process speaks for it now"
@@ -51,7 +51,7 @@ pub(crate) fn last_active(group: &str, robot: &str) -> Error {
     )
 }
 
-/// A group shares memories of its own namespace.
+/// A group shares only memories of its own namespace.
 pub(crate) fn elsewhere(group: &str, namespace: &str, other: &str) -> Error {
     Error::new(
         codes::GROUP_ELSEWHERE,
@@ -60,7 +60,8 @@ pub(crate) fn elsewhere(group: &str, namespace: &str, other: &str) -> Error {
     .with_hint(format!("remember it in namespace `{namespace}`, or without one"))
 }
 
-/// A text that is larger than the whole working memory of the group: nothing was written, as a node's error says.
+/// The text has more tokens than the whole working memory of the group, and nothing was written. The counts are those
+/// of `error`.
 pub(crate) fn oversized(group: &str, error: Error) -> Error {
     let (Some(tokens), Some(max_tokens)) = (error.value("tokens"), error.value("max_tokens")) else {
         return error;

@@ -7,33 +7,33 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::working_memory::{Entry, WorkingMemory, oversized};
 
-/// What changed in a group's working memory up to a version.
+/// The changes of a group's working memory up to a version.
 #[derive(Clone, Debug)]
 pub(crate) struct Delta {
     pub(crate) version: i64,
-    /// It is all that there is, not only what changed.
+    /// Whether the rows are the whole working memory, not only the changes.
     pub(crate) complete: bool,
     pub(crate) rows: Vec<RowChange>,
 }
 
-/// What became of a node.
+/// The change of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum RowChange {
-    /// It is in mind, like this; boxed: it is much larger than the other.
+    /// The working memory holds the node, in this state. Boxed, because it is much larger than the other variant.
     Held(Box<Held>),
-    /// It is not.
+    /// The working memory does not hold the node.
     Removed(NodeId),
 }
 
-/// A node in mind. Its tokens are those that it was written with: all members count alike.
+/// A node of the working memory. Its tokens were counted when it was written, so that all members count alike.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) entry: Entry,
-    /// Whether another encoding counted its tokens than the one that this handle's contexts are counted by.
+    /// Whether its tokens were counted by another encoding than that of this handle's contexts.
     pub(crate) foreign: bool,
 }
 
-/// What a delta did to a copy.
+/// The effect of a delta on a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
     pub(crate) added: Vec<NodeId>,
@@ -46,14 +46,14 @@ impl Applied {
     }
 }
 
-/// How often a node was used since that was written last, and when last.
+/// The uses of a node since they were last written: their number and the time of the last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
     pub(crate) times: u64,
     pub(crate) last: Instant,
 }
 
-/// The copy. It follows the rows, whatever the budget: what leaves is decided once, by who writes.
+/// The copy. It follows the rows and ignores the budget, because evictions are decided once, by the writer.
 pub(crate) struct Mirror {
     memory: WorkingMemory,
     seen: i64,
@@ -62,7 +62,7 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// Empty, with no version seen.
+    /// An empty copy, with no version seen.
     pub(crate) fn new() -> Self {
         Self {
             memory: WorkingMemory::new(usize::MAX),
@@ -72,7 +72,7 @@ impl Mirror {
         }
     }
 
-    /// The version that it has; -1 for none.
+    /// The version of the copy; -1 for none.
     pub(crate) fn seen(&self) -> i64 {
         self.seen
     }
@@ -85,19 +85,19 @@ impl Mirror {
         self.foreign.contains(&node)
     }
 
-    /// Whether it has these nodes in these revisions, by id, and no others.
+    /// Whether it holds exactly these nodes in these revisions. `live` is ordered by id.
     pub(crate) fn has_just(&self, live: &[(NodeId, i32)]) -> bool {
         let mut own: Vec<_> = self.memory.iter().map(|entry| (entry.node, entry.revision)).collect();
         own.sort_unstable();
         own == live
     }
 
-    /// Says that it may be wrong: the next delta is complete, and mends it.
+    /// Marks the copy as possibly wrong. The next delta is complete and repairs it.
     pub(crate) fn reset(&mut self) {
         self.seen = -1;
     }
 
-    /// Takes over what changed.
+    /// Applies a delta.
     pub(crate) fn apply(&mut self, delta: Delta) -> Applied {
         let mut applied = Applied::default();
         self.memory.resize(usize::MAX);
@@ -146,12 +146,12 @@ impl Mirror {
         if self.memory.remove(node).is_none() {
             applied.added.push(node);
         }
-        // Never refused: there is no budget here.
+        // Cannot fail: the copy has no budget here.
         let _ = self.memory.add(entry);
     }
 
-    /// Takes nodes in within a budget; the nodes that have to leave. To be followed by the delta of that write, or by
-    /// a [`reset`](Self::reset) when it was not written.
+    /// Adds nodes within a budget and returns the evicted nodes. Must be followed by the delta of that write, or by a
+    /// [`reset`](Self::reset) if it was not written.
     pub(crate) fn plan(&mut self, entries: Vec<Entry>, max_tokens: usize) -> Result<Vec<NodeId>> {
         if let Some(entry) = entries.iter().find(|entry| entry.tokens > max_tokens) {
             return Err(oversized(entry.node, entry.tokens, max_tokens));
@@ -161,12 +161,12 @@ impl Mirror {
         for entry in entries {
             evicted.extend(self.memory.add(entry)?.into_iter().map(|entry| entry.node));
         }
-        // One of several that are added may leave for another.
+        // A node may be evicted for one entry and added again by a later one.
         evicted.retain(|node| !self.memory.contains(*node));
         Ok(evicted)
     }
 
-    /// Notes that a node was used; false when it is not in mind.
+    /// Records a use of a node. Returns false if the copy does not hold it.
     pub(crate) fn touch(&mut self, node: NodeId) -> bool {
         let there = self.memory.touch(node, chrono::Utc::now());
         if there {
@@ -176,17 +176,17 @@ impl Mirror {
         there
     }
 
-    /// Whether a use is still to be written.
+    /// Whether there are unwritten uses.
     pub(crate) fn has_uses(&self) -> bool {
         !self.used.is_empty()
     }
 
-    /// The nodes in mind.
+    /// The nodes of the working memory.
     pub(crate) fn nodes(&self) -> BTreeSet<NodeId> {
         self.memory.iter().map(|entry| entry.node).collect()
     }
 
-    /// Gives back what was taken and could not be written.
+    /// Puts back uses that were taken but could not be written.
     pub(crate) fn return_uses(&mut self, uses: Vec<(NodeId, Use)>) {
         for (node, unwritten) in uses {
             let used = self.used.entry(node).or_insert(Use { times: 0, ..unwritten });
@@ -194,7 +194,7 @@ impl Mirror {
         }
     }
 
-    /// What was used since this was asked last.
+    /// Takes the uses since the last call.
     pub(crate) fn take_uses(&mut self) -> Vec<(NodeId, Use)> {
         std::mem::take(&mut self.used).into_iter().collect()
     }
@@ -230,7 +230,7 @@ mod tests {
         let second = mirror.apply(delta(4, false, vec![held(1, 12), RowChange::Removed(NodeId(2))]));
         assert_eq!((second.added, second.removed), (vec![], ids(&[2])));
         assert_eq!(mirror.memory().stats().tokens, 12);
-        // What is not in a complete delta is gone, although nobody said that it was removed.
+        // A node that a complete delta lacks is removed, even without a row for its removal.
         let third = mirror.apply(delta(9, true, vec![held(3, 5)]));
         assert_eq!((third.added, third.removed), (ids(&[3]), ids(&[1])));
         mirror.reset();
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(mirror.plan(vec![entry(3, 30)], 100).unwrap(), ids(&[1]));
         // A smaller budget than before, and more than one at once.
         assert_eq!(mirror.plan(vec![entry(4, 30), entry(5, 30)], 60).unwrap(), ids(&[2, 3]));
-        // Those that follow are not held to it.
+        // Later deltas are not limited by the budget.
         mirror.apply(delta(2, false, vec![held(6, 1_000)]));
         assert_eq!(mirror.memory().len(), 3);
     }

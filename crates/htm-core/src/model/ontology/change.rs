@@ -47,7 +47,7 @@ pub struct Term {
     pub synonyms: Vec<String>,
 }
 
-/// What removing a tag does to its nodes.
+/// The effect of a removal on the nodes of the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
     /// A tag with nodes is kept.

@@ -1,4 +1,4 @@
-//! Errors of the ontology that are made in more than one place. Nothing has changed then.
+//! Errors of the ontology that occur in more than one place. With each of them, nothing has changed.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ pub(crate) fn unknown(namespace: &str, tag: &str) -> Error {
         .with_value("tag", tag)
 }
 
-/// An unknown tag is what `from` were to be merged into.
+/// The tag that `from` should be merged into is unknown.
 pub(crate) fn into_unknown(error: Error, from: &[TagPath]) -> Error {
     let (Some(namespace), Some(tag)) = (error.value("namespace"), error.value("tag")) else { return error };
     let message = format!("namespace `{namespace}` has no tag `{tag}` to merge into");
@@ -28,7 +28,7 @@ pub(crate) fn into_unknown(error: Error, from: &[TagPath]) -> Error {
     }
 }
 
-/// An unknown tag, with those that are written nearly so, the nearest first.
+/// An unknown tag, with the tags of similar names, the nearest first.
 pub(crate) fn with_nearest(error: Error, nearest: &[String]) -> Error {
     if nearest.is_empty() {
         return error;
@@ -50,7 +50,7 @@ pub(crate) fn into_own_child(tag: &TagPath, into: &TagPath) -> Error {
     Error::new(codes::TAG_INTO_OWN_CHILD, message).with_value("tag", tag)
 }
 
-/// The name is another name of a tag.
+/// The name is a synonym of a tag.
 pub(crate) fn is_synonym(name: &str, tag: &str) -> Error {
     Error::new(codes::TAG_IS_SYNONYM, format!("`{name}` is another name of `{tag}`"))
         .with_value("name", name)
@@ -64,7 +64,7 @@ pub(crate) fn namespace_full(namespace: &str, tag: &str, limit: usize) -> Error 
     Error::new(codes::NAMESPACE_FULL, message).with_value("namespace", namespace)
 }
 
-/// A change under way, or a long transaction, holds names that are wanted.
+/// A running change or a long transaction holds names that are needed.
 pub(crate) fn held(namespace: &str) -> Error {
     let message =
         format!("somebody else changes tags of namespace `{namespace}`, and takes longer than is waited for");
@@ -77,7 +77,7 @@ pub(crate) fn change_unknown(namespace: &str, change: i64) -> Error {
     Error::new(codes::CHANGE_UNKNOWN, format!("namespace `{namespace}` has no change {change}"))
 }
 
-/// A name is no longer what a change made it.
+/// A name was changed again since a change.
 pub(crate) fn changed_since(change: i64, name: impl Display) -> Error {
     Error::new(codes::CHANGED_SINCE, format!("`{name}` is no longer what change {change} made it"))
         .with_hint("see what it is now: `Ontology::show`")
@@ -85,7 +85,7 @@ pub(crate) fn changed_since(change: i64, name: impl Display) -> Error {
         .with_value("name", name)
 }
 
-/// It was the change `by` that touched the name last.
+/// The change `by` was the last one to touch the name.
 pub(crate) fn changed_by(error: Error, by: i64) -> Error {
     error.with_hint(format!("revert change {by} first: `Ontology::revert`")).with_value("by", by)
 }

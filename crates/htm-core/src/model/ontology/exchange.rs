@@ -16,7 +16,7 @@ pub const DOCUMENT_VERSION: u32 = 1;
 /// The tags of a namespace with descriptions and synonyms, without nodes, counts and namespace: the same ontology is
 /// always the same document.
 ///
-/// Its tags are normalised, each before those below it. Parents may be left out; they are added anyway.
+/// Its tags are normalised, each before the tags below it. Parents may be left out; they are added anyway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OntologyDocument {
@@ -53,7 +53,7 @@ impl DocumentTag {
     }
 }
 
-/// Which description wins if both the namespace and the document have one.
+/// The description that wins if both the namespace and the document have one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Descriptions {
     /// The namespace's.
@@ -135,7 +135,7 @@ pub(crate) fn lay(
     document: &OntologyDocument,
     descriptions: Descriptions,
 ) -> Result<Laid> {
-    // A name that is there may be one of before the rules: what was exported comes back.
+    // An existing name may be older than the rules, so the export of a namespace can be imported into it again.
     let is_new = |name: &&TagPath| draft.before.meaning(name.as_str()).is_none();
     for name in document.tags.iter().flat_map(|it| it.synonyms.iter().chain([&it.tag])).filter(is_new) {
         rules.check(name)?;
@@ -158,7 +158,7 @@ pub(crate) fn lay(
         }
         tags.push(tag);
     }
-    // When all tags are known: whatever stands first.
+    // After all tags are known, so that their order does not matter.
     for (it, tag) in document.tags.iter().zip(&tags) {
         for name in it.synonyms.iter().filter(|name| *name != tag || it.tag == *tag) {
             draft.add_synonym(name, tag)?;
@@ -244,7 +244,7 @@ mod tests {
         let (after, what) = laid(before(), &tags, Descriptions::Keep).unwrap();
         assert_eq!(after, names(&[("sql", "D"), ("sql:index", "I")], &[("db", "sql"), ("rdbms", "sql")]));
         assert_eq!(what.called.len(), 2);
-        // Its other name in the document is its own name here.
+        // The document's synonym is the name of the tag here.
         assert_eq!(laid(before(), &[tag("db", "", &["sql"])], Descriptions::Keep).unwrap().0, before());
     }
 
@@ -276,7 +276,7 @@ mod tests {
             lay(&mut draft, &shallow, "n", &deep, Descriptions::Keep).map(|_| draft.after)
         };
         assert_eq!(lay_deep(Names::default()).unwrap_err().code(), "tag_invalid");
-        // Of before the level was lowered.
+        // Tags from before the limit was lowered.
         let there = names(&[("a", ""), ("a:b", "")], &[]);
         assert_eq!(lay_deep(there.clone()).unwrap(), there);
     }
@@ -314,7 +314,7 @@ mod tests {
             let known: Vec<String> = draft.after.tags.keys().cloned().collect();
             for (name, tag) in synonyms.iter().filter(|_| !known.is_empty()) {
                 let Ok(name) = TagPath::normalise(name) else { continue };
-                // Two may be written as one.
+                // Two names may have the same stored form.
                 let _ = draft.add_synonym(&name, &path(tag.get::<String>(&known)));
             }
             draft.after

@@ -15,7 +15,7 @@ pub struct TagUse {
     pub tag: TagPath,
     /// Its description.
     pub description: Option<String>,
-    /// The tags that take its place.
+    /// The tags that replace it after a split.
     pub split_into: Vec<String>,
     /// When it was registered.
     pub created_at: DateTime<Utc>,
@@ -76,7 +76,7 @@ pub struct OriginCount {
     pub model: Option<String>,
     /// The version of its prompt or rules.
     pub prompt_version: Option<String>,
-    /// How many live nodes.
+    /// The number of live nodes.
     pub nodes: i64,
     /// Their mean confidence, if known.
     pub mean_confidence: Option<f32>,
@@ -137,7 +137,7 @@ pub struct LoggedChange {
     pub details: Value,
     /// The author.
     pub made_by: Option<String>,
-    /// When.
+    /// When it was made.
     pub made_at: DateTime<Utc>,
     /// The change that reverted it.
     pub reverted_by: Option<i64>,

@@ -1,5 +1,5 @@
-//! What the names of a namespace mean, and what a change makes of them: pure, so that the same rules plan a change,
-//! its dry run and its revert.
+//! The meanings of the names of a namespace, and the effect of a change on them. Pure, so that the same rules plan a
+//! change, its dry run and its revert.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::tags::former::{lineage, meant};
 use crate::model::tags::{InvalidTag, Leftover, TagPath, TagRule, TagRules};
 
-/// A tag beside its name.
+/// The attributes of a tag besides its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tag {
     pub(crate) description: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Tag {
     pub(crate) leftover: Leftover,
 }
 
-/// What a name means, as the log holds it.
+/// The meaning of a name, as stored in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Meaning {
@@ -28,11 +28,11 @@ pub(crate) enum Meaning {
     Synonym(String),
 }
 
-/// What every name of a namespace means.
+/// The meanings of all names of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
     pub(crate) tags: BTreeMap<String, Tag>,
-    /// Another name, and the tag that it means.
+    /// The synonyms, each with its tag.
     pub(crate) synonyms: BTreeMap<String, String>,
 }
 
@@ -56,12 +56,12 @@ impl Names {
         }
     }
 
-    /// What a path is called: the longest part of it that is another name gives way to its tag, again and again.
+    /// The canonical form of a path: its longest prefix that is a synonym is replaced by the tag, repeatedly.
     pub(crate) fn canonical(&self, path: &str) -> String {
         meant(path, |name| self.synonyms.get(name).map(String::as_str))
     }
 
-    /// The tag that somebody means: written exactly so, or by any of its names.
+    /// The tag that a text means: by its exact name, or by any spelling or synonym of it.
     pub(crate) fn find(&self, rules: &TagRules, text: &str) -> Result<Option<TagPath>, InvalidTag> {
         if self.tags.contains_key(text.trim()) {
             return Ok(Some(text.trim().parse()?));
@@ -72,7 +72,7 @@ impl Names {
         found.map(str::parse).transpose()
     }
 
-    /// As [`find`](Self::find); what is not found is an error, which knows none that is near.
+    /// As [`find`](Self::find), but an unknown tag is an error. The error names no similar tags.
     pub(crate) fn known(&self, rules: &TagRules, namespace: &str, text: &str) -> Result<TagPath> {
         match self.find(rules, text)? {
             Some(tag) => Ok(tag),
@@ -80,12 +80,12 @@ impl Names {
         }
     }
 
-    /// It and what stands below it.
+    /// The tags that are `top` or below it.
     pub(crate) fn subtree(&self, top: &str) -> Vec<String> {
         self.tags.keys().filter(|path| is_within(path, top)).cloned().collect()
     }
 
-    /// Whether what was split into others, and those again, is at last `tag`.
+    /// Whether `from` leads to `tag` through its split and the splits of the resulting tags.
     pub(crate) fn leads_to(&self, from: &str, tag: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![from];
@@ -108,7 +108,7 @@ impl Names {
     }
 }
 
-/// Whether a path is `top` or stands below it.
+/// Whether a path is `top` or below it.
 pub(crate) fn is_within(path: &str, top: &str) -> bool {
     path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
@@ -118,15 +118,15 @@ pub(crate) fn is_within(path: &str, top: &str) -> bool {
 pub(crate) struct Draft {
     pub(crate) before: Names,
     pub(crate) after: Names,
-    /// Tags whose rows get another name, and keep what refers to them.
+    /// Renamed tags, each with its new name. Their rows keep everything that refers to them.
     pub(crate) renamed: BTreeMap<String, String>,
-    /// Tags whose assignments go over to another tag.
+    /// Merged tags, each with the tag that gets its assignments.
     pub(crate) merged: BTreeMap<String, String>,
-    /// Names that the change is about though they mean what they meant.
+    /// Names that belong to the change although their meaning stays the same.
     pub(crate) touched: BTreeSet<String>,
 }
 
-/// What a change makes of a name.
+/// The effect of a change on a name.
 #[derive(Debug)]
 pub(crate) struct NameChange {
     pub(crate) path: String,
@@ -141,8 +141,7 @@ impl Draft {
         Self { after: before.clone(), before, renamed, merged, touched }
     }
 
-    /// A tag with those above it; one that is there gets the description.
-    /// Returns what it is called.
+    /// Adds a tag with its ancestors. An existing tag gets the description. Returns the name of the tag.
     pub(crate) fn define(
         &mut self,
         rules: &TagRules,
@@ -183,7 +182,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A tag, what stands below it, and all their other names. Returns the tags.
+    /// Removes a tag, the tags below it, and all their synonyms. Returns the removed tags.
     pub(crate) fn remove(&mut self, tag: &TagPath) -> Vec<String> {
         let gone = self.after.subtree(tag.as_str());
         self.after.tags.retain(|path, _| !is_within(path, tag.as_str()));
@@ -194,7 +193,7 @@ impl Draft {
         gone
     }
 
-    /// Another name for a tag and those below it; the name it had means it as before.
+    /// Renames a tag and the tags below it. The former name becomes a synonym.
     pub(crate) fn rename(&mut self, rules: &TagRules, from: &TagPath, to: &TagPath) -> Result<TagPath> {
         let mut to = to.clone();
         match self.after.synonyms.get(to.as_str()) {
@@ -220,7 +219,7 @@ impl Draft {
         Ok(to)
     }
 
-    /// One tag of several: what stood below those stands below it, and their names mean it.
+    /// Merges tags into one. The tags below them move below it, and their names become its synonyms.
     pub(crate) fn merge(&mut self, rules: &TagRules, from: &[TagPath], into: &TagPath) -> Result<()> {
         if from.is_empty() {
             return Err(Error::new(codes::NOTHING_TO_MERGE, "no tag to merge was named"));
@@ -236,7 +235,7 @@ impl Draft {
         self.go(rules, from, into)
     }
 
-    /// What a tag is called that is to have a name. A tag that is there may be one of before the rules.
+    /// The path of a tag that should be called `name`. An existing tag may be older than the rules.
     fn place(&self, rules: &TagRules, tag: &str, name: &str) -> Result<TagPath> {
         let called = self.after.canonical(name);
         match called.parse() {
@@ -245,8 +244,8 @@ impl Draft {
         }
     }
 
-    /// The names `from` mean `to` from now on: every tag that has one of them in its path is called otherwise, and goes
-    /// there.
+    /// Makes the names `from` mean `to`. Every tag at or below one of them is renamed, or merged into the tag that has
+    /// the new name.
     fn go(&mut self, rules: &TagRules, from: &[TagPath], to: &TagPath) -> Result<()> {
         let leaves = |path: &str| from.iter().any(|top| is_within(path, top.as_str()));
         for name in from {
@@ -296,8 +295,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Other names that stand below a name that leaves mean the same below the new one: who comes by a name that meant the
-    /// old one still arrives.
+    /// Repeats the synonyms below a moved name below its new name, so that paths through former names still lead to the
+    /// same tags.
     fn take_names_along(&mut self, from: &[TagPath], to: &TagPath) {
         let below: Vec<(String, String)> = (self.after.synonyms.iter())
             .filter_map(|(name, tag)| {
@@ -318,15 +317,15 @@ impl Draft {
         }
     }
 
-    /// The names by which no tag may be registered while the change is made: those that come to be a tag, and those that
-    /// are one no more.
+    /// The names by which no tag may be registered during the change: all of its names, except those that are tags both
+    /// before and after it.
     pub(crate) fn held(&self) -> BTreeSet<String> {
         let is_tag = |meaning: &Option<Meaning>| matches!(meaning, Some(Meaning::Tag(_)));
         let changes = self.changes().into_iter();
         changes.filter(|it| !(is_tag(&it.before) && is_tag(&it.after))).map(|it| it.path).collect()
     }
 
-    /// The names that mean something else after the change, and those that it is about.
+    /// The names whose meaning changes, and the other names that belong to the change.
     pub(crate) fn changes(&self) -> Vec<NameChange> {
         let moved_from: BTreeMap<&str, &str> =
             self.renamed.iter().map(|(from, to)| (to.as_str(), from.as_str())).collect();
@@ -349,13 +348,13 @@ impl Draft {
     }
 }
 
-/// Of names, those that stand below no other of them.
+/// The names that are below no other one.
 pub(crate) fn uppermost(names: BTreeSet<String>) -> BTreeSet<String> {
     let is_below = |name: &&String| lineage(name).skip(1).any(|above| names.contains(above));
     names.iter().filter(|name| !is_below(name)).cloned().collect()
 }
 
-/// A name that a tag is about to get.
+/// Parses the new name `to` of `tag`.
 pub(crate) fn parse(rules: &TagRules, tag: &str, to: &str) -> Result<TagPath> {
     let unmovable = |rule: TagRule| {
         let to: String = to.chars().take(260).collect();
@@ -409,7 +408,7 @@ mod tests {
         assert_eq!(tags(&draft.after), ["b", "b:y"]);
         assert_eq!(draft.after.canonical("a:x:new"), "b:y:new");
         assert_eq!(draft.after.canonical("ab"), "ab");
-        // And again, from above.
+        // A rename of the parent.
         rename(&mut draft, "b", "c:d").unwrap();
         assert_eq!(draft.after.canonical("a:x:new"), "c:d:y:new");
         assert_eq!(draft.after.canonical("b:x"), "c:d:y");
@@ -457,7 +456,7 @@ mod tests {
         let named =
             draft.define(&TagRules::default(), &path("db:database"), Some("Where it is kept")).unwrap();
         assert_eq!(named.as_str(), "database");
-        // One that is not at the seam breaks the rule.
+        // A repetition that is not at the seam breaks the rule.
         let mut draft = Draft::new(names(&["db", "db:data", "data", "data:sql"], &[]));
         let refused = merge(&mut draft, &["db"], "data:sql").unwrap_err();
         assert_eq!((refused.code(), refused.to_string().contains("comes twice")), ("tag_unmovable", true));

@@ -1,32 +1,34 @@
-//! BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"), and what it is given besides words: pairs of words
-//! that stand together as in the query, terms as they are written, beginnings of words.
+//! BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"), extended by pairs of words that are
+//! together as in the query, exact terms as written, and prefixes.
 
 use super::{Asked, Member, Sought};
 
-/// Of the rarer word's weight, for two words that stand together.
+/// The weight of two words that are together, as a share of the rarer word's weight.
 const TOGETHER: f64 = 0.25;
 
-/// Of its words' weight, for a term that is there as written: with that it is above what has its parts alone.
+/// The weight of an exact term as written, as a multiple of its words' weight. With it, the term ranks above its parts
+/// alone.
 const EXACT: f64 = 1.2;
 
-/// Saturation of a word that comes often.
+/// The parameter k1: the saturation of a frequent word.
 const K1: f64 = 1.0;
 
-/// Normalisation by length, 0 to 1. Long answers among short messages need all of it.
+/// The parameter b: the normalisation by length, 0 to 1. Long answers among short messages need all of it.
 const B: f64 = 1.0;
 
-/// Words that are added to each length and to the average: a turn of three words is hardly more about them than one of ten.
+/// The words that are added to each length and to the average, because a turn of three words is hardly more about them
+/// than one of ten.
 const SMOOTHING: f64 = 30.0;
 
 /// BM25 of one member.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Score {
     pub(crate) total: f64,
-    /// What of it words bring that stand together.
+    /// The part of the words that are together.
     pub(crate) together: f64,
-    /// What of it terms bring that are there as written.
+    /// The part of the exact terms as written.
     pub(crate) exact: f64,
-    /// What these terms weigh.
+    /// The summed weight of these terms.
     pub(crate) exact_idf: f64,
 }
 
@@ -34,12 +36,12 @@ pub(crate) struct Score {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bm25<'a> {
     asked: &'a Asked,
-    /// Words of a text of the usual length.
+    /// The average length of a text, in words.
     average: f64,
 }
 
 impl<'a> Bm25<'a> {
-    /// How long texts are is counted in distinct lexemes; how many words that are is told by the members.
+    /// The corpus has its average length in distinct lexemes. The members give the words per lexeme.
     pub(super) fn new(asked: &'a Asked, members: &[Member]) -> Self {
         let sum = |of: fn(&Member) -> f64| members.iter().map(of).sum::<f64>();
         let lexemes = sum(|member| f64::from(member.terms.lexemes));
@@ -80,7 +82,7 @@ impl<'a> Bm25<'a> {
         frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length))
     }
 
-    /// What no node has more of for this query.
+    /// The highest possible score for this query.
     pub(super) fn most(&self) -> f64 {
         let asked = self.asked;
         let words: f64 = asked.words.iter().map(|word| word.idf * (K1 + 1.0)).sum();
@@ -94,7 +96,7 @@ impl<'a> Bm25<'a> {
     }
 }
 
-/// What a word weighs that is in so many of the nodes.
+/// The inverse document frequency of a word, from the number of nodes that contain it.
 pub(crate) fn idf(corpus: f64, nodes: f64) -> f64 {
     ((corpus - nodes + 0.5).max(0.5) / (nodes + 0.5)).ln_1p()
 }

@@ -1,22 +1,22 @@
-//! One score of both legs.
+//! The fusion of both legs to one score.
 
 use super::bm25::Score;
 use super::{Member, Ranking};
 use crate::model::recall::Fusion;
 
-/// What dampens the first ranks (Cormack et al. 2009).
+/// The constant k of reciprocal rank fusion, which dampens the first ranks (Cormack et al. 2009).
 const DAMPING: f64 = 60.0;
 
-/// Lexemes of a short text, a turn: from here on BM25 loses what length alone brings.
+/// The lexemes of a short text, a turn. Above them, BM25 loses the gain of length alone.
 const SHORT: f64 = 64.0;
 
-/// Nothing grows with the length beyond so many.
+/// The lexemes above which this loss no longer grows.
 const LONG: f64 = 128.0;
 
-/// What each leg gives to a member's score.
+/// The part of each leg in a member's score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fused {
-    /// None: vectors alone were asked, and do not know it.
+    /// None if only vectors are searched and it has no embedding.
     pub(super) vector: Option<f64>,
     pub(super) text: f64,
 }
@@ -27,13 +27,13 @@ impl Fused {
     }
 }
 
-/// Between what the candidates' scores lie.
+/// The bounds of the candidates' scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
     low: f64,
     high: f64,
     best_text: f64,
-    /// What BM25 grows by with the length: long texts have more of any query's words, and would crowd out short ones.
+    /// The growth of BM25 with the length. Long texts have more of any query's words, and would crowd out short ones.
     by_length: f64,
 }
 
@@ -75,12 +75,12 @@ impl Bounds {
     }
 }
 
-/// How much longer than a turn, from 0.
+/// The length relative to a turn's, as a logarithm from 0.
 fn extent(member: &Member) -> f64 {
     (f64::from(member.terms.lexemes).clamp(SHORT, LONG) / SHORT).ln()
 }
 
-/// Of the regression line through points; 0 where all are above one place.
+/// The slope of the regression line through points; 0 if all have the same x.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let (mean_x, mean_y) = (

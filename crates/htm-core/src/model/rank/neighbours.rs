@@ -1,4 +1,4 @@
-//! What the turns beside a turn say of it.
+//! The scores that turns get from their neighbours.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,19 +9,20 @@ use super::fusion::Fused;
 use super::{Member, Shares};
 use crate::model::id::NodeId;
 
-/// The share that a turn has of what its neighbours' scores are above the usual.
+/// The share that a turn gets of its neighbours' scores above the usual.
 const WEIGHT: f64 = 0.3;
 
-/// Of what the turn next to it brings, for the one that is one further.
+/// The weight of a neighbour two steps away, relative to the next one.
 const FURTHER: f64 = 2.0 / 3.0;
 
-/// How many standard deviations the better of two normal values is above their mean.
+/// The mean of the better of two normal values, in standard deviations above their mean.
 const BETTER_OF_TWO: f64 = 0.56;
 
-/// Candidates that bring nothing, counted with the others: a few candidates say little of chance.
+/// The number of candidates of score 0 that are counted with the others, because a few candidates say little about
+/// chance.
 const PRIOR: f64 = 5.0;
 
-/// That two turns stand beside one another, `steps` apart: 1 or 2.
+/// Two neighbouring turns, `steps` apart: 1 or 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Link {
     pub(crate) turn: NodeId,
@@ -29,10 +30,10 @@ pub(crate) struct Link {
     pub(crate) steps: i64,
 }
 
-/// A text of more distinct lexemes is no turn: what stands beside it says nothing of it.
+/// The most distinct lexemes of a turn. The neighbours of a longer text say nothing about it.
 const LONGEST_TURN: u32 = 64;
 
-/// How far from a turn its neighbours are.
+/// The largest distance of a neighbour.
 const MOST_STEPS: i64 = 2;
 
 /// A node's place in its conversation.
@@ -41,14 +42,15 @@ pub(crate) struct Turn {
     pub(crate) id: NodeId,
     pub(crate) namespace: String,
     pub(crate) session: String,
-    /// Its number within the session; without one its time tells its place.
+    /// Its number within the session. Without one, its time decides its place.
     pub(crate) seq: Option<i32>,
     pub(crate) created_at: DateTime<Utc>,
-    /// Distinct ones.
+    /// The number of distinct lexemes.
     pub(crate) lexemes: u32,
 }
 
-/// The turns beside some turns, of all that their sessions have. As links.sql, for turns that are at hand.
+/// The neighbours of the turns `of`, where `turns` are all turns of their sessions. The same as links.sql, for turns in
+/// memory.
 pub(crate) fn links(turns: &[Turn], of: &HashSet<NodeId>) -> Vec<Link> {
     let mut sessions: HashMap<(&str, &str), Vec<&Turn>> = HashMap::new();
     for turn in turns {
@@ -76,8 +78,9 @@ pub(crate) fn links(turns: &[Turn], of: &HashSet<NodeId>) -> Vec<Link> {
     links
 }
 
-/// What each turn has of its neighbours: a share of the better of both next to it, and less of the better of those one
-/// further, as far as they are better than usual. To be in a conversation is no merit over a text that stands for itself.
+/// The score that each turn gets from its neighbours: a share of the better of both next to it, and a smaller share of
+/// the better of both one step further. Only the difference from the usual score counts, so that a turn has no
+/// advantage over a standalone text.
 pub(super) fn shares(scored: &[(Member, Score)], fused: &[Fused], links: &[Link]) -> Shares {
     if links.is_empty() {
         return Shares::new();
@@ -121,7 +124,7 @@ impl Beside {
     }
 }
 
-/// What a text brings that is a candidate by chance, and what the better of two brings.
+/// The usual score of one candidate by chance, and that of the better of two.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
     of_one: f64,

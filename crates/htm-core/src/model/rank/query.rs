@@ -1,4 +1,4 @@
-//! What a query asks for, weighed: rare words decide.
+//! The weighed words of a query. Rare words decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,41 +6,41 @@ use super::bm25::idf;
 use super::terms::Terms;
 use crate::model::lexeme::quoted;
 
-/// Of a query that is a long text, its rarest words.
+/// The most words of a query. Of a long text, the rarest words are used.
 const MOST_WORDS: usize = 64;
 
-/// What a part of an exact term weighs, of what it would as a word of its own.
+/// The weight of a part of an exact term, as a share of its weight as a word of its own.
 const PART: f64 = 0.5;
 
-/// So far into the query words are looked for that stand together.
+/// The last position in the query at which words are together.
 const OPENING: i32 = 256;
 
 /// Words in more than this share of the nodes choose no candidates, unless they are among the three rarest …
 const FREQUENT_SHARE: f64 = 0.02;
-/// … or in so few nodes all the same.
+/// … or in no more nodes than this.
 const FREQUENT: f64 = 500.0;
-/// More nodes are not ranked, unless the rarest word alone has more.
+/// The most nodes that are ranked, unless the rarest word alone has more.
 const MOST_CANDIDATES: f64 = 5_000.0;
 const RAREST: usize = 3;
 
 /// The namespaces that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Corpus {
-    /// Nodes.
+    /// The number of nodes.
     pub(crate) nodes: f64,
-    /// Distinct lexemes a node.
+    /// The average number of distinct lexemes of a node.
     pub(crate) average_lexemes: f64,
 }
 
-/// A lexeme of the query, as the database tells it.
+/// A lexeme of the query, as the database returns it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lexeme {
     pub(crate) lexeme: String,
-    /// How many nodes have it.
+    /// The number of nodes that have it.
     pub(crate) nodes: f64,
-    /// It is only a part of an exact term.
+    /// Whether it is only a part of an exact term.
     pub(crate) is_part: bool,
-    /// Where it stands in the query, by the language that it is a lexeme of.
+    /// Its positions in the query, each with the index of its language.
     pub(crate) places: Vec<(usize, i32)>,
 }
 
@@ -49,50 +49,50 @@ pub(crate) struct Lexeme {
 pub(crate) struct Word {
     pub(crate) lexeme: String,
     pub(crate) nodes: f64,
-    /// What it weighs.
+    /// Its weight.
     pub(crate) idf: f64,
 }
 
 impl Word {
-    /// As a `tsquery`.
+    /// The word as a `tsquery`.
     pub(crate) fn query(&self) -> String {
         quoted(&self.lexeme)
     }
 }
 
-/// Two words that stand together in the query.
+/// Two words that are together in the query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pair {
-    /// Their places among [`Asked::words`].
+    /// The indexes of both in [`Asked::words`].
     pub(crate) first: usize,
     pub(crate) second: usize,
-    /// How far the second is behind the first: 1 or 2.
+    /// The distance from the first to the second: 1 or 2.
     pub(crate) distance: u16,
     /// The weight of the rarer of both.
     pub(crate) idf: f64,
 }
 
-/// A term that is looked for as written, or the beginning of words.
+/// An exact term as written, or a prefix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sought {
     pub(crate) is_prefix: bool,
     pub(crate) idf: f64,
 }
 
-/// A query, weighed.
+/// A weighed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) corpus: Corpus,
-    /// The rarest first.
+    /// The words, the rarest first.
     pub(crate) words: Vec<Word>,
     pub(crate) pairs: Vec<Pair>,
     pub(crate) sought: Vec<Sought>,
-    /// What hits must have is among the signs.
+    /// Whether a phrase is required.
     pub(crate) has_phrase: bool,
 }
 
 impl Asked {
-    /// Weighs the lexemes that nodes have; one that comes twice is the one that most have.
+    /// Weighs the lexemes that nodes have. Of a lexeme that is listed twice, the larger number of nodes counts.
     pub(crate) fn new(corpus: Corpus, lexemes: Vec<Lexeme>) -> Self {
         let mut meant: BTreeMap<String, Lexeme> = BTreeMap::new();
         for lexeme in lexemes.into_iter().filter(|lexeme| lexeme.nodes > 0.0) {
@@ -131,7 +131,7 @@ impl Asked {
         &self.words[..within.min(rare.max(RAREST))]
     }
 
-    /// What the choosing words weigh together that a text has; none when it has none of them.
+    /// The summed weight of the choosing words that a text has; none when it has none of them.
     pub(crate) fn weight_in(&self, terms: &Terms) -> Option<f64> {
         let words = self.choosing().iter().zip(&terms.frequencies);
         words
@@ -140,14 +140,15 @@ impl Asked {
             .reduce(|sum, idf| sum + idf)
     }
 
-    /// What a term weighs whose words are these: as much as they do; of none that is known, as the rarest.
+    /// The weight of a term of these lexemes: the sum of theirs, or the largest possible one if none is known.
     pub(crate) fn weight_of(&self, lexemes: &[String]) -> f64 {
         let known: Vec<f64> =
             self.words.iter().filter(|word| lexemes.contains(&word.lexeme)).map(|word| word.idf).collect();
         if known.is_empty() { self.corpus.nodes.ln_1p() } else { known.iter().sum() }
     }
 
-    /// How far exact terms of this weight are the query: 1, or hardly anything for one word of many.
+    /// The share of the bonus for exact terms of this weight: 1 from half of the query's weight on, hardly anything for
+    /// one word of many.
     pub(super) fn exact_share(&self, exact: f64) -> f64 {
         let all: f64 = self.words.iter().map(|word| word.idf).sum::<f64>()
             + self.sought.iter().map(|sought| sought.idf).sum::<f64>();
@@ -155,7 +156,7 @@ impl Asked {
     }
 }
 
-/// Words that stand next to one another in the query, or with one between them.
+/// The pairs of words that are adjacent in the query, or have one word between them.
 fn pairs(lexemes: &[Lexeme], words: &[Word]) -> Vec<Pair> {
     let mut places: BTreeMap<(usize, i32), Vec<usize>> = BTreeMap::new();
     for (at, lexeme) in lexemes.iter().enumerate() {
@@ -202,7 +203,7 @@ mod tests {
             &[("common", 900.0), ("rare", 3.0), ("some", 400.0), ("few", 20.0), ("many", 700.0)],
         );
         assert_eq!(choosing(&small), ["rare", "few", "some"]);
-        // The three rarest do, however frequent they are, up to 5,000 nodes together.
+        // The three rarest choose, even if they are frequent, up to 5,000 nodes together.
         let frequent = asked(100_000.0, &[("a", 2_100.0), ("b", 2_200.0), ("c", 2_300.0)]);
         assert_eq!(choosing(&frequent), ["a", "b"]);
         assert_eq!(choosing(&asked(100_000.0, &[("a", 30_000.0), ("b", 40_000.0)])), ["a"]);

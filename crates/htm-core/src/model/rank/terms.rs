@@ -1,30 +1,30 @@
-//! What a text has of a query's words.
+//! The words of a query in a text.
 
 use std::collections::HashMap;
 
 use super::text_vector::{Occurrence, TextVector};
 use super::{Asked, Pair};
 
-/// A word in a long text's opening counts so many more.
+/// The additional frequency of a word in a long text's opening.
 const OPENING: f64 = 2.0;
 
-/// A text of more lexemes is long.
+/// The lexemes above which a text is long.
 const LONG: u32 = 40;
 
-/// What a text has of a query's words.
+/// The words of a query in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Terms {
-    /// Distinct lexemes of the text.
+    /// The number of distinct lexemes of the text.
     pub(crate) lexemes: u32,
-    /// Its words, those that full text search keeps.
+    /// The number of its words that full-text search keeps.
     pub(crate) length: f64,
-    /// How often it has each word of [`Asked::words`].
+    /// The frequency of each word of [`Asked::words`].
     pub(crate) frequencies: Vec<f64>,
-    /// Which of [`Asked::pairs`] stand together in it.
+    /// The indexes of the [`Asked::pairs`] that are together in it.
     pub(crate) together: Vec<usize>,
 }
 
-/// Looks for a query's words in texts.
+/// Counts a query's words in texts.
 pub(crate) struct TermCounter<'a> {
     pairs: &'a [Pair],
     words: HashMap<&'a [u8], usize>,
@@ -36,7 +36,7 @@ impl<'a> TermCounter<'a> {
         Self { pairs: &asked.pairs, words }
     }
 
-    /// Reads one text.
+    /// Counts the words in one text.
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
         let mut frequencies = vec![0.0; self.words.len()];
         let mut occurrences: Vec<Vec<Occurrence>> = vec![Vec::new(); self.words.len()];

@@ -36,7 +36,7 @@ fn rare_words_and_near_vectors_come_first() {
     assert_eq!(order(&rank(&asked, &ranking(false, true), members(), &[])), [3, 2, 1]);
     let both = rank(&asked, &ranking(true, true), members(), &[]);
     assert_eq!(order(&both), [3, 2, 1]);
-    // The newest of what is equal.
+    // Of equal scores, the newest comes first.
     let equal = rank(
         &asked,
         &ranking(true, true),

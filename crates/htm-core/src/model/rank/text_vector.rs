@@ -1,7 +1,8 @@
-//! A text as full text search keeps it.
+//! A text as full-text search stores it.
 
-/// The lexemes of a text and where they stand: a `tsvector` as PostgreSQL sends it in binary (`tsvectorsend`): how many
-/// lexemes, then each with a zero byte, how many occurrences, and the occurrences.
+/// The lexemes of a text with their positions: a `tsvector` as PostgreSQL sends it in binary (`tsvectorsend`). The
+/// format is the number of lexemes, then for each the lexeme, a zero byte, the number of occurrences, and the
+/// occurrences.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextVector<'a> {
     count: u32,
@@ -15,27 +16,27 @@ pub(crate) struct Entry<'a> {
     occurrences: &'a [u8],
 }
 
-/// Where a lexeme stands. Text search counts occurrences to 16,383.
+/// The position of a lexeme. Text search counts positions to 16,383.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Occurrence {
     pub(crate) position: u16,
-    /// It stands in the opening of the text (weight A).
+    /// Whether it is in the opening of the text (weight A).
     pub(crate) is_opening: bool,
 }
 
 impl<'a> TextVector<'a> {
-    /// None of bytes that are too few to say how many lexemes follow.
+    /// None if the bytes are too few for the number of lexemes.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let (count, entries) = bytes.split_first_chunk()?;
         Some(Self { count: u32::from_be_bytes(*count), entries })
     }
 
-    /// Distinct lexemes.
+    /// The number of distinct lexemes.
     pub(crate) fn count(self) -> u32 {
         self.count
     }
 
-    /// The lexemes, to the first that is not whole.
+    /// The lexemes, up to the first incomplete one.
     pub(crate) fn entries(self) -> impl Iterator<Item = Entry<'a>> {
         let mut rest = self.entries;
         std::iter::from_fn(move || {
@@ -50,7 +51,7 @@ impl<'a> TextVector<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// None of a text that keeps none.
+    /// The occurrences; empty if the text keeps none.
     pub(crate) fn occurrences(self) -> impl Iterator<Item = Occurrence> + use<'a> {
         self.occurrences.chunks_exact(2).map(|occurrence| {
             let occurrence = u16::from_be_bytes([occurrence[0], occurrence[1]]);
@@ -58,13 +59,13 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// How often it comes.
+    /// The number of occurrences, at least 1.
     pub(crate) fn frequency(self) -> usize {
         (self.occurrences.len() / 2).max(1)
     }
 }
 
-/// As PostgreSQL sends it.
+/// Encodes lexemes as PostgreSQL sends them.
 #[cfg(test)]
 pub(crate) fn sent(lexemes: &[(&str, &[Occurrence])]) -> Vec<u8> {
     let mut bytes = (lexemes.len() as u32).to_be_bytes().to_vec();

@@ -13,7 +13,7 @@ use crate::model::nodes::Node;
 use crate::model::tags::TagPath;
 use crate::model::timeframe::{TimePhrase, Timeframe};
 
-/// The answer of a recall: hits, and what the search could not see.
+/// The answer of a recall: the hits, and the limits of the search.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Recalled {
     /// The hits, best first.
@@ -26,7 +26,7 @@ pub struct Recalled {
     pub chosen: Option<Chosen>,
     /// Spell-corrections: unknown words and their replacements.
     pub corrected: Vec<Correction>,
-    /// No memory has the required phrases, so their words were searched.
+    /// Whether the words of the required phrases were searched, because no memory has the phrases.
     pub relaxed: bool,
     /// The resolved timeframe.
     pub timeframe: Timeframe,
@@ -39,7 +39,7 @@ pub struct Recalled {
     pub models: Vec<String>,
     /// The active model, if one on standby answered because this program has no embedder of the active one.
     pub instead_of: Option<String>,
-    /// How the vectors were searched; none without vectors or vector hits.
+    /// The kind of the vector search; none without vectors or vector hits.
     pub vector_search: Option<VectorSearch>,
     /// The steps that did not run, and why.
     pub degraded: Vec<Degraded>,
@@ -62,18 +62,18 @@ pub struct Recalled {
 pub struct Chosen {
     /// The strategy.
     pub strategy: Strategy,
-    /// Why.
+    /// The reason.
     pub reason: ChosenFor,
 }
 
-/// What a query looks like.
+/// The reason for a chosen strategy: the form of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenFor {
     /// It requires a phrase.
     #[strum(serialize = "a phrase in quotes")]
     Phrase,
-    /// It asks.
+    /// It is a question.
     #[strum(serialize = "a question")]
     Question,
     /// It has a prefix, as `migrat*`.
@@ -96,15 +96,15 @@ pub struct Correction {
     pub used: String,
 }
 
-/// How vectors are searched.
+/// The kind of a vector search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum VectorSearch {
-    /// Every vector in scope was compared: the scope, or what the filters leave of it, is small
+    /// Every vector in scope was compared, because the scope, or its part that passes the filters, is small
     /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)).
     Exact,
-    /// By the HNSW index, until enough candidates passed the filters: approximately the nearest.
+    /// The HNSW index was searched until enough candidates passed the filters. They are approximately the nearest.
     Approximate,
 }
 
@@ -154,14 +154,14 @@ pub struct Degraded {
     pub code: &'static str,
     /// The reason, for people.
     pub reason: String,
-    /// What to do next: the error's hint. Programs may name their own command instead.
+    /// The next step: the error's hint. Programs may name their own command instead.
     pub hint: String,
     /// The error.
     #[serde(skip)]
     pub error: Arc<Error>,
 }
 
-/// The same step failed for the same reason.
+/// Equal if the same step failed for the same reason.
 impl PartialEq for Degraded {
     fn eq(&self, other: &Self) -> bool {
         (self.step, self.code, &self.reason) == (other.step, other.code, &other.reason)
@@ -183,11 +183,11 @@ pub struct Hit {
     pub node: Node,
     /// The scores that decide its place.
     pub scores: Scores,
-    /// How often it was a hit before. Saved in the background, so the last seconds may be missing.
+    /// The number of times that it was a hit before. Saved in the background, so the last seconds may be missing.
     pub access_count: u64,
     /// When it was last a hit.
     pub last_accessed: Option<DateTime<Utc>>,
-    /// What found it.
+    /// The kind of match that found it.
     pub matched_by: MatchedBy,
     /// Its best passage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,13 +202,13 @@ pub struct Hit {
 /// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Scores {
-    /// How far it answers the query, 0 to 1. The best hit's is its similarity, its [`text_share`](Scores::text_share), or both
-    /// by the vectors' weight; the other hits' are in proportion to the values that order them, which
-    /// [`Explanation`](crate::Explanation) takes apart.
+    /// The score, 0 to 1. The best hit has its similarity, its [`text_share`](Scores::text_share), or both by the
+    /// vectors' weight. The scores of the other hits are in proportion to the values that order them, whose parts are
+    /// in [`Explanation`](crate::Explanation).
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
-    /// The similarity is that of a former text, because the node was edited and its new embedding is pending.
+    /// Whether the similarity is that of a former text, because the node was edited and its new embedding is pending.
     pub stale: bool,
     /// BM25, from 0, including adjacent words and exact terms.
     pub text: Option<f64>,
@@ -227,7 +227,7 @@ pub struct Scores {
     pub reranked: Option<f64>,
 }
 
-/// What found a hit.
+/// The kind of match that found a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -246,7 +246,7 @@ pub enum MatchedBy {
     Neighbour,
 }
 
-/// The tags of hits, those of most hits first.
+/// The tags of hits, the most frequent first.
 pub(crate) fn facets(hits: &[Hit]) -> Vec<Facet> {
     let mut counts: BTreeMap<&TagPath, usize> = BTreeMap::new();
     for tag in hits.iter().flat_map(|hit| &hit.node.tags) {

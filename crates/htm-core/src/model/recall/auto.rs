@@ -1,18 +1,18 @@
-//! Which strategy a query looks like.
+//! The choice of a strategy by the form of the query.
 
 use super::{Chosen, ChosenFor, Strategy};
 use crate::model::words::{SignKind, Words};
 
-/// So many words beside an exact term, and it is no longer what the query is about.
+/// The most words beside an exact term. With more of them, the query is no longer about the term.
 const FEW: usize = 3;
 
-/// Words for questions, which need no mark to be one.
+/// Words that begin a question, also without a question mark.
 const ASKING: &[&str] = &[
     "who", "whom", "whose", "what", "which", "when", "where", "why", "how", "is", "are", "was", "did",
     "does", "do", "can",
 ];
 
-/// The strategy for a query, and why.
+/// The strategy for a query, and the reason.
 pub(crate) fn choose(words: &Words) -> Chosen {
     let chosen = |strategy, reason| Chosen { strategy, reason };
     let tokens: Vec<&str> =
@@ -36,7 +36,7 @@ pub(crate) fn choose(words: &Words) -> Chosen {
     chosen(Strategy::Hybrid, ChosenFor::Words)
 }
 
-/// `camelCase`, `HttpServer`, `E0308`, `ERR42`: a name that a program has, or a code.
+/// Whether a token is an identifier of a program or a code: `camelCase`, `HttpServer`, `E0308`, `ERR42`.
 fn is_identifier(token: &str) -> bool {
     let name = token.trim_matches(|c: char| !c.is_alphanumeric());
     let chars: Vec<char> = name.chars().collect();

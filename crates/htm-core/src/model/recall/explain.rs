@@ -1,4 +1,4 @@
-//! What orders a hit.
+//! The explanation of a hit's place.
 
 /// The parts of the value that orders a hit. [`Scores::score`](crate::Scores::score) is in proportion to their sum.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -7,7 +7,7 @@ pub struct Explanation {
     pub parts: Vec<ScorePart>,
 }
 
-/// A part of that value.
+/// A part of the value that orders a hit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ScorePart {
     /// `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for

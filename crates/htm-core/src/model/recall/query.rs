@@ -11,7 +11,7 @@ use crate::model::timeframe::TimeFilter;
 /// The most bytes of a query: more than the window of embedding models (8,192 tokens, about four bytes each).
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
-/// How recall searches.
+/// The search strategy of a recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(
     Serialize,
@@ -56,7 +56,7 @@ pub struct RecallQuery {
     /// `-word` is excluded, except in sentences. `word*` is a prefix. `17.2`, `--flag` and `a::b` rank first as
     /// written.
     pub text: String,
-    /// Which memories are searched.
+    /// The filter of the searched memories.
     pub filter: Filter,
     /// The strategy. Default: hybrid.
     pub strategy: Strategy,

@@ -1,6 +1,7 @@
-//! The score that people see: between 0 and 1, and the same in each strategy.
+//! The score that people see: 0 to 1, with the same meaning in each strategy.
 
-/// How far a hit answers its query: its cosine similarity, its share of the highest text score, or both by the vectors' weight.
+/// The degree to which a hit answers its query: its cosine similarity, its share of the highest text score, or both by
+/// the vectors' weight.
 pub(crate) fn answered(similarity: Option<f64>, text_share: Option<f64>, weight_vector: f64) -> f64 {
     let similarity = similarity.map(|similarity| similarity.max(0.0));
     match (similarity, text_share) {
@@ -9,9 +10,10 @@ pub(crate) fn answered(similarity: Option<f64>, text_share: Option<f64>, weight_
     }
 }
 
-/// The score of a hit that is ordered by `value`: the best hit's is how far it answers, the others' are in proportion.
+/// The score of a hit that is ordered by `value`. The best hit has `best_answered`, and the others are in proportion.
 ///
-/// A best value that is not above 0 has no proportions: candidates that are equal, or only one, are normalised to 0.
+/// A best value that is not above 0 has no proportions. It occurs because equal candidates, or a single one, are
+/// normalised to 0.
 pub(crate) fn in_proportion(best_answered: f64, best_value: f64, value: f64) -> f64 {
     let share = match best_value > 0.0 {
         true => value / best_value,
@@ -43,7 +45,7 @@ mod tests {
             let scores: Vec<f64> = values.iter().map(|&value| in_proportion(answered, values[0], value)).collect();
             prop_assert!(scores.is_sorted_by(|a, b| a >= b));
             prop_assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)));
-            // Also of a lone hit: nothing to compare it with makes its value 0, not its answer worthless.
+            // Also for a single hit: without others its value is 0, but its score is not.
             prop_assert!((scores[0] - answered).abs() < 1e-9);
         }
     }

@@ -3,7 +3,7 @@
 use crate::model::refine::RefineSettings;
 use crate::model::relevance::RelevanceWeights;
 
-/// How both lists are fused.
+/// The fusion of the vector list and the text list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fusion {
     /// A weighted sum of both scores, each min–max-normalised over the union of the candidates (Bruch et al. 2023,
@@ -22,11 +22,11 @@ pub struct RecallSettings {
     pub pool: usize,
     /// Weight of the vectors in the convex sum, 0 to 1; the text has the rest.
     pub weight_vector: f64,
-    /// How both lists are fused.
+    /// The fusion of both lists.
     pub fusion: Fusion,
     /// Candidates that the HNSW index examines before it is asked for more.
     pub ef_search: u32,
-    /// Up to this many nodes are compared exactly: those of the searched namespaces and time, or those that pass the
+    /// The most nodes that are compared exactly: those of the searched namespaces and time, or those that pass the
     /// filters by tag, robot, session and metadata.
     pub exact_scope: usize,
     /// Whether unknown words are spell-corrected.

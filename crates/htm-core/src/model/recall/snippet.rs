@@ -1,29 +1,29 @@
-//! The passage of a hit that has most of the query.
+//! The passage of a hit that contains most of the query.
 
 use std::ops::Range;
 
-/// Before a word of the query, in what the database gives.
+/// The mark before a word of the query, in the database's passage.
 const START: char = '\u{2}';
-/// After it.
+/// The mark after it.
 const STOP: char = '\u{3}';
-/// In place of a `<`.
+/// The replacement of a `<`.
 const LESS: char = '\u{4}';
-/// Where the text goes on.
+/// The sign that the text goes on.
 const CUT: char = '…';
-/// Words may be long; a snippet is not.
+/// The most characters of a passage, because words may be long.
 const LONGEST: usize = 600;
 
-/// A passage, and which of it are words of the query. Serialised it is [`html`](Snippet::html).
+/// A passage with the positions of the query's words. It is serialised as [`html`](Snippet::html).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The passage as it stands in the text, at most 600 characters, with `…` where the text goes on: not to be shown as HTML.
+    /// The passage as in the text, at most 600 characters, with `…` where the text goes on. It is not escaped for HTML.
     pub text: String,
-    /// The words of the query in it, in bytes of the text.
+    /// The byte ranges of the query's words in the passage.
     pub marks: Vec<Range<usize>>,
 }
 
 impl Snippet {
-    /// From a passage of a text, with a control character on either side of each word.
+    /// Reads a passage of `content` with a control character on either side of each word of the query.
     pub(crate) fn read(marked: &str, content: &str) -> Self {
         let mut snippet = Self::default();
         let marked = marked.trim();
@@ -51,7 +51,7 @@ impl Snippet {
         snippet
     }
 
-    /// The passage as HTML: `&`, `<`, `>` and quotes are escaped, the words of the query stand in `<mark>`.
+    /// The passage as HTML: `&`, `<`, `>` and quotes are escaped, the words of the query are in `<mark>`.
     pub fn html(&self) -> String {
         let mut html = String::with_capacity(self.text.len() + 13 * self.marks.len());
         let mut at = 0;
@@ -73,7 +73,7 @@ impl serde::Serialize for Snippet {
     }
 }
 
-/// The characters of a passage or of its text that both have.
+/// The characters that a passage and its text have in common.
 fn plain(text: &str) -> impl DoubleEndedIterator<Item = char> {
     text.chars().filter(|c| !matches!(*c, START | STOP)).map(|c| if c == LESS { '<' } else { c })
 }

@@ -1,9 +1,9 @@
-//! Hits that differ from one another: maximal marginal relevance, and near-duplicates folded. Pure.
+//! The diversity of hits: maximal marginal relevance, and the folding of near-duplicates. Pure.
 
-/// From this cosine on, two texts say the same.
+/// The least cosine of near-duplicates.
 pub(crate) const NEAR_DUPLICATE: f64 = 0.98;
 
-/// What is compared of a candidate.
+/// A candidate to compare.
 pub(crate) struct Candidate<'a> {
     /// Its text.
     pub(crate) text: &'a str,
@@ -12,7 +12,7 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The cosine of both, -1 to 1: 1 for the same text, 0 where one has no vector yet, for nothing is known then.
+    /// The cosine of both, -1 to 1. It is 1 for the same text, and 0 if one has no vector yet.
     pub(crate) fn similarity(&self, other: &Self) -> f64 {
         if self.text == other.text {
             return 1.0;
@@ -24,8 +24,8 @@ impl Candidate<'_> {
     }
 }
 
-/// For each of `count` candidates, best first, the one before it that stands for it, if one is like it; who is stood for
-/// stands for nobody.
+/// The earlier candidate that each of `count` candidates, best first, is folded into; none if no earlier one is alike.
+/// A folded candidate has none folded into it.
 pub(crate) fn folded(count: usize, is_alike: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
     let mut stands_for_itself: Vec<usize> = Vec::new();
     (0..count)
@@ -39,8 +39,8 @@ pub(crate) fn folded(count: usize, is_alike: impl Fn(usize, usize) -> bool) -> V
         .collect()
 }
 
-/// The candidates to be shown, at most `limit`, each the one with the largest
-/// `(1 - novelty) * relevance - novelty * (its largest similarity to those chosen before)`; of equal ones the first
+/// The chosen candidates, at most `limit`. Each is the one with the largest
+/// `(1 - novelty) * relevance - novelty * (its largest similarity to those chosen before)`, or the first of equal ones
 /// (Carbonell and Goldstein 1998, "The Use of MMR", with λ = 1 - novelty). Relevance is 0 to 1.
 pub(crate) fn maximal_marginal_relevance(
     relevance: &[f64],
@@ -61,7 +61,7 @@ pub(crate) fn maximal_marginal_relevance(
                 best = at;
             }
         }
-        // Not swapped with the last: of equal ones the first is to be found first.
+        // Not `swap_remove`: the first of equal ones must be found first.
         let next = open.remove(best);
         for candidate in &open {
             let near = similarity(next, *candidate);
@@ -73,7 +73,7 @@ pub(crate) fn maximal_marginal_relevance(
     chosen
 }
 
-/// Scores, best first, as 0 to 1; all 1 when they are equal.
+/// Scores, best first, normalised to 0 to 1. Equal scores are all 1.
 pub(crate) fn normalised(scores: &[f64]) -> Vec<f64> {
     let (least, most) = scores.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), score| {
         (least.min(*score), most.max(*score))
@@ -118,7 +118,7 @@ mod tests {
         assert!(normalised(&[]).is_empty());
     }
 
-    /// MMR as its definition reads: every similarity looked up anew.
+    /// MMR by its definition: every similarity is looked up anew.
     fn naive(relevance: &[f64], near: &[Vec<f64>], novelty: f64, limit: usize) -> Vec<usize> {
         let mut chosen: Vec<usize> = Vec::new();
         while chosen.len() < limit.min(relevance.len()) {

@@ -1,13 +1,15 @@
-//! Ranked lists made one.
+//! The fusion of ranked lists.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What dampens the first ranks (Cormack et al. 2009, "Reciprocal Rank Fusion outperforms Condorcet").
+/// The constant k of reciprocal rank fusion, which dampens the first ranks (Cormack et al. 2009, "Reciprocal Rank
+/// Fusion outperforms Condorcet").
 const DAMPING: f64 = 60.0;
 
-/// What stands in any of the lists, best first, with its score: the weighted sum of 1 / (60 + rank), as a share of what
-/// standing first in every list gives. What is equal stays in the order of the lists. A list has no item twice.
+/// The items of all lists with their scores, best first. A score is the weighted sum of 1 / (60 + rank), as a share of
+/// the sum for an item that is first in every list. Items of equal score stay in the order of the lists. A list has no
+/// item twice.
 pub(crate) fn reciprocal_rank<T: Copy + Eq + Hash>(lists: &[(f64, Vec<T>)]) -> Vec<(T, f64)> {
     let most: f64 = lists.iter().map(|(weight, _)| weight / (DAMPING + 1.0)).sum();
     let mut places: HashMap<T, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Names for robots that were given none.
+//! Generated names for robots without one.
 
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ const NOUNS: [&str; 32] = [
     "plover", "raven", "robin", "seal", "stork", "swift", "tern", "vole", "wren",
 ];
 
-/// A name that can be said and remembered, as `quiet-heron-417`: one of a million.
+/// A random name that is easy to say and remember, such as `quiet-heron-417`: one of a million.
 pub(crate) fn generate() -> String {
     let random = Uuid::new_v4().as_u128();
     let adjective = ADJECTIVES[(random % 32) as usize];

@@ -1,4 +1,4 @@
-//! What names mean that are no tags any more.
+//! The meanings of names that are no longer tags.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{TagPath, TagRules};
 
-/// How often a name may be replaced by another; more is a circle. As `htm.tag_meant`.
+/// The most replacements of a name; more would be a cycle. As `htm.tag_meant`.
 const MAX_STEPS: usize = 16;
 
-/// What became of the names of a namespace that people changed.
+/// The changed names of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormerNames {
-    /// Other names, each with the tag that it means.
+    /// Synonyms, each with its tag.
     pub synonyms: BTreeMap<String, String>,
-    /// Tags in whose place others are.
+    /// Split tags, each with its replacement.
     pub split: BTreeMap<String, SplitTag>,
-    /// Tags that were removed, with what stood below them, and that nobody has used since.
+    /// Removed tags, with those below them, that nobody has used since.
     pub removed: BTreeSet<String>,
 }
 
-/// What becomes of the nodes of a split tag whose text fits none of the tags in its place.
+/// The treatment of the nodes of a split tag whose text fits none of the tags in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[derive(Serialize, Deserialize, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
@@ -29,7 +29,7 @@ pub enum Leftover {
     /// They keep the tag.
     #[default]
     Keep,
-    /// They get the first of those in its place.
+    /// They get the first of the tags in its place.
     First,
 }
 
@@ -43,22 +43,22 @@ impl Leftover {
     }
 }
 
-/// What takes the place of a tag.
+/// The replacement of a split tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitTag {
-    /// Those that do.
+    /// The tags in its place.
     pub into: Vec<TagPath>,
-    /// What a text gets that fits none of them.
+    /// The treatment of a text that fits none of them.
     pub leftover: Leftover,
 }
 
 impl SplitTag {
-    /// Whether a tag is one of those in its place, or stands below one.
+    /// Whether a tag is one of those in its place, or below one.
     pub fn has(&self, tag: &TagPath) -> bool {
         self.into.iter().any(|target| tag == target || tag.is_below(target))
     }
 
-    /// What a text gets that fits none of them, where `split` is the tag itself.
+    /// The tag of a text that fits none of them. `split` is the split tag itself.
     pub fn rest<'a>(&'a self, split: &'a TagPath) -> &'a TagPath {
         match self.leftover {
             Leftover::Keep => split,
@@ -68,8 +68,8 @@ impl SplitTag {
 }
 
 impl FormerNames {
-    /// What a path is to be called: as the rules have it, without the levels that they do not allow, by the name that it
-    /// has now; none for one that was removed. One that was split is called as it is: see [`SplitTag::rest`].
+    /// The current name of a path: normalised, without the levels below the rules' limit, and with synonyms replaced.
+    /// None for a removed tag and for an invalid path. A split tag keeps its name; see [`SplitTag::rest`].
     pub fn called_now(&self, rules: &TagRules, path: &str) -> Option<TagPath> {
         let within = |path: &str| {
             let levels: Vec<&str> = path.split(':').take(rules.max_depth).collect();
@@ -84,8 +84,8 @@ impl FormerNames {
     }
 }
 
-/// What a path means: the longest part of it that is another name gives way to its tag, again and again; a level that then
-/// only repeats the one above it is left out. As `htm.tag_meant`. It may be too deep to be a tag.
+/// The meaning of a path: its longest prefix that is a synonym is replaced by the tag, repeatedly. A level that then
+/// only repeats the one above it is left out. As `htm.tag_meant`. The result may be too deep for a tag.
 pub(crate) fn meant<'a>(path: &str, tag_of: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut name = path.to_owned();
     for _ in 0..MAX_STEPS {
@@ -100,7 +100,7 @@ pub(crate) fn meant<'a>(path: &str, tag_of: impl Fn(&str) -> Option<&'a str>) ->
     name
 }
 
-/// A tag with what stands below it, as `:x:y`.
+/// Joins a tag and the levels below it, given as `:x:y`.
 fn joined(tag: &str, below: &str) -> String {
     let mut name = tag.to_owned();
     for level in below.split(':').skip(1) {
@@ -112,7 +112,7 @@ fn joined(tag: &str, below: &str) -> String {
     name
 }
 
-/// A path and those above it, the longest first.
+/// A path and its ancestors, the longest first.
 pub(crate) fn lineage(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once(':').map(|(above, _)| above))
 }
@@ -151,7 +151,7 @@ mod tests {
         let tag_of = |name: &str| synonyms.iter().find(|it| it.0 == name).map(|it| it.1);
         assert_eq!(meant("db:database", tag_of), "database");
         assert_eq!(meant("db:database:database:index:index", tag_of), "database:index");
-        // The tag itself may be of before the rules.
+        // The tag itself may be older than the rules.
         assert_eq!((meant("x", tag_of), meant("x:a:b", tag_of)), ("a:a".into(), "a:a:b".into()));
         assert_eq!(meant("a:a", tag_of), "a:a");
     }

@@ -19,7 +19,7 @@ impl InvalidTag {
     }
 }
 
-/// What a tag must be.
+/// The rules of a tag.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TagRule {
     /// It has a name.
@@ -28,36 +28,36 @@ pub enum TagRule {
     /// It has at most [`MAX_BYTES`](crate::tag::MAX_BYTES).
     #[error("it has {bytes} bytes, 255 are the most")]
     TooLong {
-        /// What it has.
+        /// Its number of bytes.
         bytes: usize,
     },
     /// Each level has a name.
     #[error("a level is empty")]
     EmptyLevel,
-    /// Of few characters.
+    /// It has only allowed characters.
     #[error("only a-z, 0-9 and - may stand between the colons, not `{found}`")]
     Character {
-        /// The first that may not.
+        /// The first character that is not allowed.
         found: char,
     },
-    /// It has few levels.
+    /// It has no more levels than allowed.
     #[error("it has {levels} levels, {most} are the most")]
     TooDeep {
-        /// What it has.
+        /// Its number of levels.
         levels: usize,
-        /// What it may have.
+        /// The most levels.
         most: usize,
     },
-    /// No level comes again below itself.
+    /// No level is repeated below itself.
     #[error("the level `{level}` comes twice")]
     Repeated {
         /// The level.
         level: String,
     },
-    /// It is written in the one form that is stored.
+    /// It is written in its stored form.
     #[error("it is written `{stored}`")]
     Written {
-        /// That form.
+        /// The stored form.
         stored: String,
     },
 }
@@ -68,7 +68,7 @@ impl From<InvalidTag> for Error {
     }
 }
 
-/// A node was given more tags than it may be, those above them counted.
+/// A node was given too many tags at once, including their parents.
 pub(crate) fn too_many_tags(count: usize, limit: usize) -> Error {
     let message = format!(
         "{count} tags, with those above them, are more than the {limit} that a node may be given at once"

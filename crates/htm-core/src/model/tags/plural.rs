@@ -1,12 +1,12 @@
-//! Plurals of words that only a namespace knows: `widgets` is what its tag `widget` is called by another.
+//! Plurals of words that only a namespace knows: `widgets` is another spelling of its tag `widget`.
 //!
-//! What [`TagRules::normalise`] makes is the same everywhere. Where that is no name in a namespace and its singular is
-//! one, level by level, the singular is meant.
+//! The result of [`TagRules::normalise`] is the same everywhere. If it is not a name of a namespace but its singular
+//! is, level by level, the singular is meant.
 
 use super::{TagRules, singular};
 
 impl TagRules {
-    /// The names to look for, so that [`as_in_use`](Self::as_in_use) can tell: none when no level may be a plural.
+    /// The names to look up for [`as_in_use`](Self::as_in_use); none when no level may be a plural.
     pub(crate) fn names_in_question(&self, path: &str) -> Vec<String> {
         if path.split(':').all(|level| self.guesses(level).is_empty()) {
             return Vec::new();
@@ -22,7 +22,7 @@ impl TagRules {
         names
     }
 
-    /// What a path in its stored form is called, where `is_name` says which names there are.
+    /// The name in use for a path in its stored form. `is_name` tells whether a name exists.
     pub(crate) fn as_in_use(&self, path: &str, is_name: impl Fn(&str) -> bool) -> String {
         let mut called = String::new();
         for level in path.split(':') {
@@ -36,7 +36,7 @@ impl TagRules {
         if repeats { path.to_owned() } else { called }
     }
 
-    /// What the last word of a level may be the plural of.
+    /// A level with each possible singular of its last word.
     fn guesses(&self, level: &str) -> Vec<String> {
         let (before, word) = level.rsplit_once('-').map_or(("", level), |(before, word)| (before, word));
         if self.singular.contains_key(word) || self.singular.values().any(|one| one == word) {

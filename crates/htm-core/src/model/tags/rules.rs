@@ -1,19 +1,19 @@
-//! From what people and models write to the one form that is stored.
+//! The normalisation of the tags that people and models write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{InvalidTag, MAX_DEPTH, TagLimits, TagPath, TagRule, former::lineage, singular, too_many_tags};
 use crate::model::error::Error;
 
-/// How tags are written: the same thing always the same way.
+/// The rules for the spelling of tags, so that the same thing always has the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagRules {
     /// The most levels, 1 to 5.
     pub max_depth: usize,
-    /// Words and their singular, beside those that are built in and before them: `octopodes` is an `octopus`; a word that
-    /// is its own singular stays as it is.
+    /// Words and their singulars, in addition to the built-in ones, which they override: `octopodes` is an `octopus`. A
+    /// word that is its own singular stays as it is.
     pub singular: BTreeMap<String, String>,
-    /// How many there may be.
+    /// The limits of their number.
     pub limits: TagLimits,
 }
 
@@ -25,8 +25,8 @@ impl Default for TagRules {
 
 impl TagRules {
     /// The stored form: lower case, letters of other alphabets as ASCII, words joined by hyphens, the last word of each
-    /// level in the singular where that is a word that is known (about 4,000 English nouns); a level that only repeats the
-    /// one above it is left out.
+    /// level in the singular if that is a known word (about 4,000 English nouns). A level that only repeats the one
+    /// above it is left out.
     ///
     /// ```
     /// use htm_core::tag::TagRules;
@@ -35,8 +35,8 @@ impl TagRules {
     /// ```
     ///
     /// # Errors
-    /// The rule that the text breaks, when that is none of spelling: too deep, too long, an empty level, a level that
-    /// comes again further down, a character that is no letter, digit, space, `_`, `-`, `.` or `/`.
+    /// The rule that the text breaks, other than one of spelling: too deep, too long, an empty level, a level that is
+    /// repeated further down, a character other than a letter, a digit, a space, `_`, `-`, `.` or `/`.
     pub fn normalise(&self, text: &str) -> Result<TagPath, InvalidTag> {
         let broken = |rule| InvalidTag::new(text, rule);
         if text.trim().is_empty() {
@@ -56,7 +56,7 @@ impl TagRules {
         if levels.len() > self.max_depth {
             return Err(broken(TagRule::TooDeep { levels: levels.len(), most: self.max_depth }));
         }
-        // The rest of the rules, and the text as it was written.
+        // Checks the other rules. The error has the text as it was written.
         levels.join(":").parse().map_err(|error: InvalidTag| broken(error.rule))
     }
 
@@ -74,10 +74,10 @@ impl TagRules {
         }
     }
 
-    /// Whether a tag is in the form that these rules store.
+    /// Checks that a tag is in the form that these rules store.
     ///
     /// # Errors
-    /// The rule that it breaks; [`TagRule::Written`] when it is only written otherwise.
+    /// The rule that it breaks; [`TagRule::Written`] if only the spelling differs.
     pub fn check(&self, tag: &TagPath) -> Result<(), InvalidTag> {
         let stored = self.normalise(tag.as_str())?;
         match stored == *tag {
@@ -96,14 +96,14 @@ impl TagRules {
                 // The possessive: `user's` is `users`.
                 '\'' | '’' => {}
                 c if c.is_whitespace() => ascii.push('-'),
-                // Emoji have names too, but nobody meant them.
+                // Not emoji: `deunicode` has names for them too, but nobody means those.
                 c if c.is_alphanumeric() => {
                     let letters = deunicode::deunicode_char(c).ok_or(TagRule::Character { found: c })?;
                     ascii.extend(letters.chars().map(|letter| {
                         if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }
                     }));
                 }
-                // An accent that stands by itself, after its letter.
+                // A combining accent, after its letter.
                 c if ('\u{300}'..='\u{36f}').contains(&c) => {}
                 found => return Err(TagRule::Character { found }),
             }

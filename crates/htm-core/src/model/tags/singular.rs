@@ -1,19 +1,19 @@
-//! English plurals. A word is made singular only where that gives a word that is known: two tags are mended by a merge, a
-//! name that lost its last letter by nobody.
+//! English plurals. A word becomes singular only if that gives a known word: two tags can be merged, but a name that
+//! lost its last letter cannot be repaired.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// The words that are known, one singular each.
+/// The known words, in the singular.
 static NOUNS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let lines = include_str!("nouns.txt").lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(str::split_whitespace).collect()
 });
 
-/// Endings of nouns, which no name has: all words with them are known.
+/// Endings of nouns that no name has. All words with them are known.
 const NOUN_ENDINGS: &[&str] = &["tion", "sion", "ity", "ship", "ism", "ist", "ology"];
 
-/// Plurals that no rule makes, and those that are made of two words, one of them rarer.
+/// Irregular plurals, and plurals of two words, one of which is rarer.
 const IRREGULAR: &[(&str, &str)] = &[
     ("alumni", "alumnus"),
     ("analyses", "analysis"),
@@ -40,13 +40,13 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("women", "woman"),
 ];
 
-/// Plurals of words that are known, which mean something else: a product, a department, a country.
+/// Plurals of known words that mean something else: a product, a department, a country.
 const UNCHANGED: &[&str] = &["pandas", "rails", "sales", "states", "times", "windows"];
 
-/// A word that may be the plural of one that only a namespace knows has this many letters: `ios` is none of `io`.
+/// The fewest letters of a possible plural of a word that only a namespace knows: `ios` is no plural of `io`.
 const LEAST_LETTERS: usize = 5;
 
-/// The singular of a word in lower case, where that is a word that is known; else the word itself.
+/// The singular of a word in lower case if it is a known word, otherwise the word itself.
 pub(super) fn of(word: &str) -> String {
     if let Ok(at) = IRREGULAR.binary_search_by_key(&word, |(plural, _)| plural) {
         return IRREGULAR[at].1.to_owned();
@@ -57,13 +57,13 @@ pub(super) fn of(word: &str) -> String {
     candidates(word).into_iter().find(|one| is_known(one)).unwrap_or_else(|| word.to_owned())
 }
 
-/// What a word may be the plural of, for who knows more words.
+/// The possible singulars of a word, for a caller that knows more words.
 pub(super) fn guesses(word: &str) -> Vec<String> {
     let is_none = word.len() < LEAST_LETTERS || word.ends_with("ss") || UNCHANGED.contains(&word);
     if is_none { Vec::new() } else { candidates(word) }
 }
 
-/// By its ending alone, the more usual first.
+/// The possible singulars by the ending alone, the more usual first.
 fn candidates(word: &str) -> Vec<String> {
     let Some(stem) = word.strip_suffix('s').filter(|stem| stem.len() > 1) else { return Vec::new() };
     let mut candidates = vec![stem.to_owned()];
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Every name that somebody may have, and what sounds like a name.
+    /// Names of people and places, and words that sound like names.
     #[test]
     fn names_stay() {
         for name in "ines james lukas lucas thomas jonas agnes iris doris louis alexis dennis chris marcus klaus hans

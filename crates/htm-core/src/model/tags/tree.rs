@@ -35,7 +35,7 @@ impl TagTree {
     /// ```
     pub fn grow(tags: impl IntoIterator<Item = TagTree>) -> Vec<TagTree> {
         let mut tags: Vec<TagTree> = tags.into_iter().collect();
-        // By levels: as text, `a-b` stands between `a` and `a:c`.
+        // By levels: as text, `a-b` is between `a` and `a:c`.
         tags.sort_by(|a, b| a.tag.levels().cmp(b.tag.levels()));
         let (mut roots, mut open): (Vec<TagTree>, Vec<TagTree>) = (Vec::new(), Vec::new());
         for tag in tags {
@@ -85,7 +85,7 @@ impl TagTree {
     }
 }
 
-/// The tag that was opened last has all its children.
+/// Closes the last opened tag, which has all its children.
 fn close(open: &mut Vec<TagTree>, roots: &mut Vec<TagTree>) {
     if let Some(done) = open.pop() {
         open.last_mut().map_or(roots, |parent| &mut parent.children).push(done);

@@ -101,7 +101,7 @@ impl Applied {
     fn to_phrase(text: &str, now: DateTime<Utc>, settings: &TimeSettings) -> Option<Self> {
         let next_year = i16::try_from(now.year() + 1).unwrap_or(i16::MAX);
         phrases(text, next_year).into_iter().find_map(|phrase| {
-            // What no calendar reaches was no time.
+            // A phrase that the calendar does not reach is not a time.
             let timeframe = phrase.expression.resolve(now, settings).ok()?;
             if timeframe.from().is_some_and(|from| from >= now) {
                 return None;

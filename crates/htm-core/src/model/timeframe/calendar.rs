@@ -1,4 +1,4 @@
-//! What a period means, by the calendar of a zone.
+//! The meaning of periods in the calendar of a zone.
 
 use chrono::{DateTime, Utc};
 use jiff::civil::{Date, DateTime as LocalTime, Weekday};
@@ -27,7 +27,7 @@ impl Calendar {
         Ok(Self { today: now.date(), now, week_start: settings.week_start.weekday() })
     }
 
-    /// Where a part begins and ends.
+    /// The start and the end of a part.
     pub(super) fn extent(&self, part: &Part) -> Result<Extent> {
         let of = |period: &Period| self.period(period, self.today);
         let start = |period: &Period| -> Result<_> { Ok(Some(instant(of(period)?.0))) };
@@ -57,7 +57,7 @@ impl Calendar {
         })
     }
 
-    /// Start and end of a period; what recurs is the latest that has begun by the day `anchor`.
+    /// The start and the end of a period. A recurring period is the latest one that has begun by the day `anchor`.
     fn period(&self, period: &Period, anchor: Date) -> Result<(Timestamp, Timestamp)> {
         let now = self.now.timestamp();
         match period {
@@ -109,7 +109,7 @@ impl Calendar {
                 plus_days(week_start(self.today, Weekday::Monday)?, 5 + 7 * i64::from(*weeks))?
             }
             Period::LatestWeekend => latest_weekday(Weekday::Saturday, anchor)?,
-            // Not of whole days; nobody asks.
+            // Not periods of whole days. No caller asks for them.
             Period::Now | Period::Instant(_) | Period::Local(_) | Period::PartOfDay(..) => self.today,
             Period::Back(..) | Period::Ahead(..) => self.today,
         };
@@ -125,7 +125,7 @@ impl Calendar {
         Ok((from, until))
     }
 
-    /// The first day of the week, month or year that lies so many from this one.
+    /// The first day of the week, month or year that is `count` units from the current one.
     fn unit_start(&self, unit: Unit, count: i64) -> Result<Date> {
         let this = match unit {
             Unit::Week => week_start(self.today, self.week_start)?,
@@ -160,7 +160,8 @@ impl Calendar {
         Date::new(year, month, 1)
     }
 
-    /// Now, so many units later: minutes and hours by the second, all else by the calendar at the same time of the day.
+    /// The instant `count` units from now: minutes and hours by the second, other units by the calendar, at the same
+    /// time of the day.
     fn moved(&self, unit: Unit, count: i64) -> Result<Timestamp> {
         let seconds = match unit {
             Unit::Minute => 60,
@@ -170,7 +171,7 @@ impl Calendar {
         self.now.timestamp().checked_add(SignedDuration::from_secs(count.saturating_mul(seconds)))
     }
 
-    /// The minute or hour that lies so many back, as the clock shows it at that instant.
+    /// The minute or hour that is `count` units back, as the clock shows it at that instant.
     fn clock_unit(&self, unit: Unit, seconds: i64, count: i64) -> Result<(Timestamp, Timestamp)> {
         let at = self.moved(unit, -count)?;
         let offset = i64::from(self.now.time_zone().to_offset(at).seconds());
@@ -186,8 +187,7 @@ impl Calendar {
         self.first(day.at(hour, 0, 0, 0))
     }
 
-    /// The instant of a time that clocks show: the first one when they show it twice, the end of the gap when they
-    /// skip it.
+    /// The instant of a local time: the first one if clocks show it twice, the end of the gap if they skip it.
     fn first(&self, time: LocalTime) -> Result<Timestamp> {
         let zone = self.now.time_zone();
         let found = zone.to_ambiguous_timestamp(time);
@@ -222,7 +222,7 @@ fn span(unit: Unit, count: i64) -> Result<Span> {
     }
 }
 
-/// The first day of the week that a day is in.
+/// The first day of the week of a day.
 fn week_start(day: Date, first: Weekday) -> Result<Date> {
     latest_weekday(first, day)
 }

@@ -1,4 +1,4 @@
-//! What people write for a time: read, shown, and resolved.
+//! Time expressions: parsed, displayed and resolved.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use super::tokens::tokens;
 use super::{TimeSettings, Timeframe};
 use crate::model::error::{Error, Result, codes};
 
-/// A time as people write it: read once, resolved whenever it is asked what it means.
+/// A time as people write it. It is parsed once and resolved at each use.
 ///
-/// Days, weeks, months and years are the calendar's in the time zone of the settings; a range is from its start
-/// (inclusive) until its end (exclusive), also where that falls into an hour that clocks skip or repeat. With *n* for
-/// the instant that it is resolved at and *D* for its day:
+/// Days, weeks, months and years are those of the calendar in the time zone of the settings. A range is from its start
+/// (inclusive) until its end (exclusive), also in an hour that clocks skip or repeat. *n* is the instant of resolution,
+/// and *D* is its day:
 ///
 /// | expression | means |
 /// |---|---|
@@ -32,11 +32,11 @@ use crate::model::error::{Error, Result, codes};
 /// | `today`, `yesterday`, `tomorrow` | D, the day before it, the day after it |
 /// | `this morning`, `this afternoon`, `this evening` | 06:00–12:00, 12:00–18:00, 18:00–24:00 of D; so `yesterday evening`, `Monday morning` |
 /// | `tonight`, `last night` | 18:00 of D (of the day before) until 06:00 of the next day |
-/// | `last N minutes`, `past N hours` | from n less that long until n |
-/// | `last N days`, `weeks`, `months`, `years` | from the same time of the day so many days, weeks, months or years back until n; a month that has no such day gives its last |
-/// | `past week`, `last hour`, `last day` | with 1 for N |
-/// | `next N days` | from n until so much later |
-/// | `N days ago`, and so each unit | the whole minute, hour, day, week, month or year that lies so many back |
+/// | `last N minutes`, `past N hours` | from that long before n until n |
+/// | `last N days`, `weeks`, `months`, `years` | from the same time of the day so many days, weeks, months or years back until n; a month without that day gives its last day |
+/// | `past week`, `last hour`, `last day` | as with 1 for N |
+/// | `next N days` | from n until that much later |
+/// | `N days ago`, and so each unit | the whole minute, hour, day, week, month or year that is N units back |
 /// | `recently` | `last 3 days` |
 /// | `this week`, `last week`, `next week` | the week of D, the one before, the one after; so month, year, weekend |
 /// | `this weekend` | Saturday and Sunday of the ISO week of D |
@@ -68,7 +68,7 @@ impl TimeExpression {
         Self { text, parts }
     }
 
-    /// What it means at the instant `now`.
+    /// Resolves the expression at the instant `now`.
     ///
     /// # Errors
     /// `timeframe_reversed` when it ends before it starts, `timeframe_invalid` when the calendar does not reach that
@@ -89,8 +89,8 @@ impl TimeExpression {
         Ok(all.unwrap_or(Timeframe::ALL))
     }
 
-    /// When it begins, at the instant `now`: a point in time (`now`, `2026-03-01T12:00`) is itself, not its day. None of
-    /// what has no beginning (`before 2020`).
+    /// The start, resolved at the instant `now`. A point in time (`now`, `2026-03-01T12:00`) is itself, not its day.
+    /// None if there is no start (`before 2020`).
     ///
     /// # Errors
     /// As [`resolve`](Self::resolve).
@@ -128,7 +128,7 @@ impl FromStr for TimeExpression {
     }
 }
 
-/// As it was written.
+/// Writes the expression as it was given.
 impl fmt::Display for TimeExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -1,4 +1,4 @@
-//! The words of a time expression, as a recursive descent over tokens. It knows no clock.
+//! The grammar of time expressions: a recursive descent over tokens, without a clock.
 
 use chrono::{DateTime, Utc};
 use jiff::civil::{Date, DateTime as LocalTime, Weekday};
@@ -22,12 +22,12 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// The one who wrote it may have swapped its sides.
+    /// Whether it has two sides, which may have been swapped.
     pub(super) fn has_two_sides(&self) -> bool {
         matches!(self, Part::Range(..) | Part::Through(..))
     }
 
-    /// Its years that are nothing but four digits.
+    /// Its years that are written as four digits alone.
     pub(super) fn bare_years(&self) -> impl Iterator<Item = i16> {
         let (one, other) = match self {
             Part::During(it) | Part::Since(it) | Part::After(it) | Part::Before(it) | Part::Until(it) => {
@@ -57,19 +57,19 @@ pub(super) enum Period {
     /// Month and day, the latest.
     MonthDay(i8, i8),
     MonthNamed(Which, i8),
-    /// That of the year so many from this one.
+    /// The month of the year that is this many from the current one.
     MonthOfYear(i32, i8),
     Weekday(Which, Weekday),
-    /// That of the week so many from this one.
+    /// The weekday of the week that is this many from the current one.
     WeekdayOfWeek(i32, Weekday),
     PartOfDay(Box<Period>, PartOfDay),
-    /// So many from the one that is now.
+    /// The unit that is this many from the current one.
     Calendar(Unit, i32),
     Weekend(i32),
     LatestWeekend,
-    /// So long until now.
+    /// This long until now.
     Back(Unit, i64),
-    /// From now, so long.
+    /// This long from now.
     Ahead(Unit, i64),
     Ago(Unit, i64),
 }
@@ -79,7 +79,7 @@ pub(super) enum Which {
     Last,
     This,
     Next,
-    /// The last that has begun.
+    /// The latest that has begun.
     Latest,
 }
 
@@ -101,10 +101,10 @@ pub(super) enum Unit {
     Year,
 }
 
-/// How sure it is that words mean a time when they stand in a sentence.
+/// The certainty that words in a sentence mean a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Clarity {
-    /// Only where nothing else can stand.
+    /// Only where nothing else is possible.
     Never,
     /// After `on`, `in`, `since` and the like.
     Led,
@@ -112,14 +112,14 @@ pub(super) enum Clarity {
     Clear,
 }
 
-/// A part, and what led to it.
+/// A part with its context.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) part: Part,
     pub(super) clarity: Clarity,
     /// The preposition that it began with.
     pub(super) lead: Option<&'static str>,
-    /// A bare year or weekend stands at its end: what follows decides.
+    /// Whether a bare year or weekend is at its end, so that the next word decides.
     pub(super) loose: bool,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Parser<'t> {
     tokens: &'t [Token],
     at: usize,
     furthest: usize,
-    /// Of the part that is read: the least that one of its periods had.
+    /// The least clarity of the periods of the current part.
     clarity: Clarity,
     loose: bool,
 }
@@ -145,17 +145,17 @@ impl<'t> Parser<'t> {
         Self { at, ..Self::new(tokens) }
     }
 
-    /// Where the next token is.
+    /// The index of the next token.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// The furthest token that nothing could be made of.
+    /// The index of the furthest token that could not be parsed.
     pub(super) fn furthest(&self) -> usize {
         self.furthest
     }
 
-    /// All tokens; none when something is left over.
+    /// Parses all tokens; none when something is left over.
     pub(super) fn whole(&mut self) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         if self.tokens.is_empty() {
@@ -172,7 +172,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// One alternative.
+    /// Parses one alternative.
     pub(super) fn part(&mut self) -> Option<Said> {
         self.clarity = Clarity::Clear;
         self.loose = false;
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
         Some(Said { part, clarity: self.clarity, lead, loose: self.loose })
     }
 
-    /// What joins alternatives in a sentence.
+    /// Parses a conjunction of alternatives in a sentence.
     pub(super) fn conjunction(&mut self) -> Option<()> {
         self.word(&["or", "and"]).map(drop)
     }
@@ -231,14 +231,14 @@ impl<'t> Parser<'t> {
         };
         self.attempt(|it| it.word(&["in", "on"]));
         let period = self.period()?;
-        // What is clear after `on` is clear here.
+        // A period that is clear after `on` is clear here.
         if self.clarity == Clarity::Led {
             self.clarity = Clarity::Clear;
         }
         Some(relation(period))
     }
 
-    /// Lowers how clear the part is that is read.
+    /// Lowers the clarity of the current part.
     fn only(&mut self, clarity: Clarity) {
         self.clarity = self.clarity.min(clarity);
     }
@@ -265,7 +265,7 @@ impl<'t> Parser<'t> {
         Some(found)
     }
 
-    /// One of these words.
+    /// Takes one of these words.
     fn word(&mut self, words: &[&'static str]) -> Option<&'static str> {
         self.take(|text| words.iter().find(|word| **word == text).copied())
     }

@@ -1,7 +1,7 @@
-//! The months that a query names: a hint at what it is about, never a filter.
+//! The months that a query names: a hint at its subject, never a filter.
 //!
-//! Unlike a [phrase](super::phrase), a month that is none costs little: nodes of that month come up a bit. So it may stand
-//! anywhere in the query, and the year may be missing.
+//! Unlike a false [phrase](super::phrase), a false month costs little: nodes of that month rank a bit higher. So it may
+//! be anywhere in the query, and the year may be missing.
 
 use chrono::{DateTime, Datelike, Days, Utc};
 
@@ -9,10 +9,10 @@ use super::grammar::Period;
 use super::grammar::words::{day_of_month, month, numeric, year};
 use super::tokens::{Kind, Token, tokens};
 
-/// So many days later something is still spoken of.
+/// The days after a month in which memories may still be about it.
 const AFTERWARDS: u64 = 10;
 
-/// A month of a year, or of any.
+/// A month of one year, or of any year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NamedMonth {
     year: Option<i16>,
@@ -21,7 +21,7 @@ pub(crate) struct NamedMonth {
 }
 
 impl NamedMonth {
-    /// Whether something of this time may be spoken of in it: what happens in a month is until some days after it.
+    /// Whether a memory of this time may be about the month: it is of the month, or of the days after it.
     pub(crate) fn is_spoken_of(self, at: DateTime<Utc>) -> bool {
         let before = at.checked_sub_days(Days::new(AFTERWARDS)).unwrap_or(at);
         [at, before].into_iter().any(|at| {
@@ -67,7 +67,8 @@ fn by_name(tokens: &[Token], at: usize) -> Option<NamedMonth> {
     next += usize::from(tokens.get(next).is_some_and(is_joint));
     let year = word(tokens.get(next)).and_then(year);
     let is_dated = day_before || day_after || year.is_some();
-    // "may", "march", "august" are other words too, the first one of a query has a capital anyway; "mar", "dec" are names.
+    // "may", "march", "august" are other words too, and the first word of a query has a capital anyway. "mar", "dec"
+    // are names.
     let is_plain = match token.text.as_str() {
         "may" | "march" | "august" => token.capital && at > 0,
         name => name.len() > 4 || matches!(name, "june" | "july"),

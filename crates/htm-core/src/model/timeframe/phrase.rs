@@ -1,8 +1,8 @@
-//! The time phrase in a query: found where it cannot be anything else, and cut out.
+//! The time phrase in a query. It is found where it cannot mean anything else, and is cut out.
 //!
-//! A phrase that is missed costs little: the query is searched as it stands. One that is none hides memories. So words
-//! that also mean something else (`may`, `march`, `the weekend project`, `last minute changes`, `release 2026-03-01`)
-//! are taken only after a preposition, and not even then where the sentence goes on with a noun.
+//! A missed phrase costs little: the query is searched as it is. A false phrase hides memories. So words that also mean
+//! something else (`may`, `march`, `the weekend project`, `last minute changes`, `release 2026-03-01`) are taken only
+//! after a preposition, and not even then if a noun follows.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,13 +14,13 @@ use super::tokens::{Kind, Token, tokens};
 /// A phrase of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phrase {
-    /// Where it stands, in bytes.
+    /// Its byte range in the query.
     pub(super) span: Range<usize>,
     pub(super) expression: TimeExpression,
 }
 
-/// What may be the query's time phrase: the longest first, none within another. Four digits are a year from 1900 to
-/// `last_year`; else they are a port, or rows.
+/// The possible time phrases of the query, the longest first, none within another. Four digits are a year from 1900 to
+/// `last_year`; otherwise they may be a port, or rows.
 pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
     let mut tokens = tokens(query);
     for quote in quotes(query) {
@@ -48,7 +48,7 @@ pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
         }
         is_apart
     });
-    // "one year ago today": two that touch are one, which nobody understood.
+    // "one year ago today": two phrases that touch are one that was not understood.
     let touches =
         |range: &Range<usize>| found.iter().any(|other| range.end == other.start || other.end == range.start);
     all.retain(|(range, _)| !touches(range) && (shouted || !has_odd_capital(&tokens, range.clone())));
@@ -80,11 +80,11 @@ pub(super) fn without(query: &str, span: &Range<usize>) -> String {
     if rest.contains(char::is_alphanumeric) { rest } else { String::new() }
 }
 
-/// What can be read from a token on.
+/// The result of reading from a token on.
 enum Read {
-    /// Its tokens and its parts.
+    /// The tokens and the parts of a phrase.
     Phrase(Range<usize>, Vec<Part>),
-    /// The words of a time until this token, which mean something else here; so none of them is one.
+    /// The words of a time until this token mean something else here, so none of them is a phrase.
     Refused(usize),
     Nothing,
 }
@@ -108,7 +108,7 @@ fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
             }
             break;
         }
-        // "in yesterday's meeting": the preposition is the meeting's.
+        // "in yesterday's meeting": the preposition belongs to the meeting.
         if parts.is_empty() && said.lead.is_some() && words.last().is_some_and(|last| last.possessive) {
             range.start += 1;
         }
@@ -121,7 +121,7 @@ fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
     if parts.is_empty() { Read::Nothing } else { Read::Phrase(range, parts) }
 }
 
-/// Whether what stands before a time says how far from it: "two days before", "the week after".
+/// Whether the words before a time are a distance from it: "two days before", "the week after".
 fn is_distance(words: &[Token]) -> bool {
     let [.., how_many, unit, relation] = words else { return false };
     let is_count = |word: &str| {
@@ -151,12 +151,12 @@ fn is_time(said: &Said, words: &[Token], next: Option<&Token>, before: Option<&T
         || (is_led && matches!(said.part, Part::During(Period::Ago(..))));
     // "in 2000 rows", "over the weekend project".
     let goes_on = said.loose && next_word.is_some_and(|next| !GO_ON.contains(&next));
-    // "the last may fail", "march on"; a year tells.
+    // "the last may fail", "march on"; with a year it is a month.
     let has_year = is_led && matches!(said.part, Part::During(Period::MonthOfYear(..)));
     let is_verb = !has_year
         && (words.windows(2).any(|pair| is_verb(&pair[0]) && !is_year(&pair[1]))
             || words.last().is_some_and(is_verb));
-    // "3 mar", "jan": names of people and of much else; a year tells.
+    // "3 mar", "jan": names of people and of much else; with a year it is a month.
     let is_short = words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year);
     // "the least recently used", "recently used files".
     let is_how_recent = words.last().is_some_and(|last| last.text == "recently")
@@ -167,12 +167,12 @@ fn is_time(said: &Said, words: &[Token], next: Option<&Token>, before: Option<&T
 
 const FIRST_YEAR: i16 = 1900;
 
-/// `used`, `built`: after `recently`, what things are.
+/// Whether a word is a participle, as `used` or `built` after `recently`.
 fn is_participle(word: &str) -> bool {
     (word.len() > 3 && word.ends_with("ed")) || IRREGULAR.binary_search(&word).is_ok()
 }
 
-/// Participles without `ed`, in their order.
+/// Participles without `ed`, sorted.
 const IRREGULAR: &[&str] = &[
     "become",
     "been",
@@ -251,7 +251,7 @@ const TURNS: &[&str] = &[
     "after", "until", "till", "between", "half",
 ];
 
-/// Of which one can say `of last week`, and mean a piece of it.
+/// Words before `of last week` that make it mean a piece of the week, or something else.
 const PIECES: &[&str] = &[
     "end",
     "start",
@@ -277,7 +277,7 @@ const PIECES: &[&str] = &[
     "out",
 ];
 
-/// Words that a sentence goes on with after a year or a weekend.
+/// Words that may follow a year or a weekend in a sentence.
 const GO_ON: &[&str] = &[
     "a",
     "about",
@@ -320,7 +320,8 @@ const GO_ON: &[&str] = &[
     "you",
 ];
 
-/// A word of the phrase that starts with a capital without a reason is part of a name: "USA Today", "Last Week Tonight".
+/// Whether a word of the phrase has a capital without a reason. It is part of a name then: "USA Today", "Last Week
+/// Tonight".
 fn has_odd_capital(tokens: &[Token], range: Range<usize>) -> bool {
     range.clone().any(|at| {
         let token = &tokens[at];
@@ -329,7 +330,7 @@ fn has_odd_capital(tokens: &[Token], range: Range<usize>) -> bool {
     })
 }
 
-/// English writes these with a capital.
+/// Whether English writes a word with a capital.
 fn is_name(word: &str) -> bool {
     const NAMES: &[&str] = &[
         "monday",
@@ -362,7 +363,7 @@ fn is_short_month(word: &str) -> bool {
     )
 }
 
-/// `may`, `march`, `august`: a month only with its capital.
+/// Whether a word is `may`, `march` or `august` in lower case: they are months only with a capital.
 fn is_verb(token: &Token) -> bool {
     matches!(token.text.as_str(), "may" | "march" | "august") && !token.capital
 }
@@ -371,7 +372,7 @@ fn is_year(token: &Token) -> bool {
     token.text.len() == 4 && token.text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What stands in quotes, with them. A quote that nothing closes is none, nor is an apostrophe.
+/// The quotations in a text, with their marks. An unclosed mark starts none, nor does an apostrophe.
 fn quotes(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;

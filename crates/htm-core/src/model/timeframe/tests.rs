@@ -32,7 +32,7 @@ fn it_reads_as_people_write_it() {
         "1970-01-01 01:00 until 1970-01-01 01:01:30, or since 1970-01-02 01:00"
     );
     assert_eq!(Timeframe::ALL.describe(&berlin), "always");
-    // What is written is read again.
+    // The written form can be parsed again.
     let again = two.to_string().parse::<TimeExpression>().unwrap();
     assert_eq!(again.resolve(at(0), &TimeSettings::default()).unwrap(), two);
 }

@@ -1,18 +1,18 @@
-//! A text as words, each with where it stands.
+//! The tokens of a text, with their positions.
 
 use std::ops::Range;
 
-/// What the grammar looks at.
+/// A token of the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// A word in lower case, without `'s`; what else it is as it stands.
+    /// The text: a word in lower case, without `'s`; anything else as it is.
     pub(super) text: String,
-    /// Where it stands in the text, in bytes, with its `'s`.
+    /// Its byte range in the text, including `'s`.
     pub(super) span: Range<usize>,
-    /// It ended with `'s`.
+    /// Whether it ended with `'s`.
     pub(super) possessive: bool,
-    /// Its first letter is a capital.
+    /// Whether its first letter is a capital.
     pub(super) capital: bool,
 }
 
@@ -63,7 +63,8 @@ fn token(kind: Kind, text: &str, at: usize) -> Token {
     }
 }
 
-/// How many bytes of the text's start are one word: `last-minute`, `v17.2`, `2026-03-01T12:00:00+02:00` are.
+/// The number of bytes of the word at the text's start. `last-minute`, `v17.2` and `2026-03-01T12:00:00+02:00` are one
+/// word each.
 fn word_length(text: &str) -> usize {
     let mut previous = None;
     let mut characters = text.char_indices().peekable();

@@ -1,4 +1,4 @@
-//! Where a day begins, and which day a week begins with.
+//! The time zone and the first day of the week.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use jiff::tz::TimeZone;
 
 use crate::model::error::{Error, Result, codes};
 
-/// What the words of a [`TimeExpression`](super::TimeExpression) are measured by.
+/// The settings by which a [`TimeExpression`](super::TimeExpression) is resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeSettings {
-    /// Days begin at its midnight.
+    /// The time zone. Days begin at its midnight.
     pub zone: Zone,
     /// The first day of a week.
     pub week_start: WeekStart,
@@ -58,7 +58,7 @@ impl Zone {
     /// Coordinated universal time.
     pub const UTC: Zone = Zone(TimeZone::UTC);
 
-    /// An instant as the clocks of the zone show it.
+    /// An instant in the local time of the zone.
     pub fn local(&self, instant: DateTime<Utc>) -> DateTime<FixedOffset> {
         let seconds = timestamp(instant).map_or(0, |instant| self.0.to_offset(instant).seconds());
         let offset = FixedOffset::east_opt(seconds).unwrap_or(FixedOffset::east_opt(0).expect("no offset"));
@@ -77,7 +77,7 @@ impl Default for Zone {
     }
 }
 
-/// By its name, as `Europe/Berlin` or `UTC`; `system` is the one that this machine is set to.
+/// Parses a name such as `Europe/Berlin` or `UTC`. `system` is the zone of this machine.
 impl FromStr for Zone {
     type Err = Error;
 
@@ -99,12 +99,12 @@ impl fmt::Display for Zone {
     }
 }
 
-/// Into the calendar's type; it ends with the year 9999, chrono's does not.
+/// Converts to the calendar's type, which ends with the year 9999; chrono's does not.
 pub(super) fn timestamp(instant: DateTime<Utc>) -> Result<Timestamp, jiff::Error> {
     Timestamp::new(instant.timestamp(), instant.timestamp_subsec_nanos() as i32)
 }
 
-/// Back into the library's, which has every instant of the calendar's.
+/// Converts back to chrono's type, which has every instant of the calendar's.
 pub(super) fn instant(timestamp: Timestamp) -> DateTime<Utc> {
     DateTime::from_timestamp_nanos(0) + chrono::TimeDelta::microseconds(timestamp.as_microsecond())
 }

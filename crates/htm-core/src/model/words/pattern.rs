@@ -1,4 +1,4 @@
-//! Regular expressions of PostgreSQL that find something as it was written.
+//! Regular expressions of PostgreSQL that find a text as written.
 
 /// Finds a text as written, in any case, and not within a larger token: `17.2` neither in `17.25` nor in `17.2.1`.
 pub(super) fn as_written(text: &str) -> String {

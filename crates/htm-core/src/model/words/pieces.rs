@@ -1,40 +1,40 @@
-//! The pieces of a query's text, and what kind of text they make.
+//! The pieces of a query's text, and the kind of the text.
 
 use super::term;
 
-/// More words than these beside the signs, and it is a text.
+/// The most words beside the signs; with more of them, it is a text.
 const FEW: usize = 4;
 
-/// What a sentence ends with.
+/// The characters that end a sentence.
 const END: [char; 5] = ['.', '!', '?', ';', '…'];
 
-/// A piece of a text; together they are the text.
+/// A piece of a text. All pieces together are the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
-    /// What stands between quotation marks at a word's start.
+    /// A quotation at a word's start.
     Quotation {
-        /// Whether a dash stands before it.
+        /// Whether a dash precedes it.
         is_negated: bool,
         phrase: &'a str,
-        /// With the dash and the marks.
+        /// The quotation with the dash and the marks.
         source: &'a str,
-        /// Whether a word follows at once.
+        /// Whether a word follows directly.
         is_joined: bool,
     },
     /// From a word's start to the next white space.
     Token(&'a str),
-    /// White space, brackets, and what follows a quotation at once.
+    /// White space, a bracket, or a character that follows a quotation directly.
     Between(char),
 }
 
-/// What kind of text a query is: how far its signs are meant as signs.
+/// The kind of a query's text, which decides whether its signs are meant as signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// Nothing but signs.
     Signs,
     /// A few words and signs, as they are typed into a search box.
     Keywords,
-    /// Sentences, as they are pasted: marks and dashes are punctuation.
+    /// Sentences, as they are pasted: quotation marks and dashes are punctuation.
     Text,
 }
 
@@ -100,12 +100,12 @@ fn ends_after_quotation(pieces: &[Piece<'_>]) -> bool {
         && matches!(last.next(), Some(Piece::Quotation { is_negated: false, .. }))
 }
 
-/// The word that a token says must not be there.
+/// The word that a token excludes.
 pub(super) fn negated(token: &str) -> Option<&str> {
     token.strip_prefix('-').filter(|word| word.starts_with(char::is_alphanumeric))
 }
 
-/// A token that is no sign.
+/// Whether a token is a word and no sign.
 fn is_word(token: &str) -> bool {
     token.contains(char::is_alphanumeric)
         && negated(token).is_none()
@@ -121,7 +121,7 @@ fn is_bracket(c: char) -> bool {
     matches!(c, '(' | '[' | '{')
 }
 
-/// What stands between the quotes that a text begins with, and what follows them.
+/// The quotation that a text begins with, without its marks, and the text after it.
 fn quotation(text: &str) -> Option<(&str, &str)> {
     let open = text.chars().next()?;
     let close = match open {

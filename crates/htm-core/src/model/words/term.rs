@@ -1,6 +1,6 @@
-//! Which tokens are meant as they are written.
+//! Exact terms: tokens that are meant as written.
 
-/// Longer ones are not looked for.
+/// The most characters of a term.
 const LONGEST: usize = 100;
 
 /// The exact term that a token is, without the punctuation around it; none for a plain word.
@@ -27,7 +27,7 @@ pub(super) fn exact(token: &str) -> Option<&str> {
 /// `C++` and `C#` their last.
 pub(super) fn trimmed(token: &str) -> &str {
     let end = token.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '_'));
-    // A sign that belongs to a name stands at its letter: not in `yes +`.
+    // A sign that belongs to a name is next to a letter of it, unlike in `yes +`.
     let end = if end.ends_with(is_plain) || end.contains(is_plain) { end } else { "" };
     let Some(first) = end.find(char::is_alphanumeric) else { return "" };
     let lead = &end[..first];
@@ -45,7 +45,7 @@ pub(super) fn trimmed(token: &str) -> &str {
     &end[first - kept..]
 }
 
-/// The beginning of words that a token asks for with `*`, and what follows the star.
+/// The prefix that a token has before `*`, and the text after the star.
 pub(super) fn prefix(token: &str) -> Option<(&str, &str)> {
     let (word, after) = token.split_once('*')?;
     let count = word.chars().count();
@@ -55,7 +55,7 @@ pub(super) fn prefix(token: &str) -> Option<(&str, &str)> {
     .then_some((word, after))
 }
 
-/// The words within a term that full text takes for one token, as a path or the name of a host.
+/// The words within a term that full-text search takes for one token, such as a path or a host's name.
 pub(super) fn hidden_parts(term: &str) -> String {
     if !term.contains(['/', '.', '@']) {
         return String::new();
@@ -66,7 +66,7 @@ pub(super) fn hidden_parts(term: &str) -> String {
         .join(" ")
 }
 
-/// Whether the trigrams of a term are any: else every lexeme would be looked at.
+/// Whether a term has trigrams. Without them, every lexeme would be read.
 pub(super) fn can_be_looked_up(term: &str) -> bool {
     term.split(|c: char| !c.is_alphanumeric()).any(|run| run.chars().nth(2).is_some())
 }

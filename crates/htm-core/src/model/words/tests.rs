@@ -66,7 +66,7 @@ fn quotes_beside_words_are_wishes() {
     assert_eq!(signs("castle \"watch\""), of(SignKind::Quotation, &["watch"]));
 }
 
-/// As agents paste them: what they read, what they were told, what a terminal said.
+/// Pasted texts: documents, instructions, and terminal output.
 #[test]
 fn sentences_require_nothing() {
     let page = include_str!("pasted.txt");
@@ -87,7 +87,7 @@ fn a_dash_before_a_word_is_a_no() {
     assert_eq!(without, [("mysql", false), ("night watch", false), ("foo_bar", true), ("17.2", true)]);
     assert!(words.signs.iter().all(|sign| sign.kind == SignKind::Without));
     assert!(signs("state - of -- the--art co-occurring").iter().all(|(kind, _)| *kind != SignKind::Without));
-    // Up to four words, that is; of more, it is a sentence.
+    // That holds for up to four words; more of them are a sentence.
     assert!(Words::parse("notes of last summer -draft").filters());
     assert!(!Words::parse("notes of last summer party -draft").filters());
 }

@@ -1,4 +1,4 @@
-//! Where each run of a backfill is.
+//! The progress of each backfill run.
 
 use sea_orm::entity::prelude::*;
 

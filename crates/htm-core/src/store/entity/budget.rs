@@ -1,4 +1,4 @@
-//! What namespaces may spend a day.
+//! The daily token budgets of namespaces.
 
 use sea_orm::entity::prelude::*;
 

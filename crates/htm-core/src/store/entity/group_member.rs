@@ -1,4 +1,4 @@
-//! Which robot is in which group.
+//! The members of groups.
 
 use sea_orm::entity::prelude::*;
 

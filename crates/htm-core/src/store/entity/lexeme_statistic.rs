@@ -1,4 +1,4 @@
-//! In how many nodes each word is.
+//! The number of nodes with each word.
 
 use sea_orm::entity::prelude::*;
 

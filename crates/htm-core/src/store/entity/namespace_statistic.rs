@@ -1,4 +1,4 @@
-//! How large each namespace is.
+//! The size of each namespace.
 
 use sea_orm::entity::prelude::*;
 

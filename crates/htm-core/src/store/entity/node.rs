@@ -1,4 +1,4 @@
-//! Memories, without what full text indexes.
+//! Memories, without the columns of full text.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which node has which tag.
+//! The tags of nodes.
 
 use sea_orm::entity::prelude::*;
 

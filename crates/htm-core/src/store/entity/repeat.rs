@@ -1,4 +1,4 @@
-//! How often a robot said again what was remembered already.
+//! The number of times that a robot remembered an existing memory again.
 
 use sea_orm::entity::prelude::*;
 

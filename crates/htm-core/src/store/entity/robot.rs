@@ -1,4 +1,4 @@
-//! Agents.
+//! Robots.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tags, with what people say of them.
+//! Tags and their descriptions.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a change made of names.
+//! The effect of a change on names.
 
 use sea_orm::entity::prelude::*;
 

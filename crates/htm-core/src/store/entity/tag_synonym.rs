@@ -1,4 +1,4 @@
-//! Other names of tags.
+//! Synonyms of tags.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the ranking has to know of candidates, and of the turns beside them.
+//! The features of candidates, and their neighbouring turns, for the ranking.
 
 use std::collections::HashMap;
 
@@ -13,15 +13,15 @@ use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
 use crate::store::filter::Conditions;
 use crate::store::named::{Named, sql};
 
-/// What the ranking has to know of a node's text.
+/// The features of a node's text, for the ranking.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
     pub(crate) node: NodeId,
     pub(crate) terms: Terms,
-    /// In small letters.
+    /// In lower case.
     pub(crate) speaker: Option<String>,
     pub(crate) created_at: DateTime<Utc>,
-    /// The cosine; none without an embedding or a query's vector.
+    /// The cosine similarity to the query; none without an embedding or a query's vector.
     pub(crate) similarity: Option<f64>,
 }
 
@@ -39,14 +39,14 @@ impl Features {
 }
 
 impl Reader {
-    /// The turns beside candidates.
+    /// The links of candidates to their neighbouring turns.
     pub(crate) async fn links(
         &mut self,
         conditions: &Conditions,
         candidates: &[NodeId],
         is_filtered: bool,
     ) -> Result<Vec<Link>> {
-        // Turns beside one another are of one namespace.
+        // Neighbouring turns are of one namespace.
         let passes = match is_filtered {
             false => String::new(),
             true => format!(
@@ -61,8 +61,8 @@ impl Reader {
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
 
-    /// What the texts of nodes have of a query's words, and how similar they are to it. Each text is read as it comes:
-    /// together they may be large.
+    /// The occurrences of a query's words in the texts of nodes, and the similarity of the nodes to the query. Each
+    /// text is read as it arrives: together they may be large.
     pub(crate) async fn features(
         &mut self,
         nodes: &[NodeId],
@@ -76,7 +76,7 @@ impl Reader {
         statement.fetch_each(&mut self.tx, |row| Features::read(row, counter)).await
     }
 
-    /// All nodes in scope, each with its place in its conversation; none when there are more than `most`.
+    /// All nodes in scope, each with its turn if it is of a conversation. None if there are more than `most` nodes.
     pub(crate) async fn small_scope(
         &mut self,
         conditions: &Conditions,
@@ -126,7 +126,8 @@ impl Reader {
         Ok(rows.into_iter().collect())
     }
 
-    /// Which nodes have which exact terms and beginnings of words, and how often.
+    /// The occurrences of exact terms and prefixes in some nodes: the node, the index of the term, and the count (1 for
+    /// an exact term).
     pub(crate) async fn sought(
         &mut self,
         nodes: &[NodeId],

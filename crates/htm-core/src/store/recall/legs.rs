@@ -1,4 +1,4 @@
-//! The legs of a search: each brings candidates, the best first.
+//! The legs of a search: each returns candidates, the best first.
 
 use super::reader::{Reader, Vectors, store};
 use crate::model::error::Result;
@@ -6,26 +6,26 @@ use crate::model::id::NodeId;
 use crate::store::filter::Conditions;
 use crate::store::named::Named;
 
-/// A word by which the text leg looks for candidates.
+/// A word by which the text leg selects candidates.
 #[derive(Clone, Debug)]
 pub(crate) struct Choosing {
     pub(crate) query: String,
     pub(crate) weight: f64,
-    /// What has it comes before all that has not.
+    /// Whether the nodes with it come before all others.
     pub(crate) is_exact: bool,
 }
 
-/// How the text leg finds its candidates.
+/// The method by which the text leg finds its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextSearch {
-    /// By the index of words.
+    /// Searches the index of words.
     Index,
-    /// Each node in scope is read.
+    /// Reads each node in scope.
     Scope,
 }
 
 impl Reader {
-    /// The candidates of the text leg, the best first. Without any word to choose by, those that the filter requires.
+    /// The candidates of the text leg, the best first. Without words, the nodes that have the required phrases.
     pub(crate) async fn text_leg(
         &mut self,
         conditions: &Conditions,
@@ -38,10 +38,10 @@ impl Reader {
             TextSearch::Scope => include_str!("../sql/recall/text_of_scope.sql"),
         };
         let words: Vec<&str> = choosing.iter().map(|word| word.query.as_str()).collect();
-        // What has to be there chooses by itself.
+        // A required phrase selects the nodes by itself.
         let any = (!conditions.required().has_phrase())
             .then(|| words.iter().map(|word| format!("({word})")).collect::<Vec<_>>().join(" | "));
-        // Without sorting, only the index by time is in the order of time: the planner cannot take one that knows of no
+        // Without sorting, only an index by time is in order of time: the planner cannot take one without the
         // namespace.
         let order = if conditions.required().has_phrase() { "" } else { "order by m.created_at" };
         let sql = sql.replace("{{conditions}}", &conditions.nodes()).replace("{{order}}", order);
@@ -55,7 +55,7 @@ impl Reader {
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 
-    /// The newest nodes with a word; none when fewer than `pool` of the `most` newest have it.
+    /// The newest nodes with a word; none if fewer than `pool` of the `most` newest nodes have it.
     pub(crate) async fn newest_with(
         &mut self,
         conditions: &Conditions,
@@ -73,7 +73,7 @@ impl Reader {
         Ok((rows.len() == pool).then(|| rows.into_iter().map(|(node,)| node).collect()))
     }
 
-    /// The nearest of what passes the filter, each with its similarity; none when more than `few` pass.
+    /// The nearest nodes that pass the filter, each with its similarity; none if more than `few` pass.
     pub(crate) async fn vectors_of_few(
         &mut self,
         vectors: &Vectors,
@@ -96,7 +96,7 @@ impl Reader {
         }))
     }
 
-    /// How many vectors are in the filter's namespaces and time, counted to `few` and one more.
+    /// The number of vectors in the filter's namespaces and time, counted up to `few` and one more.
     pub(crate) async fn scope_size(
         &mut self,
         vectors: &Vectors,
@@ -119,7 +119,7 @@ impl Reader {
         is_exact: bool,
         pool: usize,
     ) -> Result<Vec<(NodeId, f64)>> {
-        // "+ 0" keeps the planner from the index.
+        // "+ 0" keeps the planner from using the index.
         let (order, scope, scope_after) = match is_exact {
             true => ("(e.embedding <=> :vector) + 0", conditions.scope("e"), "true".to_owned()),
             false => ("e.embedding <=> :vector", "true".to_owned(), conditions.scope("near")),
@@ -134,7 +134,7 @@ impl Reader {
         conditions.bind(statement)?.fetch_all(&mut self.tx).await
     }
 
-    /// What has any of these tags, the nearest first.
+    /// The nodes with any of these tags, the nearest first.
     pub(crate) async fn tagged(
         &mut self,
         vectors: Option<&Vectors>,

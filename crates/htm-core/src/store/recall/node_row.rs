@@ -7,12 +7,12 @@ use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::store::nodes::read_tag;
 
-/// What a [`NodeRow`] is read from.
+/// The columns of a [`NodeRow`].
 pub(crate) fn node_columns() -> &'static str {
     include_str!("../sql/node.sql").trim_end()
 }
 
-/// A node as statements of our own select it.
+/// A node as selected by [`node_columns`].
 #[derive(sqlx::FromRow)]
 pub(crate) struct NodeRow {
     pub(crate) id: NodeId,

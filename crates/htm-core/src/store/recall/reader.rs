@@ -1,4 +1,4 @@
-//! A snapshot of the database, and what is read of it before and after the candidates.
+//! A snapshot of the database, and its reads before and after the candidates.
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
@@ -12,7 +12,7 @@ use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, placed};
 use crate::store::named::{Named, sql};
 
-/// A query's embedding, and whose vectors it is compared with.
+/// A query's embedding, and the store of the vectors that it is compared with.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
     pub(super) store: String,
@@ -25,24 +25,24 @@ impl Vectors {
     }
 }
 
-/// A snapshot of the database. It ends when this is dropped: nobody waits for it.
+/// A snapshot of the database. It ends when this is dropped; nobody waits for its end.
 pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
 }
 
-/// The namespaces that are searched.
+/// The size of the searched namespaces.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct Size {
-    /// When they were counted last: what the counts of words are of.
+    /// The number of nodes at the last count, which the counts of words refer to.
     pub(crate) nodes: f64,
-    /// With those that were written since.
+    /// The number of nodes with those written since.
     pub(crate) by_now: f64,
     pub(crate) average_lexemes: f64,
-    /// By their statistics; else a part of them was counted.
+    /// Whether all namespaces have statistics; at most 2,000 nodes of one without them are counted.
     pub(crate) is_counted: bool,
-    /// The text search configurations that their nodes have.
+    /// The text search configurations of their nodes.
     pub(crate) languages: Vec<String>,
-    /// Of the whole database, about.
+    /// The approximate number of nodes in the whole database.
     pub(crate) all_nodes: f64,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct HitRow {
     pub(crate) node: NodeRow,
     pub(crate) snippet: Option<String>,
     pub(crate) tag_share: Option<f64>,
-    /// Its embedding is that of a former text.
+    /// Whether its embedding is of a former text.
     pub(crate) stale: bool,
     pub(crate) access_count: Option<i64>,
     pub(crate) last_accessed: Option<DateTime<Utc>>,
@@ -67,15 +67,16 @@ pub(crate) struct HitRow {
 }
 
 impl Reader {
-    /// Opens a snapshot. `is_narrow` says that a filter leaves few nodes of many, perhaps: how to find those depends on which.
+    /// Opens a snapshot. `is_narrow`: a filter may leave few nodes of many, and the best plan depends on its values.
     ///
     /// # Errors
     /// A database error.
     pub(crate) async fn open(pool: &PgPool, ef_search: u32, is_narrow: bool) -> Result<Self> {
-        // A plan that is made once serves any query without a filter: to plan these statements takes as long as to run them.
+        // A plan that is made once serves any query without a filter: planning these statements takes as long as
+        // running them.
         let plans = if is_narrow { "force_custom_plan" } else { "force_generic_plan" };
-        // Whole tables are never read, and without sorting only the HNSW index is in order of distance. No parallel workers: to
-        // start them takes longer than what they would do.
+        // Whole tables are never read, and without sorting only the HNSW index is in order of distance. No parallel
+        // workers: starting them takes longer than their work.
         let begin = format!(
             "begin isolation level repeatable read, read only; set local jit = off; set local plan_cache_mode = {plans};
              set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
@@ -98,7 +99,8 @@ impl Reader {
             .await
     }
 
-    /// The hits. `shown` is what snippets mark; none: there are none. `boosts` are the tags whose share each hit is to tell.
+    /// The hits. `shown` are the terms that snippets mark; none: no snippets. `boosts` are the tags of the hits'
+    /// `tag_share`.
     pub(crate) async fn hits(
         &mut self,
         nodes: &[NodeId],
@@ -106,7 +108,7 @@ impl Reader {
         shown: Option<&str>,
         boosts: &[Vec<i64>],
     ) -> Result<Vec<HitRow>> {
-        // "<" is put aside: what looks like a tag would be left out.
+        // "<" is replaced: text that looks like a tag would be left out.
         let snippet = match shown {
             None => "null::text",
             Some(_) => {
@@ -138,7 +140,7 @@ impl Reader {
             .await
     }
 
-    /// How many nodes in scope the vectors cannot see yet.
+    /// The number of nodes in scope that the vectors cannot find yet.
     pub(crate) async fn unembedded(
         &mut self,
         conditions: &Conditions,
@@ -152,7 +154,7 @@ impl Reader {
     }
 }
 
-/// Without a model there is no store to read; an empty relation of its shape stands in.
+/// The store of the vectors; without a model, an empty relation of the same shape.
 pub(super) fn store(vectors: Option<&Vectors>) -> &str {
     vectors.map_or(
         "(select 0::bigint as node_id, 0 as revision, null::halfvec as embedding where false)",

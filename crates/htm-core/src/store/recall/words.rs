@@ -1,4 +1,4 @@
-//! What the words of a query are to full text, and in how many nodes they are.
+//! The words of a query as lexemes of full text, and their numbers of nodes.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use crate::model::spelling::{Known, Typed};
 use crate::model::words::Sign;
 use crate::store::named::sql;
 
-/// A sign of the query, as full text takes it.
+/// A sign of the query in the form of full text.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct Lexed {
-    /// As a `tsquery`; none of what has no lexeme.
+    /// As a `tsquery`; none if it has no lexeme.
     pub(crate) query: Option<String>,
-    /// Some language leaves out all of it.
+    /// Whether some language drops all of it.
     pub(crate) is_short: bool,
     pub(crate) lexemes: Vec<String>,
-    /// How many nodes have words that begin so.
+    /// The node counts of all words with this prefix, in total; 0 for other signs.
     pub(crate) nodes: f64,
 }
 
 impl Reader {
-    /// The lexemes of a text, and of words that full text would not see in it.
+    /// The lexemes of a text, and of words in it that full text would not see.
     pub(crate) async fn lexemes(
         &mut self,
         namespaces: &[&str],
@@ -42,7 +42,8 @@ impl Reader {
         Ok(rows.into_iter().map(LexemeRow::lexeme).collect())
     }
 
-    /// Words, with their stems and those of what they are with two letters swapped; without those that a language leaves out.
+    /// The words with their stems, and the stems of their variants with two letters swapped. Words that a language
+    /// drops are left out.
     pub(crate) async fn typed(
         &mut self,
         languages: &[String],
@@ -76,7 +77,7 @@ impl Reader {
             .collect())
     }
 
-    /// The lexemes that some words may have been meant to be.
+    /// The known lexemes that misspelled words may mean.
     pub(crate) async fn vocabulary(&mut self, namespaces: &[&str], typed: &[Typed]) -> Result<Vec<Known>> {
         let named: Vec<&str> =
             typed.iter().flat_map(|typed| &typed.swapped).map(|(_, stem)| stem.as_str()).collect();
@@ -99,7 +100,7 @@ impl Reader {
         Ok(rows.into_iter().map(|(lexeme, nodes)| Known { lexeme, nodes }).collect())
     }
 
-    /// The signs as full text takes them, each in its place.
+    /// The signs in the form of full text, in the given order.
     pub(crate) async fn signs(
         &mut self,
         namespaces: &[&str],

@@ -1,4 +1,4 @@
-//! The cross-encoder against numbers from elsewhere, and what is wrong with a directory.
+//! The cross-encoder against numbers of a reference implementation, and the errors of unusable directories.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ impl Made {
     }
 }
 
-/// A directory as ms-marco-MiniLM-L-6-v2's is, with a vocabulary in place of a tokenizer.
+/// A directory with the form of ms-marco-MiniLM-L-6-v2's, with a vocabulary instead of a tokenizer.
 fn directory(labels: usize) -> TempDir {
     let mut made = Made::default();
     let embeddings = "bert.embeddings";
@@ -148,7 +148,7 @@ fn what_is_no_cross_encoder_is_refused_by_name() {
     std::fs::remove_file(dir.path().join("vocab.txt")).unwrap();
     assert!(refusal(dir.path()).ends_with("tokenizer.json is missing"));
     if crate::local::default_model_dir().join("model.safetensors").exists() {
-        // A model that embeds has no classifier.
+        // An embedding model has no classifier.
         assert!(refusal(&crate::local::default_model_dir()).contains("classifier"));
     }
 }

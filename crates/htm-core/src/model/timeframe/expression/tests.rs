@@ -1,5 +1,5 @@
-//! Meanings against definitions that are not the calendar's: which local dates and hours are within, by chrono-tz, over
-//! ten years in zones that skip and repeat hours, half hours, and midnights.
+//! Meanings compared with definitions that do not use the calendar: the local dates and hours within, by chrono-tz,
+//! over ten years in zones that skip and repeat hours, half hours, and midnights.
 
 use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Timelike, Weekday};
 use chrono_tz::Tz;
@@ -231,7 +231,7 @@ proptest! {
             let [range] = frame.ranges() else { panic!("{frame}") };
             prop_assert_eq!(range.until(), Some(here.now));
             let from = here.clock(range.from().unwrap());
-            // Skipped hours (and Samoa's skipped day) have no such time: what follows them has.
+            // Skipped hours (and Samoa's skipped day) have no such time: the range starts after them.
             match here.zone.from_local_datetime(&then) {
                 chrono::LocalResult::None => prop_assert!(from > then && from - then <= TimeDelta::hours(24)),
                 _ => prop_assert_eq!(from, then, "{} {}", count, unit),
@@ -247,7 +247,7 @@ proptest! {
             prop_assert_eq!(ago.until().unwrap() - ago.from().unwrap(), length);
             let start = here.clock(ago.from().unwrap());
             prop_assert_eq!(start.second(), 0);
-            // The clock of the hour's own end: Lord Howe changes in the middle of one.
+            // Lord Howe changes its clocks in the middle of an hour.
             if unit == "hours" {
                 prop_assert!(start.minute() == 0 || here.zone == Tz::Australia__Lord_Howe, "{}", start);
             }
@@ -269,7 +269,7 @@ proptest! {
     }
 }
 
-/// No day is left to chance: each of ten years is today once, at a time of the day that moves on.
+/// Each day of ten years is today once, at a time of the day that moves on.
 #[test]
 fn every_day_of_ten_years() {
     let second = TimeDelta::seconds(1);
@@ -334,7 +334,7 @@ fn every_day_of_ten_years() {
                 let ends = [from - second, from, until - second, until].map(|at| within(here.clock(at)));
                 assert_eq!(ends, [false, true, true, false], "{text} at {here:?}: {frame}");
             }
-            // The last so many months begin on the same day of the month, or on its last one.
+            // The last N months begin on the same day of the month, or on its last day.
             let clock = here.clock(here.now);
             for months in [1, 13] {
                 let then = clock - Months::new(months);
@@ -384,7 +384,7 @@ const WORDS: [&str; 32] = [
     "in",
 ];
 
-/// What the issues of the field are made of, with the answers by hand. A Wednesday, unless said otherwise.
+/// Known hard cases, with the answers by hand. The day is a Wednesday unless stated otherwise.
 #[test]
 fn examples() {
     let utc = |now: &str| Here::new(now, Tz::UTC);
@@ -411,11 +411,11 @@ fn examples() {
         ("2026-11-21T10:00:00Z", "Monday of next week", "2026-11-23..2026-11-24"),
         ("2026-11-21T10:00:00Z", "from Monday to Friday last week", "2026-11-09..2026-11-14"),
         ("2026-03-18T10:00:00Z", "from Monday to Wednesday", "2026-03-16..2026-03-19"),
-        // Said on a Tuesday: the Wednesday of the week before, and the Monday before that.
+        // On a Tuesday: the Wednesday of the week before, and the Monday before that.
         ("2026-03-17T10:00:00Z", "from Monday to Wednesday", "2026-03-09..2026-03-12"),
         ("2026-12-18T10:00:00Z", "from November to February", "2025-11-01..2026-03-01"),
         ("2026-12-18T10:00:00Z", "between March and May 2024", "2024-03-01..2024-06-01"),
-        // The day before that is named first is the earlier one, whichever day it is said on.
+        // The day that is named first is the earlier one, on any day.
         ("2026-11-21T10:00:00Z", "from last Friday to last Monday", "2026-11-13..2026-11-17"),
         ("2026-11-18T10:00:00Z", "between last Monday and last Friday", "2026-11-09..2026-11-14"),
         ("2026-11-21T10:00:00Z", "between last Monday and last Friday", "2026-11-16..2026-11-21"),
@@ -491,10 +491,10 @@ fn clocks_that_jump() {
     assert_eq!(hours(Tz::Europe__Berlin, "2026-03-29"), 23.0);
     assert_eq!(hours(Tz::Europe__Berlin, "2026-10-25"), 25.0);
     assert_eq!(hours(Tz::Australia__Lord_Howe, "2026-04-05"), 24.5);
-    // A day without a midnight begins at one.
+    // A day without a midnight begins at 01:00.
     let day = Here::new("2026-06-01T00:00:00Z", Tz::America__Sao_Paulo).frame("2018-11-04");
     assert_eq!(day.from().unwrap().to_rfc3339(), "2018-11-04T03:00:00+00:00");
-    // One whose midnight is within a gap begins at the gap's end: half past twelve, in Toronto in 1919.
+    // A day whose midnight is within a gap begins at the gap's end: half past twelve, in Toronto in 1919.
     let day = Here::new("2026-06-01T00:00:00Z", Tz::America__Toronto).frame("1919-03-31");
     assert_eq!(day.from().unwrap().to_rfc3339(), "1919-03-31T04:30:00+00:00");
     // Samoa went from the 29th to the 31st.

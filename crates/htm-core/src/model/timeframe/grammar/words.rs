@@ -1,4 +1,4 @@
-//! Periods: the words for days, weeks, months, and how many of them.
+//! Periods: the words for days, weeks and months, and for their numbers.
 
 use chrono::DateTime;
 use jiff::civil::{Date, DateTime as LocalTime, Weekday};
@@ -9,7 +9,7 @@ pub(in super::super) const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 impl Parser<'_> {
-    /// A period; `the` before it says nothing.
+    /// Parses a period. A `the` before it is ignored.
     pub(super) fn period(&mut self) -> Option<Period> {
         self.attempt(|it| it.word(&["the"]));
         let period = None
@@ -132,7 +132,7 @@ impl Parser<'_> {
             ("last" | "this" | "next", Unit::Week | Unit::Month | Unit::Year) => {
                 Some(Period::Calendar(unit, offset))
             }
-            // "the last day", "the past year": so long until now.
+            // "the last day", "the past year": this long until now.
             ("last" | "past", _) => {
                 if this_past.is_none() {
                     self.only(Clarity::Led);
@@ -187,7 +187,7 @@ impl Parser<'_> {
                 if !is_ordinal {
                     self.only(Clarity::Led);
                 }
-                // A leap year has every day that there is.
+                // A leap year has every possible day.
                 Date::new(2024, month, day).ok().map(|_| Period::MonthDay(month, day))
             }
         }
@@ -208,7 +208,7 @@ impl Parser<'_> {
         Some(Period::Weekday(Which::Latest, weekday))
     }
 
-    /// `last year`, `of this week`: how many from this one.
+    /// `last year`, `of this week`: the number of units from the current one.
     fn of_which(&mut self, unit: &'static str) -> Option<i32> {
         self.attempt(|it| it.word(&["of"]));
         let which = self.word(&["last", "this", "next"])?;
@@ -220,7 +220,7 @@ impl Parser<'_> {
         })
     }
 
-    /// How many: `3`, `three`, `a`, `a few`, `several`, `a couple of`
+    /// A number: `3`, `three`, `a`, `a few`, `several`, `a couple of`
     fn count(&mut self) -> Option<i64> {
         let article = self.attempt(|it| it.word(&["a", "an"]));
         let count = self.attempt(|it| {
@@ -300,7 +300,7 @@ pub(in super::super) fn day_of_month(word: &str) -> Option<(i8, bool)> {
     (1..=31).contains(&day).then_some((day, is_ordinal))
 }
 
-/// What is written with digits alone.
+/// A period in digits alone: a year, a month, a day, or a time.
 pub(in super::super) fn numeric(word: &str) -> Option<Period> {
     if let Some(year) = year(word) {
         return Some(Period::Year(year));

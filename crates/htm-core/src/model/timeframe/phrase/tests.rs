@@ -1,6 +1,6 @@
 use super::*;
 
-/// The phrase that is taken, and what is left.
+/// The phrase that is taken, and the rest of the query.
 fn taken(query: &str) -> Option<(String, String)> {
     let phrase = phrases(query, 2027).into_iter().next()?;
     Some((phrase.expression.to_string(), without(query, &phrase.span)))
@@ -112,7 +112,7 @@ fn what_may_be_something_else_stays() {
         "ask Jan",
         "over two weeks ago",
         "before last Monday's deploy",
-        // What is recent, and numbers.
+        // Recent things, and numbers.
         "how does the least recently used cache work",
         "the most recently written page",
         "recently used files",
@@ -126,14 +126,14 @@ fn what_may_be_something_else_stays() {
         "before 3000",
         "between 2000 and 3000",
         "1500..2000",
-        // Two times that touch are one that nobody understands.
+        // Two times that touch are one that is not understood.
         "what shipped in May 2 years ago",
         "what happened one year ago today",
         "what was decided on Monday in March",
         "what was said on Monday morning last week",
         "by March last year",
         "the end of March last year",
-        // How far from a time.
+        // Distances from a time.
         "what was said two days before last Monday",
         "what was said the week before last week",
         "errors a few hours after yesterday's deploy",
