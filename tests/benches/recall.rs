@@ -15,6 +15,7 @@ use htm_tests::TestDatabase;
 use htm_tests::measure::{Table, argument, load, percentile_ms};
 use pgvector::HalfVector;
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
 
 use corpus::Corpus;
 
@@ -106,7 +107,7 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     let mut first = Vec::new();
     for round in 0..rounds.min(20) {
         let pool =
-            htm_core::pool_options().max_connections(1).connect_with(db.options()).await.expect("connects");
+            PgPoolOptions::new().max_connections(1).connect_with(db.options()).await.expect("connects");
         let htm = Htm::with_pool(pool.clone(), htm.settings().clone(), Some(corpus.clone()));
         first.push(hybrid(&htm, &corpus, round).await);
         htm.flush().await;

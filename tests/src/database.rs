@@ -3,7 +3,7 @@
 use htm_core::provider::ModelName;
 use htm_core::{Htm, Settings};
 use htm_providers::fake::{self, FakeSettings};
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::server::Server;
@@ -41,7 +41,7 @@ impl TestDatabase {
             .execute(&mut connection)
             .await
             .expect("a database is made");
-        let pool = htm_core::pool_options()
+        let pool = PgPoolOptions::new()
             .max_connections(10)
             .connect_with(admin.clone().database(&name))
             .await

@@ -7,7 +7,7 @@ use htm_core::error::chain;
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
 use htm_core::{Embedders, Htm, RecallSettings, Result, Settings};
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::config::Config;
@@ -75,7 +75,7 @@ impl Session {
             htm_migration::up(&options).await.map_err(of_migration)?;
             found = htm_migration::LATEST;
         }
-        let pool = htm_core::pool_options()
+        let pool = PgPoolOptions::new()
             .max_connections(config.database.max_connections)
             .acquire_timeout(timeout)
             .connect_lazy_with(options.clone());

@@ -1,10 +1,8 @@
 //! Connecting to a database by its URL.
 
 use std::net::IpAddr;
-use std::time::Duration;
 
-use sqlx::Connection;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use crate::model::error::{Error, Result, codes};
 
@@ -69,23 +67,6 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
         return Ok(options);
     }
     Ok(options.ssl_mode(PgSslMode::VerifyFull))
-}
-
-/// A connection that was idle for less is taken to live: the pool pinged it when it was returned.
-const FRESH: Duration = Duration::from_millis(100);
-
-/// The time limit of a ping.
-const ANSWER: Duration = Duration::from_secs(1);
-
-/// Pool options that ping a connection only if it was idle for a tenth of a second: a ping takes as long as a short
-/// statement.
-pub fn pool_options() -> PgPoolOptions {
-    PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, meta| {
-        Box::pin(async move {
-            let is_fresh = meta.idle_for < FRESH;
-            Ok(is_fresh || matches!(tokio::time::timeout(ANSWER, connection.ping()).await, Ok(Ok(()))))
-        })
-    })
 }
 
 /// Whether the server is on this machine, with no network between.
