@@ -1,4 +1,4 @@
-//! What things are, and what is computed about them: no database, no network, no file.
+//! Types, and pure functions on them: no database, no network, no file.
 
 pub(crate) mod caller;
 pub mod context;

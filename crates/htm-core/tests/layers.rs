@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// From the bottom up. A module imports from its own layer and from those before it.
 const LAYERS: [&str; 5] = ["model", "provider", "store", "api", "worker"];
 
-/// What the model does not use: it asks nobody, and waits for nothing.
+/// The libraries that the model does not use: it does no input or output.
 const OUTSIDE: [&str; 7] = ["sqlx", "sea_orm", "pgvector", "tokio", "futures", "std::fs", "std::net"];
 
 /// Where a file names a path of the crate.
@@ -115,7 +115,7 @@ fn reached<'a>(
     all
 }
 
-/// What the crate's files name of the crate, but for their unit tests and for `lib.rs`, which is the door.
+/// The crate's own paths that its files import, without unit tests and `lib.rs`, which re-exports.
 fn imports() -> Vec<Import> {
     let src = src();
     let mut found = Vec::new();

@@ -10,15 +10,6 @@ use crate::model::recall::{Leg, Strategy, VectorSearch};
 use crate::store::filter::Conditions;
 use crate::store::recall::{Reader, Size, Vectors};
 
-/// The inputs of the retrieval.
-#[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) text: &'a Text<'a>,
-    pub(super) conditions: &'a Conditions,
-    /// None means no vector search.
-    pub(super) vectors: Option<&'a Vectors>,
-}
-
 /// The candidates, with the links to their neighbouring turns.
 #[derive(Default)]
 pub(super) struct Retrieved {
@@ -40,7 +31,7 @@ impl Search<'_> {
         boosted: &[i64],
     ) -> Result<Retrieved> {
         let pool = self.pool();
-        let small = self.small_scope(reader, size, Wanted { text, conditions, vectors }).await?;
+        let small = self.small_scope(reader, size, text, conditions, vectors).await?;
         let mut candidates = Candidates::default();
         let mut retrieved = Retrieved::default();
         if let Some(vectors) = vectors {

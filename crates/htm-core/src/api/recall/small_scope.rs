@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::retrieval::Wanted;
 use super::search::Search;
+use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Link, TermCounter, Turn};
-use crate::store::recall::{Features, Reader, Size};
+use crate::store::filter::Conditions;
+use crate::store::recall::{Features, Reader, Size, Vectors};
 
 /// The most nodes of a small scope.
 const MOST_NODES: usize = 2_000;
@@ -27,17 +28,19 @@ impl Search<'_> {
         &self,
         reader: &mut Reader,
         size: &Size,
-        wanted: Wanted<'_>,
+        text: &Text<'_>,
+        conditions: &Conditions,
+        vectors: Option<&Vectors>,
     ) -> Result<Option<SmallScope>> {
         let most = MOST_NODES.min(self.settings.exact_scope);
         let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
-        let is_asked = !wanted.text.choosing.is_empty() || wanted.vectors.is_some();
+        let is_asked = !text.choosing.is_empty() || vectors.is_some();
         // Signs are searched by statements of their own.
         if !is_small || !is_asked || !self.by_text || !self.words.signs.is_empty() {
             return Ok(None);
         }
-        let counter = TermCounter::new(&wanted.text.asked);
-        let found = reader.small_scope(wanted.conditions, &counter, wanted.vectors, most).await?;
+        let counter = TermCounter::new(&text.asked);
+        let found = reader.small_scope(conditions, &counter, vectors, most).await?;
         Ok(found.map(|found| {
             let (nodes, turns): (Vec<_>, Vec<_>) = found.into_iter().unzip();
             SmallScope { nodes, turns: turns.into_iter().flatten().collect() }

@@ -26,6 +26,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
+    /// Reads all but the similarity.
     fn read(row: &PgRow, counter: &TermCounter<'_>) -> sqlx::Result<Self> {
         let text = row.try_get::<&[u8], _>("text")?;
         Ok(Self {
@@ -33,7 +34,7 @@ impl Features {
             terms: TextVector::new(text).map(|text| counter.count(text)).unwrap_or_default(),
             speaker: row.try_get("speaker")?,
             created_at: row.try_get("created_at")?,
-            similarity: row.try_get("similarity")?,
+            similarity: None,
         })
     }
 }
@@ -73,7 +74,11 @@ impl Reader {
         let statement = Named::new(&sql)
             .bind("nodes", ids(nodes))?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?;
-        statement.fetch_each(&mut self.tx, |row| Features::read(row, counter)).await
+        let read = |row: &PgRow| {
+            let similarity = row.try_get("similarity")?;
+            Ok(Features { similarity, ..Features::read(row, counter)? })
+        };
+        statement.fetch_each(&mut self.tx, read).await
     }
 
     /// All nodes in scope, each with its turn if it is of a conversation. None if there are more than `most` nodes.
