@@ -1,7 +1,7 @@
 //! A database for each test, cloned from a migrated template.
 
 use htm_core::provider::ModelName;
-use htm_core::{Htm, Settings};
+use htm_core::{Htm, Settings, TokenEncoding};
 use htm_providers::fake::{self, FakeSettings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
@@ -37,7 +37,8 @@ impl TestDatabase {
         }
         let name = format!("t_{}", ulid::Ulid::new().to_string().to_lowercase());
         let from = template.unwrap_or_else(|| "template0".into());
-        sqlx::raw_sql(AssertSqlSafe(format!("create database {name} template {from}")))
+        // Files are copied in a third of the time that the write-ahead log takes.
+        sqlx::raw_sql(AssertSqlSafe(format!("create database {name} template {from} strategy file_copy")))
             .execute(&mut connection)
             .await
             .expect("a database is made");
@@ -70,6 +71,8 @@ impl TestDatabase {
         let settings = Settings {
             embedding_model: embedder.model().clone(),
             tag_model: ModelName::new("fake", "tags"),
+            // A vocabulary takes longer to load than most tests to run.
+            token_encoding: TokenEncoding::Estimate,
             ..Settings::default()
         };
         Htm::with_pool(self.pool.clone(), settings, Some(embedder))

@@ -45,6 +45,8 @@ impl Sandbox {
             ("HTM_DATABASE__URL", url.into()),
             ("HTM_EMBEDDING__PROVIDER", "fake".into()),
             ("HTM_TAG__PROVIDER", "fake".into()),
+            // A vocabulary takes longer to load than most commands to run.
+            ("HTM_TOKENS__ENCODING", "estimate".into()),
         ];
         Self { dir, variables: variables.map(|(name, value)| (name.into(), value)).into() }
     }

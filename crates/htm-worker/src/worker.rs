@@ -82,7 +82,7 @@ pub struct Options {
 }
 
 /// A worker's totals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Jobs that are done.
     pub done: u64,
@@ -151,7 +151,12 @@ async fn run_on<H: Handler>(
     });
     let deadline = Deadline::after(options.statement_timeout);
     // Retried, since writing the row twice gives the same row.
-    persist(deadline, || registration.register()).await?;
+    let registered = stop.run_until_cancelled(persist(deadline, || registration.register())).await;
+    if registered.transpose()?.is_none() {
+        // The abandoned statement may have written the row.
+        deadline.at_most(FAREWELL).of(workers::deregister(&pool, &worker)).await?;
+        return Ok(Report::default());
+    }
     monitor.metrics.started(&options.program, &model);
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");

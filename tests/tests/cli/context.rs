@@ -15,7 +15,8 @@ async fn filled(sandbox: &Sandbox) {
 #[tokio::test]
 async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     let db = TestDatabase::new().await;
-    let sandbox = Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext");
+    let sandbox =
+        Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext").set("HTM_TOKENS__ENCODING", "o200k_base");
     filled(&sandbox).await;
     let arguments = ["context", "--strategy", "important", "--budget", "40", "ledger"];
     let answer = sandbox.htm(&arguments).await;
@@ -48,7 +49,7 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
 #[tokio::test]
 async fn a_working_memory_is_shown_and_cleared() {
     let db = TestDatabase::new().await;
-    let sandbox = Sandbox::new(&db);
+    let sandbox = Sandbox::new(&db).set("HTM_TOKENS__ENCODING", "o200k_base");
     filled(&sandbox).await;
     let small = ["--set", "working_memory.max_tokens=50", "context", "--as", "architect", "ledger"];
     let answer = sandbox.htm(&small).await;

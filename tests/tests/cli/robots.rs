@@ -7,7 +7,7 @@ use serde_json::json;
 use super::filtered;
 
 async fn filled(db: &TestDatabase) -> Sandbox {
-    let sandbox = Sandbox::new(db);
+    let sandbox = Sandbox::new(db).set("HTM_TOKENS__ENCODING", "o200k_base");
     for (robot, text) in [
         ("ada", "The ledger is in PostgreSQL."),
         ("ada", "Backups run at two."),

@@ -13,10 +13,13 @@ fn behind(proxy: &Proxy) -> Sandbox {
     impatient(&proxy.url()).set("HTM_DATABASE__STATEMENT_TIMEOUT_MS", "1000")
 }
 
+fn contains(message: &[u8], text: &[u8]) -> bool {
+    message.windows(text.len()).any(|part| part == text)
+}
+
 /// Whether a message is a claim: it names the queue and the worker.
 fn is_claim(message: &[u8]) -> bool {
-    let has = |text: &[u8]| message.windows(text.len()).any(|part| part == text);
-    has(b"htm.embed") && has(b"embed-worker-")
+    contains(message, b"htm.embed") && contains(message, b"embed-worker-")
 }
 
 #[tokio::test]
@@ -50,6 +53,20 @@ async fn promise_17_a_stop_does_not_wait_for_a_claim_that_nobody_answers() {
     let told = Instant::now();
     worker.signal(Signal::SIGTERM);
     assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
+    assert!(told.elapsed() < Duration::from_secs(20), "it took {:?}", told.elapsed());
+}
+
+#[tokio::test]
+async fn promise_17_a_stop_does_not_wait_for_a_registration_that_nobody_answers() {
+    let db = TestDatabase::new().await;
+    let proxy = Proxy::start(db.options()).await;
+    // Whatever names the worker: first its registration.
+    proxy.silence(|message| contains(message, b"embed-worker-"));
+    let mut worker = behind(&proxy).start("embed-worker", &[]);
+    wait_until(|| async { proxy.silent() == 1 }).await;
+    let told = Instant::now();
+    worker.signal(Signal::SIGTERM);
+    assert_eq!(worker.end().await.code(), Some(75), "{}", worker.log());
     assert!(told.elapsed() < Duration::from_secs(20), "it took {:?}", told.elapsed());
 }
 

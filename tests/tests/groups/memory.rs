@@ -11,7 +11,7 @@ use super::{GROUP, held, join, options, until_held};
 
 /// A text of so many tokens, and a number.
 fn text(number: usize, tokens: usize) -> String {
-    format!("{number}{}", " word".repeat(tokens - 1))
+    format!("{number:04}").repeat(tokens)
 }
 
 async fn remember(htm: &Htm, text: &str) -> NodeId {
@@ -172,11 +172,11 @@ async fn a_context_is_counted_by_the_readers_encoding() {
     let db = TestDatabase::new().await;
     let ada = join(&db.htm(), "ada", GroupRole::Active).await;
     ada.remember(Memory::new("The quick brown fox jumps over the lazy dog.")).await.unwrap();
-    let settings = Settings { token_encoding: TokenEncoding::Estimate, ..Settings::default() };
-    let estimating = Htm::with_pool(db.pool.clone(), settings, None);
-    let bob = join(&estimating, "bob", GroupRole::Passive).await;
+    let settings = Settings { token_encoding: TokenEncoding::Cl100kBase, ..Settings::default() };
+    let other = Htm::with_pool(db.pool.clone(), settings, None);
+    let bob = join(&other, "bob", GroupRole::Passive).await;
     let context = bob.context(&ContextOptions::new(100)).await.unwrap();
-    assert_eq!(context.tokens, TokenEncoding::Estimate.count(&context.text));
+    assert_eq!(context.tokens, TokenEncoding::Cl100kBase.count(&context.text));
 }
 
 #[tokio::test]
