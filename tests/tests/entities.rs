@@ -29,6 +29,7 @@ mod entity {
     pub(crate) mod paused_queue;
     pub(crate) mod provider;
     pub(crate) mod repeat;
+    pub(crate) mod retention;
     pub(crate) mod robot;
     pub(crate) mod tag;
     pub(crate) mod tag_change;
@@ -50,7 +51,7 @@ async fn entities_are_the_tables() {
         )*};
     }
     check_each!(backfill budget embedding_model group group_member group_memory lexeme_statistic namespace_statistic);
-    check_each!(node node_tag paused_queue provider repeat robot tag tag_change tag_change_name tag_synonym);
+    check_each!(node node_tag paused_queue provider repeat retention robot tag tag_change tag_change_name tag_synonym);
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
     assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");
 }

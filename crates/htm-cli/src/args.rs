@@ -143,6 +143,7 @@ Examples:
   htm remember \"Mara prefers tabs.\"
   htm remember --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
   htm remember --at 2026-03-01 \"The migration ran for four hours.\"
+  htm remember --expires 12h \"The staging server is down for the night.\"
   htm remember --type decision --metadata '{\"ticket\": 7}' \"Billing moves to Postgres.\"
   htm remember --session standup-12 --seq 3 --speaker Mara \"Billing moves on Monday.\""
 )]
@@ -186,6 +187,9 @@ pub(crate) struct RememberArgs {
     /// Default: now
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
+    /// When it expires and is forgotten: after a time to live (30m, 12h, 90d), or at a date or time. Default: never
+    #[arg(long, value_name = "TIME")]
+    pub(crate) expires: Option<String>,
     /// Wait for embedding and tagging, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     pub(crate) wait: Option<u64>,

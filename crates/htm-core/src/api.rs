@@ -7,6 +7,7 @@ pub(crate) mod connect;
 pub(crate) mod edit;
 mod embed_query;
 pub(crate) mod embedders;
+mod expiry;
 mod filter;
 mod forget;
 pub mod groups;

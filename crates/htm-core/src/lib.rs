@@ -30,6 +30,7 @@ pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRe
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, ErrorKind, Result};
+pub use model::expiry::Expiry;
 pub use model::field_change::FieldChange;
 pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
@@ -38,7 +39,7 @@ pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
-pub use model::namespaces::UnknownNamespace;
+pub use model::namespaces::{NamespaceQuery, UnknownNamespace, labels_of, namespace_of};
 pub use model::nodes::{Node, Revision};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
@@ -50,6 +51,7 @@ pub use model::recall::{
 pub use model::refine::RefineSettings;
 pub use model::relevance::{RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
+pub use model::retention::{Retention, Swept, SweptNamespace};
 pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;
 pub use model::settings::Settings;

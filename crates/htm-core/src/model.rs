@@ -3,6 +3,7 @@
 pub(crate) mod caller;
 pub mod context;
 pub mod error;
+pub(crate) mod expiry;
 pub mod fault;
 pub(crate) mod field_change;
 pub(crate) mod filter;
@@ -24,6 +25,7 @@ pub(crate) mod recall;
 pub(crate) mod refine;
 pub(crate) mod relevance;
 pub(crate) mod remember;
+pub(crate) mod retention;
 pub(crate) mod robots;
 pub(crate) mod scope;
 pub(crate) mod settings;

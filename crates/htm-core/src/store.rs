@@ -12,6 +12,7 @@ pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
 mod error;
+pub mod expiry;
 pub(crate) mod filter;
 pub(crate) mod forget;
 pub mod gauges;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use htm_core::Swept;
 use htm_core::error::chain;
 use htm_core::worker::jobs::{self, RescueWait};
 use htm_core::worker::workers::{self, Unseen};
-use htm_core::worker::{queues, statistics};
+use htm_core::worker::{expiry, queues, statistics};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -30,6 +31,12 @@ const FLEET: Duration = Duration::from_secs(10);
 
 /// The interval between prunings of obsolete dead letters. It is long, because the statement reads all dead letters.
 const DEAD_LETTERS: Duration = Duration::from_secs(3_600);
+
+/// The interval between sweeps of expired memories.
+const EXPIRY: Duration = Duration::from_secs(30);
+
+/// The interval between sweeps of the retention policies. It is longer, because they read the old part of a namespace.
+const RETENTION: Duration = Duration::from_secs(600);
 
 /// The most rows of done jobs that one statement deletes.
 const PRUNE: usize = 5_000;
@@ -68,6 +75,10 @@ impl Heartbeat {
             every(self.sweep * 10, || self.prune()),
             every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
             every(FLEET, || self.count_fleet()),
+            every(EXPIRY, || Deadline::LONGEST
+                .of(async { expiry::sweep_expired(&self.pool).await.map(report) })),
+            every(RETENTION, || Deadline::LONGEST
+                .of(async { expiry::sweep_retention(&self.pool).await.map(report) })),
             every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );
@@ -161,6 +172,19 @@ impl Heartbeat {
         let alive = workers::count_alive(&self.pool, &self.registration.queue);
         self.fleet.is_now(self.deadline.of(alive).await?);
         Ok(())
+    }
+}
+
+/// Logs what a sweep forgot and purged.
+fn report(swept: Swept) {
+    for row in swept.namespaces {
+        tracing::info!(
+            namespace = row.namespace,
+            expired = row.expired,
+            aged = row.aged,
+            purged = row.purged.removed.nodes,
+            "swept expired memories"
+        );
     }
 }
 

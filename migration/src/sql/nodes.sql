@@ -35,7 +35,7 @@ end $$;
 create table htm.nodes (
     id              bigint generated always as identity,
     namespace       text collate "C" not null
-                    constraint nodes_namespace_valid check (octet_length(namespace) between 1 and 128),
+                    constraint nodes_namespace_valid check (octet_length(namespace) between 1 and 512),
     robot_id        bigint not null constraint nodes_robot_fk references htm.robots,
     key             text collate "C"
                     constraint nodes_key_valid check (octet_length(key) between 1 and 512),
@@ -63,8 +63,11 @@ create table htm.nodes (
     remembered_at   timestamptz not null default now(),
     updated_at      timestamptz not null default now(),
     deleted_at      timestamptz,
+    expires_at      timestamptz,
+    ttl_seconds     bigint constraint nodes_ttl_positive check (ttl_seconds > 0),
     tsv             tsvector not null generated always as (htm.text_vector(language, content)) stored,
     constraint nodes_pk primary key (id, namespace),
+    constraint nodes_ttl_has_expiry check (ttl_seconds is null or expires_at is not null),
     constraint nodes_texts_size check (
         octet_length(type) <= 128 and octet_length(language) <= 128 and octet_length(speaker) <= 512
         and octet_length(session) <= 512 and octet_length(source) <= 4096)
@@ -76,6 +79,8 @@ comment on column htm.nodes.updated_at is 'When its text was written.';
 comment on column htm.nodes.author is 'The robot that wrote the text, by name; null: the robot that remembered it.';
 comment on column htm.nodes.duplicate_scope is
     'Where its content must be unique: 0 in its namespace, else among the nodes of the robot with this id; null: nowhere.';
+comment on column htm.nodes.expires_at is 'When a sweep forgets it; null: never.';
+comment on column htm.nodes.ttl_seconds is 'The time from a refresh to the expiry; null: a refresh does not move the expiry.';
 create unique index nodes_namespace_key_key on htm.nodes (namespace, key)
     where key is not null and deleted_at is null;
 create unique index nodes_duplicate_key on htm.nodes (namespace, duplicate_scope, content_hash)
@@ -89,6 +94,8 @@ create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
 create index nodes_language_idx on htm.nodes (namespace, language);
 -- Forgotten nodes, to be purged or restored.
 create index nodes_deleted_at_idx on htm.nodes (deleted_at) where deleted_at is not null;
+-- Memories that expire, to be forgotten by a sweep.
+create index nodes_expires_at_idx on htm.nodes (expires_at) where expires_at is not null and deleted_at is null;
 -- Serves `metadata @> '{"project": "apollo"}'`. Nodes without metadata are not in it, so most writes do not touch it.
 create index nodes_metadata_idx on htm.nodes using gin (metadata jsonb_path_ops)
     where deleted_at is null and metadata <> '{}';
@@ -97,6 +104,18 @@ create index nodes_session_idx on htm.nodes (namespace, md5(session), created_at
 -- The neighbours of a turn with a known place.
 create index nodes_session_seq_idx on htm.nodes (namespace, md5(session), seq, created_at, id)
     where session is not null and deleted_at is null;
+
+-- A row for each namespace with a retention policy. Sweeps carry it out.
+create table htm.retention (
+    namespace            text collate "C" not null constraint retention_pk primary key
+                         constraint retention_namespace_valid check (octet_length(namespace) between 1 and 512),
+    forget_after_seconds bigint constraint retention_forget_positive check (forget_after_seconds > 0),
+    purge_after_seconds  bigint constraint retention_purge_not_negative check (purge_after_seconds >= 0),
+    constraint retention_says_something check (num_nonnulls(forget_after_seconds, purge_after_seconds) > 0)
+);
+comment on column htm.retention.forget_after_seconds is
+    'The age at which a memory is forgotten: since it happened or was remembered, whichever is later. Null: never.';
+comment on column htm.retention.purge_after_seconds is 'The time from forgetting to deletion. Null: never.';
 
 -- A row for each text that an edit replaced. Deleted with the node.
 create table htm.node_revisions (

@@ -2,7 +2,7 @@ create table htm.robots (
     id          bigint generated always as identity constraint robots_pk primary key,
     uuid        uuid not null default gen_random_uuid() constraint robots_uuid_key unique,
     namespace   text collate "C" not null
-                constraint robots_namespace_valid check (octet_length(namespace) between 1 and 128),
+                constraint robots_namespace_valid check (octet_length(namespace) between 1 and 512),
     name        text collate "C" not null
                 constraint robots_name_valid check (octet_length(name) between 1 and 128),
     metadata    jsonb not null default '{}'

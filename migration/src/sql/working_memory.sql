@@ -15,7 +15,7 @@ create index working_memory_node_idx on htm.working_memory (node_id);
 create table htm.robot_groups (
     id         bigint generated always as identity constraint robot_groups_pk primary key,
     namespace  text collate "C" not null
-               constraint robot_groups_namespace_valid check (octet_length(namespace) between 1 and 128),
+               constraint robot_groups_namespace_valid check (octet_length(namespace) between 1 and 512),
     name       text collate "C" not null
                constraint robot_groups_name_valid check (octet_length(name) between 1 and 128),
     max_tokens bigint not null constraint robot_groups_max_tokens_positive check (max_tokens > 0),

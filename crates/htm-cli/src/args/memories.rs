@@ -74,6 +74,9 @@ pub(crate) struct EditArgs {
     /// Metadata entries to set, for example {"ticket": 7}; null removes one
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
+    /// When it expires: after a time to live (30m, 12h, 90d), or at a date or time; empty for never
+    #[arg(long, value_name = "TIME")]
+    pub(crate) expires: Option<String>,
     /// Only if it is still at this revision
     #[arg(long, value_name = "REVISION")]
     pub(crate) expect: Option<i32>,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Edit, Edited, FieldChange, Htm, NodeId, TagRules};
+use htm_core::{Edit, Edited, FieldChange, Htm, NodeId, TagRules, TimeSettings};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use crate::codes;
 use crate::commands::node::key_not_found;
 use crate::commands::remember::text_or_input;
 use crate::error::CliError;
+use crate::instant::expiry;
 use crate::output::{Output, count};
 
 pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -23,7 +24,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
         Some(_) => None,
     };
     let (key, namespace) = (args.key.take(), args.caller.namespace.clone());
-    let edit = edit(args, &config.tag.rules())?;
+    let edit = edit(args, &config.time.settings(), &config.tag.rules())?;
     if edit
         == (Edit { caller: edit.caller.clone(), expected_revision: edit.expected_revision, ..Edit::new() })
     {
@@ -58,7 +59,7 @@ async fn update_by_key(
     }
 }
 
-fn edit(args: EditArgs, rules: &TagRules) -> Result<Edit, CliError> {
+fn edit(args: EditArgs, time: &TimeSettings, rules: &TagRules) -> Result<Edit, CliError> {
     let text = args.words.into_iter().next().map(text_or_input).transpose()?;
     // An empty value clears the field.
     let change = |value: Option<String>| match value {
@@ -75,6 +76,11 @@ fn edit(args: EditArgs, rules: &TagRules) -> Result<Edit, CliError> {
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         add_tags: parse_tags(rules, &args.tags)?,
         remove_tags: parse_tags(rules, &args.untags)?,
+        expires: match change(args.expires) {
+            FieldChange::Keep => FieldChange::Keep,
+            FieldChange::Clear => FieldChange::Clear,
+            FieldChange::Set(expires) => FieldChange::Set(expiry(&expires, time)?),
+        },
         expected_revision: args.expect,
         caller: args.caller.into(),
     })

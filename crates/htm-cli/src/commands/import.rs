@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Memory, Outcome, TagRules};
+use htm_core::{Expiry, Htm, Memory, Outcome, TagRules};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde::{Deserialize, Serialize};
@@ -168,6 +168,9 @@ struct Line {
     ns: String,
     text: String,
     created_at: Option<DateTime<Utc>>,
+    expires_at: Option<DateTime<Utc>>,
+    /// Instead of `expires_at`: seconds from now to the expiry.
+    ttl_seconds: Option<u64>,
     speaker: Option<String>,
     /// A name or a number.
     session: Option<Value>,
@@ -216,6 +219,10 @@ fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
         tags,
         metadata: line.metadata,
         at: line.created_at,
+        expires: match (line.ttl_seconds, line.expires_at) {
+            (Some(seconds), _) => Some(Expiry::After(Duration::from_secs(seconds))),
+            (None, at) => at.map(Expiry::At),
+        },
         ..memory
     }))
 }

@@ -10,6 +10,7 @@ use htm_runtime::config::Config;
 
 use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
+use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, plain, table};
 
@@ -80,6 +81,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
         ("importance", node.importance.to_string()),
         ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
+        ("expires", expires(node)),
         ("tags", tags),
     ];
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
@@ -119,6 +121,15 @@ pub(crate) fn describe_status(status: &NodeStatus) -> String {
         status.written_at.to_rfc3339(),
         table(&["stage", "state", ""], &[], rows)
     )
+}
+
+/// The expiry of a node. Empty for none.
+fn expires(node: &Node) -> String {
+    let Some(at) = node.expires_at else { return String::new() };
+    match node.ttl_seconds {
+        None => at.to_rfc3339(),
+        Some(seconds) => format!("{} ({} after a refresh)", at.to_rfc3339(), rough(seconds * 1_000)),
+    }
 }
 
 /// The number of times that a node was remembered, and by whom. Empty for once.

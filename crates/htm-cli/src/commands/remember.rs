@@ -13,7 +13,7 @@ use crate::codes;
 use crate::commands::edit::parse_object;
 use crate::commands::mind::TakenIn;
 use crate::error::CliError;
-use crate::instant::instant;
+use crate::instant::{expiry, instant};
 use crate::output::Output;
 
 pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -100,6 +100,7 @@ fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<M
         tags: parse_tags(rules, &args.tags)?,
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
         at: args.at.map(|at| instant(&at, time)).transpose()?,
+        expires: args.expires.map(|expires| expiry(&expires, time)).transpose()?,
         ..Memory::new(content)
     })
 }

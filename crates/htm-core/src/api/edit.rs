@@ -6,16 +6,17 @@ use sqlx::PgConnection;
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::error::{Error, ErrorKind, Result, codes};
+use crate::model::expiry::Expiry;
 use crate::model::field_change::FieldChange;
 use crate::model::id::NodeId;
 use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
-    validate_importance, validate_metadata, validate_name, validate_text,
+    validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
 };
 use crate::model::nodes::not_found;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
-use crate::store::{jobs, nodes, statistics, tags};
+use crate::store::{expiry, jobs, nodes, statistics, tags};
 
 /// An edit of a node. Fields that are not set stay.
 ///
@@ -41,6 +42,8 @@ pub struct Edit {
     pub add_tags: Vec<TagPath>,
     /// Tags to remove, whoever assigned them. A tag-worker may assign one again when the text changes.
     pub remove_tags: Vec<TagPath>,
+    /// When it expires.
+    pub expires: FieldChange<Expiry>,
     /// The revision that the caller has read; the edit fails at any other. Revisions count texts, not other changes.
     pub expected_revision: Option<i32>,
     /// The caller.
@@ -95,6 +98,12 @@ impl Edit {
         self
     }
 
+    /// Sets when it expires.
+    pub fn expires(mut self, expiry: Expiry) -> Self {
+        self.expires = FieldChange::Set(expiry);
+        self
+    }
+
     /// Fails the edit if the text has another revision by now.
     pub fn expected_revision(mut self, revision: i32) -> Self {
         self.expected_revision = Some(revision);
@@ -117,6 +126,7 @@ impl Edit {
         self.key.set().map_or(Ok(()), |key| validate_name("key", key, MAX_KEY_BYTES))?;
         self.source.set().map_or(Ok(()), |source| validate_text("source", source, MAX_SOURCE_BYTES))?;
         self.kind.set().map_or(Ok(()), |kind| validate_text("type", kind, MAX_NAME_BYTES))?;
+        self.expires.set().copied().map_or(Ok(()), validate_expiry)?;
         if self.add_tags.len() > MAX_TAGS {
             return Err(too_many_tags(self.add_tags.len(), MAX_TAGS));
         }
@@ -131,7 +141,7 @@ pub struct Edited {
     pub node: NodeId,
     /// Its revision now.
     pub revision: i32,
-    /// The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `tags`. Empty: nothing was
+    /// The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `expires`, `tags`. Empty: nothing was
     /// written.
     pub changed: Vec<&'static str>,
     /// Jobs enqueued for the new text.
@@ -176,6 +186,15 @@ impl Htm {
         if let Err(error) = self.write_edit_in_tx(&mut tx, node, &after, (text, author), &changed).await {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &after.unique_keys(), error).await);
+        }
+        if let (true, expiry) = edit.expires.parts() {
+            // A time to live always starts again.
+            let is_same = expiry.is_none_or(|expiry| expiry.at().is_some())
+                && (before.expires_at, before.ttl_seconds) == (expiry.and_then(Expiry::at), None);
+            if !is_same {
+                expiry::set_in_tx(&mut tx, node, expiry).await?;
+                changed.push("expires");
+            }
         }
         let mut remove_tags = edit.remove_tags.clone();
         let stored = self.stored_form(&edit.remove_tags)?;
@@ -316,6 +335,8 @@ mod tests {
             metadata: Map::from_iter([("a".into(), 1.into()), ("b".into(), 2.into())]),
             revision: 1,
             duplicate_scope: None,
+            expires_at: None,
+            ttl_seconds: None,
         }
     }
 

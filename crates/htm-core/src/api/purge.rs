@@ -27,20 +27,7 @@ impl Htm {
         let doomed = self.doomed(purge).await?;
         confirmation
             .require(|| format!("purging what was forgotten before {}", purge.before.to_rfc3339()))?;
-        let mut purged = Purged::default();
-        loop {
-            let step = store::nodes_step(self.pool(), &doomed).await?;
-            purged.add(step);
-            if step.removed.nodes == 0 {
-                break;
-            }
-        }
-        let mut cursor = String::new();
-        while let Some((last, jobs)) = store::done_jobs_step(self.pool(), &doomed, &cursor).await? {
-            purged.removed.jobs += jobs;
-            cursor = last;
-        }
-        Ok(purged)
+        store::all(self.pool(), &doomed).await
     }
 
     async fn doomed<'a>(&'a self, purge: &'a Purge) -> Result<Doomed<'a>> {

@@ -13,11 +13,13 @@ use search::Search;
 use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
+use crate::model::id::NodeId;
 use crate::model::recall::{
     Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets,
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
+use crate::store::expiry;
 use crate::store::recall::Reader;
 
 impl Htm {
@@ -37,10 +39,15 @@ impl Htm {
         let filter = self.filter_in_use(&namespaces, &query.filter).await?;
         let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
         let query = &RecallQuery { filter, boost_tags, ..query.clone() };
-        match query.is_refined() {
+        let recalled = match query.is_refined() {
             true => self.recall_refined(query).await,
             false => self.search(query, &[]).await,
+        }?;
+        if query.refresh {
+            let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
+            expiry::refresh(self.pool(), &hits).await?;
         }
+        Ok(recalled)
     }
 
     /// Searches for a valid query with the first of its models, without refinements. The signs in `required` apply

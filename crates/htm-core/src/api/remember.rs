@@ -9,13 +9,14 @@ use sqlx::{Connection, PgConnection, PgTransaction};
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
 use crate::model::error::{Error, Result, codes};
+use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{Memory, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
-use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
+use crate::store::{expiry, jobs};
 use crate::store::{priorities, robots, tags};
 
 /// The number of attempts of a write that conflicts with a removal or another write.
@@ -86,8 +87,10 @@ impl Htm {
             memory.robot = Some(name.clone());
         }
         let node = self.prepare(memory)?;
-        let receipt = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?.remove(0)?;
+        let results = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?;
+        prolong(&mut tx, std::slice::from_ref(&node), &results).await?;
         tx.commit().await?;
+        let receipt = { results }.remove(0)?;
         self.pinger().ping();
         Ok((receipt, now.map_or(robot, |(id, _)| id)))
     }
@@ -140,7 +143,9 @@ impl Htm {
     /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
-        let receipt = self.write_in_tx(tx, std::slice::from_ref(&node)).await?.remove(0)?;
+        let mut results = self.write_in_tx(tx, std::slice::from_ref(&node)).await?;
+        prolong(tx, std::slice::from_ref(&node), &results).await?;
+        let receipt = results.remove(0)?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 
@@ -256,6 +261,9 @@ impl Htm {
             }
         }
         let results = self.write_in_tx(&mut connection, nodes).await?;
+        // After the commit: with the lock that counts a repeat, two writers of a text would wait for one another. Should
+        // it fail, the caller has no receipt and remembers again.
+        prolong(&mut connection, nodes, &results).await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.known_robots().insert(robot_of(node), ());
         }
@@ -393,6 +401,22 @@ fn met_another(error: &Error) -> bool {
 fn is_robot_gone(error: &Error) -> bool {
     let constraint = error.database().and_then(|it| it.constraint());
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
+}
+
+/// Prolongs nodes that existed and expire.
+async fn prolong(
+    connection: &mut PgConnection,
+    nodes: &[NewNode<'_>],
+    results: &[Result<Receipt>],
+) -> Result<()> {
+    let existed: Vec<(NodeId, Option<Expiry>)> = nodes
+        .iter()
+        .zip(results)
+        .filter_map(|(node, result)| Some((result.as_ref().ok()?, node.memory.expires)))
+        .filter(|(receipt, _)| receipt.outcome != Outcome::Written)
+        .map(|(receipt, expiry)| (receipt.node, expiry))
+        .collect();
+    if existed.is_empty() { Ok(()) } else { expiry::prolong(connection, &existed).await }
 }
 
 /// Sets the results of items with a key that were not inserted, by the node that has the key.

@@ -3,7 +3,7 @@
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::memory::validate_namespace;
 use crate::model::nodes::not_found;
 use crate::model::wall::Wall;
 use crate::store::nodes;
@@ -33,7 +33,7 @@ impl Htm {
         let mut settings = self.settings().clone();
         if !namespaces.contains(&settings.namespace) {
             settings.namespace = namespaces.first().cloned().unwrap_or_default();
-            validate_name("namespace", &settings.namespace, MAX_NAME_BYTES)?;
+            validate_namespace(&settings.namespace)?;
         }
         Ok(self.with_wall(Wall { namespaces, settings }))
     }
@@ -45,7 +45,7 @@ impl Htm {
 
     /// The namespace, if it is valid and the handle sees it.
     pub(crate) fn admit<'a>(&self, namespace: &'a str) -> Result<&'a str> {
-        validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+        validate_namespace(namespace)?;
         match self.namespaces() {
             Some(seen) if !seen.iter().any(|it| it == namespace) => Err(self.forbidden(namespace)),
             _ => Ok(namespace),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, validate_importance, validate_metadata,
-    validate_name, validate_text,
+    validate_name, validate_namespace, validate_text,
 };
 use crate::model::tags::TagPath;
 use crate::model::timeframe::TimeFilter;
@@ -138,11 +138,8 @@ impl Filter {
     /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `nul_byte`,
     /// `importance_out_of_range`, `metadata_too_deep`.
     pub(crate) fn validate(&self) -> Result<()> {
-        for (field, names) in [("namespace", &self.namespaces), ("robot", &self.robots)] {
-            for name in names {
-                validate_name(field, name, MAX_NAME_BYTES)?;
-            }
-        }
+        self.namespaces.iter().try_for_each(|namespace| validate_namespace(namespace))?;
+        self.robots.iter().try_for_each(|robot| validate_name("robot", robot, MAX_NAME_BYTES))?;
         let session = self.session.as_slice();
         for (field, texts, limit) in [
             ("session", session, MAX_KEY_BYTES),

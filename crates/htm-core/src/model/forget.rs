@@ -21,6 +21,15 @@ pub struct Removed {
     pub jobs: u64,
 }
 
+impl Removed {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.nodes += other.nodes;
+        self.embeddings += other.embeddings;
+        self.tags += other.tags;
+        self.jobs += other.jobs;
+    }
+}
+
 /// The receipt of a forget.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Forgotten {
@@ -94,6 +103,8 @@ pub struct ForgottenNode {
     pub key: Option<String>,
     /// When it was forgotten.
     pub deleted_at: DateTime<Utc>,
+    /// Whether it had expired.
+    pub expired: bool,
     /// The beginning of its text, about 100 characters.
     pub excerpt: String,
 }

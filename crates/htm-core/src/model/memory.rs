@@ -5,15 +5,16 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::error::{Error, Result, codes};
+use crate::model::expiry::Expiry;
 use crate::model::tags::{TagPath, too_many_tags};
 
 /// The most bytes of a node's text.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 /// The most tags of a memory.
 pub(crate) const MAX_TAGS: usize = 1_000;
-/// The most bytes of a namespace, a robot, a kind or a language.
+/// The most bytes of a robot, a kind or a language.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
-/// The most bytes of a key, a speaker or a conversation.
+/// The most bytes of a namespace, a key, a speaker or a conversation.
 pub(crate) const MAX_KEY_BYTES: usize = 512;
 /// The most bytes of a source. A file's path on Linux has at most 4,096 bytes, and many programs refuse longer URLs.
 pub(crate) const MAX_SOURCE_BYTES: usize = 4_096;
@@ -59,6 +60,8 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     /// When it happened; none: now, by the database's clock.
     pub at: Option<DateTime<Utc>>,
+    /// When it expires; none: never.
+    pub expires: Option<Expiry>,
     /// The text search configuration that stems it; none: the handle's.
     pub language: Option<String>,
 }
@@ -80,6 +83,7 @@ impl Memory {
             tags: Vec::new(),
             metadata: Map::new(),
             at: None,
+            expires: None,
             language: None,
         }
     }
@@ -126,6 +130,12 @@ impl Memory {
         self
     }
 
+    /// Sets when it expires.
+    pub fn expires(mut self, expiry: Expiry) -> Self {
+        self.expires = Some(expiry);
+        self
+    }
+
     /// Adds an entry to the metadata.
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.into(), value.into());
@@ -151,7 +161,8 @@ impl Memory {
     ///
     /// # Errors
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
-    /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`, `field_too_long`, `metadata_too_deep`.
+    /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`, `field_too_long`, `metadata_too_deep`,
+    /// `expiry_out_of_range`, `time_out_of_range`.
     pub fn validate(&self) -> Result<()> {
         validate_content(&self.content)?;
         validate_importance(self.importance)?;
@@ -161,11 +172,11 @@ impl Memory {
         if let Some(at) = self.at {
             validate_time(at)?;
         }
-        for (field, name, limit) in [
-            ("namespace", &self.namespace, MAX_NAME_BYTES),
-            ("robot", &self.robot, MAX_NAME_BYTES),
-            ("key", &self.key, MAX_KEY_BYTES),
-        ] {
+        self.expires.map_or(Ok(()), validate_expiry)?;
+        self.namespace.as_deref().map_or(Ok(()), validate_namespace)?;
+        for (field, name, limit) in
+            [("robot", &self.robot, MAX_NAME_BYTES), ("key", &self.key, MAX_KEY_BYTES)]
+        {
             if let Some(name) = name {
                 validate_name(field, name, limit)?;
             }
@@ -219,7 +230,7 @@ pub(crate) fn validate_importance(value: f32) -> Result<()> {
     }
 }
 
-/// Checks a name: 1 to 128 bytes for namespaces and robots, 1 to 512 for keys, without control characters.
+/// Checks a name: 1 to 128 bytes for robots, 1 to 512 for keys and namespaces, without control characters.
 pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Result<()> {
     let broken = |rule| {
         let code = match field {
@@ -244,6 +255,17 @@ pub(crate) fn validate_name(field: &'static str, name: &str, limit: usize) -> Re
     refuse_nul(field, name)?;
     if name.chars().any(char::is_control) {
         return broken("it has a control character");
+    }
+    Ok(())
+}
+
+/// Checks a namespace: 1 to 512 bytes, no control characters, no empty label.
+pub(crate) fn validate_namespace(namespace: &str) -> Result<()> {
+    validate_name("namespace", namespace, MAX_KEY_BYTES)?;
+    if namespace.split('/').any(|label| label.trim().is_empty()) {
+        let value: String = namespace.chars().take(80).collect();
+        let message = format!("namespace `{value}` is not valid: a label between two `/` is empty");
+        return Err(Error::new(codes::NAMESPACE_INVALID, message));
     }
     Ok(())
 }
@@ -274,6 +296,12 @@ pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     }
     let message = format!("{at} is before 4713 BC, the first year that PostgreSQL stores");
     Err(Error::new(codes::TIME_OUT_OF_RANGE, message))
+}
+
+/// Checks an expiry: a time that PostgreSQL stores, or a time to live of 1 second to 100 years.
+pub(crate) fn validate_expiry(expiry: Expiry) -> Result<()> {
+    expiry.at().map_or(Ok(()), validate_time)?;
+    expiry.validate_ttl()
 }
 
 pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
@@ -355,7 +383,9 @@ mod tests {
             assert_eq!(code(Memory::new("a").importance(importance)), "importance_out_of_range");
         }
         assert_eq!(code(Memory::new("a").at(DateTime::<Utc>::MIN_UTC)), "time_out_of_range");
-        assert_eq!(code(Memory::new("a").namespace("")), "namespace_invalid");
+        for namespace in ["", "/", "a//b", "/a", "a/", "a/ /b", &"a".repeat(513)] {
+            assert_eq!(code(Memory::new("a").namespace(namespace)), "namespace_invalid", "{namespace:?}");
+        }
         assert_eq!(code(Memory::new("a").robot("x".repeat(129))), "robot_invalid");
         assert_eq!(code(Memory::new("a").key("x".repeat(513))), "key_invalid");
         assert_eq!(code(Memory::new("a").key("a\nb")), "key_invalid");
@@ -399,6 +429,7 @@ mod tests {
             session: of(512),
             language: of(128),
             key: of(512),
+            namespace: of(512),
             ..Memory::new("x".repeat(MAX_CONTENT_BYTES)).importance(10.0).metadata("k", metadata)
         };
         memory.validate().unwrap();

@@ -53,6 +53,10 @@ pub struct Node {
     pub created_at: DateTime<Utc>,
     /// When its text was last written.
     pub updated_at: DateTime<Utc>,
+    /// When it expires; none: never.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// The time in seconds from a refresh to the expiry; none: a refresh does not move the expiry.
+    pub ttl_seconds: Option<i64>,
 }
 
 /// A version of a node's text.

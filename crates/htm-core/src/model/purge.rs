@@ -54,10 +54,7 @@ pub struct Purged {
 
 impl Purged {
     pub(crate) fn add(&mut self, other: Self) {
-        self.removed.nodes += other.removed.nodes;
-        self.removed.embeddings += other.removed.embeddings;
-        self.removed.tags += other.removed.tags;
-        self.removed.jobs += other.removed.jobs;
+        self.removed.add(other.removed);
         self.completions += other.completions;
         self.repeats += other.repeats;
         self.revisions += other.revisions;

@@ -164,7 +164,7 @@ macro_rules! row {
 }
 
 row!(Match { node, revision, robot, created_at, excerpt });
-row!(ForgottenNode { node, namespace, robot, key, deleted_at, excerpt });
+row!(ForgottenNode { node, namespace, robot, key, deleted_at, expired, excerpt });
 row!(KeptBy { namespace, robot, made, remember_count, first_repeat, last_repeat, in_working_memory });
 row!(Revision { revision, content, author, written_at });
 row!(TagUse { tag, description, split_into, created_at, nodes, total, last_used });

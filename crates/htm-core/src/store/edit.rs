@@ -1,5 +1,6 @@
 //! Edits of a node, which its editor has locked.
 
+use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use serde_json::{Map, Value};
@@ -27,6 +28,8 @@ pub(crate) struct Current {
     pub(crate) metadata: Map<String, Value>,
     pub(crate) revision: i32,
     pub(crate) duplicate_scope: Option<i64>,
+    pub(crate) expires_at: Option<DateTime<Utc>>,
+    pub(crate) ttl_seconds: Option<i64>,
 }
 
 impl Current {
@@ -60,7 +63,7 @@ pub(crate) async fn namespace(connection: &mut PgConnection, node: NodeId) -> Re
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<Option<Current>> {
     sql!(
         "select n.namespace, r.name as robot, n.key, n.content_hash, n.source, n.type as kind, n.importance,
-                n.metadata, n.revision, n.duplicate_scope
+                n.metadata, n.revision, n.duplicate_scope, n.expires_at, n.ttl_seconds
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.id = :node and n.deleted_at is null
             for update of n"

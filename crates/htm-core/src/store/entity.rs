@@ -13,6 +13,7 @@ pub(crate) mod node_tag;
 pub(crate) mod paused_queue;
 pub(crate) mod provider;
 pub(crate) mod repeat;
+pub(crate) mod retention;
 pub(crate) mod robot;
 pub(crate) mod tag;
 pub(crate) mod tag_change;

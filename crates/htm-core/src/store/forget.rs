@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use sqlx::{PgConnection, PgPool};
@@ -144,7 +143,8 @@ pub(crate) async fn forgotten(
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {
     sql!(
-        "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, left(n.content, 100) as excerpt
+        "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, coalesce(n.expires_at <= n.deleted_at, false) as expired,
+                left(n.content, 100) as excerpt
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
           order by n.deleted_at desc, n.id desc
@@ -188,10 +188,15 @@ pub(crate) async fn lock_forgotten_in_tx(
 }
 
 pub(crate) async fn restore_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<()> {
-    node::Entity::update_many()
-        .set(node::ActiveModel { deleted_at: Set(None), ..Default::default() })
-        .filter(node::Column::Id.eq(node))
-        .exec(&on(connection))
-        .await?;
-    Ok(())
+    // An expiry that has passed is removed. Otherwise the next sweep would forget the node again.
+    sql!(
+        "update htm.nodes
+            set deleted_at = null, expires_at = case when expires_at > now() then expires_at end,
+                ttl_seconds = case when expires_at > now() then ttl_seconds end
+          where id = :node"
+    )
+    .bind("node", node)?
+    .execute(connection)
+    .await
+    .map(drop)
 }

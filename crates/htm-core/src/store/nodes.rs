@@ -12,6 +12,7 @@ use super::entity::{group, group_memory, node, repeat, robot, tag};
 use super::named::sql;
 use super::orm::on;
 use crate::model::error::{Error, Result};
+use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
 use crate::model::nodes::{Node, Revision, content_taken, key_taken, not_found};
@@ -103,6 +104,14 @@ pub(crate) async fn insert_in_tx(
         .bind("max_attempts", insertion.max_attempts)?
         .bind("priorities", nodes.iter().map(|node| node.priority).collect::<Vec<_>>())?
         .bind("scopes", scopes(nodes))?
+        .bind(
+            "expiries",
+            nodes.iter().map(|node| node.memory.expires.and_then(Expiry::at)).collect::<Vec<_>>(),
+        )?
+        .bind(
+            "ttls",
+            nodes.iter().map(|node| node.memory.expires.and_then(Expiry::ttl_seconds)).collect::<Vec<_>>(),
+        )?
         .fetch_all(&mut *connection)
         .await?;
     if bulk {
@@ -149,6 +158,8 @@ pub(crate) async fn insert_one(
         .bind("max_attempts", insertion.max_attempts)?
         .bind("priority", node.priority)?
         .bind("scope", node.duplicate_scope.map(DuplicateScope::as_parameter))?
+        .bind("expiry", memory.expires.and_then(Expiry::at))?
+        .bind("ttl", memory.expires.and_then(Expiry::ttl_seconds))?
         .fetch_optional_scalar(connection)
         .await
 }
@@ -284,6 +295,8 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
         revision: row.revision,
         created_at: row.created_at,
         updated_at: row.updated_at,
+        expires_at: row.expires_at,
+        ttl_seconds: row.ttl_seconds,
     })
 }
 

@@ -12,7 +12,7 @@ use super::named::sql;
 use super::orm::on;
 use crate::model::error::{Error, Result, codes};
 use crate::model::field_change::FieldChange;
-use crate::model::memory::{MAX_NAME_BYTES, validate_name};
+use crate::model::memory::validate_namespace;
 use crate::model::providers::BreakerState;
 
 /// A model of a provider, as an operator sees it. A model without limits that never failed has no row.
@@ -188,7 +188,7 @@ pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
 /// # Errors
 /// `namespace_invalid`, or a database error, also for a budget below 0.
 pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
-    validate_name("namespace", namespace, MAX_NAME_BYTES)?;
+    validate_namespace(namespace)?;
     // A million parked jobs may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let own = budget::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;

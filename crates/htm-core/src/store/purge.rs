@@ -48,8 +48,26 @@ pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
     sql!("select clock_timestamp()").fetch_scalar(pool).await
 }
 
+/// Removes the nodes with all dependent rows, in transactions of 1,000 nodes.
+pub(crate) async fn all(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+    let mut purged = Purged::default();
+    loop {
+        let step = nodes_step(pool, doomed).await?;
+        purged.add(step);
+        if step.removed.nodes == 0 {
+            break;
+        }
+    }
+    let mut cursor = String::new();
+    while let Some((last, jobs)) = done_jobs_step(pool, doomed, &cursor).await? {
+        purged.removed.jobs += jobs;
+        cursor = last;
+    }
+    Ok(purged)
+}
+
 /// Removes some nodes with all dependent rows, the first forgotten first.
-pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
     let mut tx = pool.begin().await?;
     let next = Named::new(&format!(
         "select n.id, n.namespace from htm.nodes n where {DOOMED}
@@ -85,11 +103,7 @@ pub(crate) async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Pur
 
 /// Deletes the done jobs of nodes that no longer exist, among some jobs after `cursor`. Returns the last job read and
 /// the number of deleted ones, or none if there are no more jobs.
-pub(crate) async fn done_jobs_step(
-    pool: &PgPool,
-    doomed: &Doomed<'_>,
-    cursor: &str,
-) -> Result<Option<(String, u64)>> {
+async fn done_jobs_step(pool: &PgPool, doomed: &Doomed<'_>, cursor: &str) -> Result<Option<(String, u64)>> {
     let (last, deleted): (Option<String>, i64) = sql!(include_str!("sql/purge_jobs.sql"))
         .bind("after", cursor)?
         .bind("limit", JOBS)?

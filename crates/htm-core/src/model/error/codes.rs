@@ -17,6 +17,8 @@ error_codes! {
         => "give fewer levels, or the inner ones as text";
     IMPORTANCE_OUT_OF_RANGE "importance_out_of_range" User "An importance is outside 1 to 10."
         => "1–3 is transient, 7–10 a decision or a preference; default 1";
+    EXPIRY_OUT_OF_RANGE "expiry_out_of_range" User "A time to live or a retention time is too short or too long."
+        => "give 1 second to 100 years";
     NAMESPACE_INVALID "namespace_invalid" User "A namespace's name is empty, too long or has a control character."
         => "use a short name without control characters";
     ROBOT_INVALID "robot_invalid" User "A robot's name is empty, too long or has a control character."

@@ -68,6 +68,8 @@ pub struct RecallQuery {
     pub order_by: Option<RelevanceWeights>,
     /// Whether hits count as accessed. Turn it off for evaluations.
     pub count_accesses: bool,
+    /// Whether the hits' times to live start again.
+    pub refresh: bool,
     /// The labels of the models to search; empty: the active one. The lists of several are fused by rank.
     pub models: Vec<String>,
     /// The number of hits, 1 to 10,000.
@@ -107,6 +109,7 @@ impl RecallQuery {
             boost_tags: Vec::new(),
             order_by: None,
             count_accesses: true,
+            refresh: false,
             models: Vec::new(),
             limit: 20,
             min_similarity: None,

@@ -31,6 +31,8 @@ pub(crate) struct Model {
     pub(crate) remembered_at: ChronoDateTimeUtc,
     pub(crate) updated_at: ChronoDateTimeUtc,
     pub(crate) deleted_at: Option<ChronoDateTimeUtc>,
+    pub(crate) expires_at: Option<ChronoDateTimeUtc>,
+    pub(crate) ttl_seconds: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -32,6 +32,8 @@ pub(crate) struct NodeRow {
     revision: i32,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+    expires_at: Option<DateTime<Utc>>,
+    ttl_seconds: Option<i64>,
     tags: Vec<String>,
     remember_count: i64,
     first_remembered: DateTime<Utc>,
@@ -62,6 +64,8 @@ impl NodeRow {
             revision: self.revision,
             created_at: self.created_at,
             updated_at: self.updated_at,
+            expires_at: self.expires_at,
+            ttl_seconds: self.ttl_seconds,
         })
     }
 }

@@ -8,6 +8,7 @@
 -- :sources text[] or null   :types text[] or null   :importances real[]   :token_counts int[]   :languages text[]
 -- :metadata jsonb[]   :times timestamptz[] or null = now   :embed_jobs text[] and :tag_jobs text[] ids of its jobs
 -- :priorities int[] of its jobs
+-- :expiries timestamptz[] or null   :ttls bigint[] or null, seconds from now to the expiry
 -- :scopes bigint[] where the content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
 --
 -- Of all: :token_encoding text   :embedding_model text as long as none is registered   :tag_model text   :max_attempts int
@@ -21,19 +22,21 @@ with item as materialized (
                           :speakers::text[], :sessions::text[], :seqs::int[], :sources::text[], :types::text[],
                           :importances::real[], :token_counts::int[], :languages::text[], :metadata::jsonb[],
                           :times::timestamptz[], :embed_jobs::text[], :tag_jobs::text[], :scopes::bigint[],
-                          :priorities::int[]) with ordinality
+                          :priorities::int[], :expiries::timestamptz[], :ttls::bigint[]) with ordinality
                 as u(namespace, robot, key, content, content_hash, speaker, session, seq,
                      source, type, importance, token_count, language, metadata,
-                     created_at, embed_job, tag_job, duplicate_scope, priority, ord)
+                     created_at, embed_job, tag_job, duplicate_scope, priority, expires_at, ttl, ord)
               join htm.robots r on r.namespace = u.namespace and r.name = u.robot
              order by u.ord) s
 ), node as (
     insert into htm.nodes (id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
-                           importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope)
+                           importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope,
+                           expires_at, ttl_seconds)
     overriding system value
     select id, namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
            importance, token_count, :token_encoding, language, metadata, coalesce(created_at, now()),
-           case duplicate_scope when -1 then robot_id else duplicate_scope end
+           case duplicate_scope when -1 then robot_id else duplicate_scope end,
+           coalesce(expires_at, now() + ttl * interval '1 second'), ttl
       from item
      -- Of two items with one key, or one content, the first goes in. Two batches that have the same of either meet in
      -- the same order: they wait for one another, and never both.

@@ -10,15 +10,18 @@
 -- :token_encoding text   :language text   :metadata jsonb   :time timestamptz or null = now
 -- :embed_job text and :tag_job text ids of the jobs   :priority int of the jobs   :max_attempts int   :tag_model text
 -- :embedding_model text as long as none is registered
+-- :expiry timestamptz or null   :ttl bigint or null, seconds from now to the expiry
 -- :scope bigint where the content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
 --
 -- Index: robots_namespace_name_key, nodes_namespace_key_key, nodes_duplicate_key
 with node as (
     insert into htm.nodes (namespace, robot_id, key, content, content_hash, speaker, session, seq, source, type,
-                           importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope)
+                           importance, token_count, token_encoding, language, metadata, created_at, duplicate_scope,
+                           expires_at, ttl_seconds)
     select r.namespace, r.id, :key, :content, :hash, :speaker, :session, :seq, :source, :type, :importance,
            :token_count, :token_encoding, :language, :metadata, coalesce(:time, now()),
-           case :scope when -1 then r.id else :scope end
+           case :scope when -1 then r.id else :scope end,
+           coalesce(:expiry, now() + :ttl * interval '1 second'), :ttl
       from htm.robots r
      where r.namespace = :namespace and r.name = :robot and (:robot_id::bigint is null or r.id = :robot_id)
     on conflict do nothing -- by the key or by the content

@@ -1,0 +1,70 @@
+//! Expiry and retention: memories with a time to live, and policies of namespaces. Nothing is forgotten by itself: sweeps
+//! of workers forget what has expired, and report it.
+
+use crate::api::htm::Htm;
+use crate::model::caller::Confirmation;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::retention::{Retention, Swept};
+use crate::store::expiry as store;
+
+impl Htm {
+    /// Starts the times to live of nodes again. Nodes without a time to live and forgotten nodes are left. Returns the
+    /// number of refreshed nodes.
+    ///
+    /// # Errors
+    /// `node_not_found` for a node in a namespace that the handle does not see, or a database error.
+    pub async fn refresh(&self, nodes: &[NodeId]) -> Result<u64> {
+        self.admit_nodes(nodes).await?;
+        store::refresh(self.pool(), nodes).await
+    }
+
+    /// Forgets what has expired and carries out the retention policies now. Workers do the first twice a minute and the
+    /// second every ten minutes. [`restore`](Self::restore) brings a forgotten memory back, without its expiry.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` on a handle with a wall, or a database error; earlier transactions stay.
+    pub async fn sweep(&self) -> Result<Swept> {
+        self.admit_all()?;
+        let mut swept = store::sweep_expired(self.pool()).await?;
+        for found in store::sweep_retention(self.pool()).await?.namespaces {
+            let row = swept.of(&found.namespace);
+            row.aged += found.aged;
+            row.forgotten.add(found.forgotten);
+            row.purged = found.purged;
+        }
+        Ok(swept)
+    }
+
+    /// The retention policy of a namespace (default: the handle's).
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `namespace_forbidden`, or a database error.
+    pub async fn retention(&self, namespace: Option<&str>) -> Result<Retention> {
+        store::retention(self.pool(), self.namespace_or_own(namespace)?).await
+    }
+
+    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything. Returns the
+    /// numbers of memories that the next sweep will forget and purge.
+    ///
+    /// # Errors
+    /// `not_confirmed` if there are such memories and the call is not confirmed (nothing is set then),
+    /// `expiry_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
+    pub async fn set_retention(
+        &self,
+        namespace: Option<&str>,
+        retention: Retention,
+        confirmation: Confirmation,
+    ) -> Result<(u64, u64)> {
+        retention.validate()?;
+        let namespace = self.namespace_or_own(namespace)?;
+        let (forget, purge) = store::count_affected(self.pool(), namespace, retention).await?;
+        if forget + purge > 0 {
+            confirmation.require(|| {
+                format!("a policy by which {forget} memories of `{namespace}` are forgotten and {purge} purged at once")
+            })?;
+        }
+        store::set_retention(self.pool(), namespace, retention).await?;
+        Ok((forget as u64, purge as u64))
+    }
+}

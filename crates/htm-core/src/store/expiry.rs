@@ -1,0 +1,181 @@
+//! Expiry and retention.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::EntityTrait;
+use sea_orm::sea_query::OnConflict;
+use sqlx::{PgConnection, PgPool};
+
+use super::entity::retention;
+use super::forget::{self, Locked};
+use super::named::sql;
+use super::orm::on;
+use super::purge::{self, Doomed};
+use crate::model::error::Result;
+use crate::model::expiry::Expiry;
+use crate::model::id::NodeId;
+use crate::model::retention::{Retention, Swept, SweptNamespace};
+
+/// The number of nodes that one transaction forgets.
+const NODES: i64 = 1_000;
+
+/// Gives nodes that expire the later of their own expiry and the given one; none is the latest. A node is remembered
+/// for as long as the last writer wanted, however it was written before.
+pub(crate) async fn prolong(connection: &mut PgConnection, nodes: &[(NodeId, Option<Expiry>)]) -> Result<()> {
+    sql!(include_str!("sql/prolong.sql"))
+        .bind("nodes", nodes.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
+        .bind("expiries", nodes.iter().map(|(_, expiry)| expiry.and_then(Expiry::at)).collect::<Vec<_>>())?
+        .bind(
+            "ttls",
+            nodes.iter().map(|(_, expiry)| expiry.and_then(Expiry::ttl_seconds)).collect::<Vec<_>>(),
+        )?
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Sets or clears a node's expiry.
+pub(crate) async fn set_in_tx(
+    connection: &mut PgConnection,
+    node: NodeId,
+    expiry: Option<Expiry>,
+) -> Result<()> {
+    sql!(
+        "update htm.nodes
+            set expires_at = coalesce(:at::timestamptz, now() + :ttl::bigint * interval '1 second'), ttl_seconds = :ttl
+          where id = :node"
+    )
+    .bind("node", node)?
+    .bind("at", expiry.and_then(Expiry::at))?
+    .bind("ttl", expiry.and_then(Expiry::ttl_seconds))?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Starts the times to live of live nodes again; nodes without one are left. Returns the number of nodes.
+pub(crate) async fn refresh(pool: &PgPool, nodes: &[NodeId]) -> Result<u64> {
+    sql!(
+        "update htm.nodes set expires_at = now() + ttl_seconds * interval '1 second'
+          where id in (select id from htm.nodes
+                        where id = any (:nodes) and ttl_seconds is not null and deleted_at is null
+                        order by id for update)"
+    )
+    .bind("nodes", nodes)?
+    .execute(pool)
+    .await
+}
+
+/// Forgets expired nodes, in transactions of 1,000. A node that another sweep or an edit has locked is left to the next
+/// sweep.
+pub async fn sweep_expired(pool: &PgPool) -> Result<Swept> {
+    let mut swept = Swept::default();
+    loop {
+        let mut tx = pool.begin().await?;
+        let expired: Vec<Locked> =
+            sql!(include_str!("sql/expired_nodes.sql")).bind("limit", NODES)?.fetch_all(&mut *tx).await?;
+        forget_by_namespace(&mut tx, &expired, &mut swept, |row| &mut row.expired).await?;
+        tx.commit().await?;
+        if expired.len() < NODES as usize {
+            return Ok(swept);
+        }
+    }
+}
+
+/// Carries out the retention policies: forgets what is too old, and purges what was forgotten long enough ago.
+pub async fn sweep_retention(pool: &PgPool) -> Result<Swept> {
+    let mut swept = Swept::default();
+    let policies: Vec<(String, Option<DateTime<Utc>>, Option<DateTime<Utc>>)> = sql!(
+        "select namespace, now() - forget_after_seconds * interval '1 second',
+                now() - purge_after_seconds * interval '1 second'
+           from htm.retention
+          order by namespace"
+    )
+    .fetch_all(pool)
+    .await?;
+    for (namespace, forget_before, purge_before) in policies {
+        if let Some(before) = forget_before {
+            loop {
+                let mut tx = pool.begin().await?;
+                let aged: Vec<Locked> = sql!(include_str!("sql/aged_nodes.sql"))
+                    .bind("namespace", &namespace)?
+                    .bind("before", before)?
+                    .bind("limit", NODES)?
+                    .fetch_all(&mut *tx)
+                    .await?;
+                forget_by_namespace(&mut tx, &aged, &mut swept, |row| &mut row.aged).await?;
+                tx.commit().await?;
+                if aged.len() < NODES as usize {
+                    break;
+                }
+            }
+        }
+        if let Some(before) = purge_before {
+            let doomed = Doomed { before, namespace: Some(&namespace), owner: None };
+            let purged = purge::all(pool, &doomed).await?;
+            if purged.removed.nodes > 0 {
+                swept.of(&namespace).purged = purged;
+            }
+        }
+    }
+    Ok(swept)
+}
+
+async fn forget_by_namespace(
+    connection: &mut PgConnection,
+    nodes: &[Locked],
+    swept: &mut Swept,
+    count: fn(&mut SweptNamespace) -> &mut u64,
+) -> Result<()> {
+    // In a fixed order, as in every forget.
+    let mut nodes = nodes.to_vec();
+    nodes.sort_by(|a, b| (&a.namespace, a.id).cmp(&(&b.namespace, b.id)));
+    for of_one in nodes.chunk_by(|a, b| a.namespace == b.namespace) {
+        let forgotten = forget::forget_in_tx(connection, of_one).await?;
+        let row = swept.of(&of_one[0].namespace);
+        *count(row) += forgotten.nodes;
+        row.forgotten.add(forgotten);
+    }
+    Ok(())
+}
+
+/// The retention policy of a namespace.
+pub(crate) async fn retention(pool: &PgPool, namespace: &str) -> Result<Retention> {
+    let found = retention::Entity::find_by_id(namespace).one(&on(pool)).await?;
+    Ok(found.map_or_else(Retention::default, |row| Retention {
+        forget_after_seconds: row.forget_after_seconds,
+        purge_after_seconds: row.purge_after_seconds,
+    }))
+}
+
+/// Sets the retention policy of a namespace; the empty one deletes the row.
+pub(crate) async fn set_retention(pool: &PgPool, namespace: &str, policy: Retention) -> Result<()> {
+    if policy.is_none() {
+        retention::Entity::delete_by_id(namespace).exec(&on(pool)).await?;
+        return Ok(());
+    }
+    let row = retention::ActiveModel {
+        namespace: Set(namespace.to_owned()),
+        forget_after_seconds: Set(policy.forget_after_seconds),
+        purge_after_seconds: Set(policy.purge_after_seconds),
+    };
+    let changed = OnConflict::column(retention::Column::Namespace)
+        .update_columns([retention::Column::ForgetAfterSeconds, retention::Column::PurgeAfterSeconds])
+        .to_owned();
+    retention::Entity::insert(row).on_conflict(changed).exec_without_returning(&on(pool)).await?;
+    Ok(())
+}
+
+/// The numbers of nodes that a policy would forget and purge at once.
+pub(crate) async fn count_affected(
+    pool: &PgPool,
+    namespace: &str,
+    retention: Retention,
+) -> Result<(i64, i64)> {
+    sql!(include_str!("sql/count_retention.sql"))
+        .bind("namespace", namespace)?
+        .bind("forget", retention.forget_after_seconds)?
+        .bind("purge", retention.purge_after_seconds)?
+        .fetch_one(pool)
+        .await
+}

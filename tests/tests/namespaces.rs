@@ -1,0 +1,116 @@
+//! Namespaces: paths of labels, listed by prefix, suffix and depth.
+
+use htm_core::{Caller, Confirmation, Htm, Memory, NamespaceQuery};
+use htm_tests::TestDatabase;
+
+async fn filled(htm: &Htm) {
+    let names = [
+        "acme",
+        "acme!",
+        "acme-corp/notes",
+        "acme/agents/ada/notes",
+        "acme/agents/bob",
+        "acme/notes",
+        "default",
+        "users/1/notes",
+        "users/2/notes",
+        "users/2/tasks",
+    ];
+    for name in names {
+        htm.remember(Memory::new("text").namespace(name)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn they_are_listed_by_whole_labels() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    filled(&htm).await;
+    let all = NamespaceQuery::new;
+    for (query, expected) in [
+        (all().prefix("acme"), "acme acme/agents/ada/notes acme/agents/bob acme/notes"),
+        (all().suffix("notes").prefix("users"), "users/1/notes users/2/notes"),
+        (all().prefix("users/*/notes"), "users/1/notes users/2/notes"),
+        (all().prefix("*/agents"), "acme/agents/ada/notes acme/agents/bob"),
+        (all().depth(1), "acme acme! acme-corp default users"),
+        (all().depth(2).prefix("acme"), "acme acme/agents acme/notes"),
+        // The namespace `acme` itself does not end in notes, but those below it do.
+        (all().depth(1).suffix("notes"), "acme-corp acme users"),
+        (all().prefix("nothing"), ""),
+        (all().after("users/1/notes"), "users/2/notes users/2/tasks"),
+        (all().limit(2), "acme acme!"),
+    ] {
+        let listed = htm.list_namespaces(&query).await.unwrap();
+        assert_eq!(listed.join(" "), expected, "{query:?}");
+    }
+    let bad = htm.list_namespaces(&all().prefix("a//b")).await.unwrap_err();
+    assert_eq!(bad.code(), "namespace_invalid");
+}
+
+#[tokio::test]
+async fn pages_lose_nothing_and_repeat_nothing() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    filled(&htm).await;
+    for query in [
+        NamespaceQuery::new(),
+        NamespaceQuery::new().depth(1),
+        NamespaceQuery::new().depth(2),
+        NamespaceQuery::new().depth(1).suffix("notes"),
+        NamespaceQuery::new().prefix("acme").depth(3),
+    ] {
+        let whole = htm.list_namespaces(&query).await.unwrap();
+        for limit in 1..4 {
+            let mut paged: Vec<String> = Vec::new();
+            loop {
+                let next = NamespaceQuery { after: paged.last().cloned(), ..query.clone() }.limit(limit);
+                let page = htm.list_namespaces(&next).await.unwrap();
+                if page.is_empty() {
+                    break;
+                }
+                paged.extend(page);
+            }
+            assert_eq!(paged, whole, "{query:?}, {limit} a page");
+        }
+    }
+}
+
+#[tokio::test]
+async fn more_than_a_page_of_the_database_is_listed() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let memories: Vec<Memory> =
+        (0..2_500).map(|n| Memory::new("text").namespace(format!("n{n:04}/a"))).collect();
+    htm.remember_many(&memories).await.unwrap();
+    let listed = htm.list_namespaces(&NamespaceQuery::new().limit(10_000).depth(1)).await.unwrap();
+    assert_eq!(listed.len(), 2_500);
+    assert_eq!((listed[0].as_str(), listed[2_499].as_str()), ("n0000", "n2499"));
+}
+
+#[tokio::test]
+async fn a_handle_lists_what_it_sees_and_what_is_alive() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    filled(&htm).await;
+    let tenant = htm.within(["users/2/notes", "users/2/tasks", "users/3"]).unwrap();
+    let listed = tenant.list_namespaces(&NamespaceQuery::new()).await.unwrap();
+    assert_eq!(listed, ["users/2/notes", "users/2/tasks"]);
+    assert_eq!(tenant.list_namespaces(&NamespaceQuery::new().depth(1)).await.unwrap(), ["users"]);
+    let gone = htm.remember(Memory::new("gone").namespace("gone")).await.unwrap().node;
+    htm.forget(gone, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    assert!(!htm.list_namespaces(&NamespaceQuery::new()).await.unwrap().contains(&"gone".to_owned()));
+}
+
+#[tokio::test]
+async fn the_longest_works_everywhere() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let long = format!("{}/{}", "a".repeat(255), "b".repeat(256));
+    let node =
+        htm.remember(Memory::new("a text").namespace(&long).tag("x:y".parse().unwrap())).await.unwrap().node;
+    assert_eq!(htm.get(node).await.unwrap().namespace, long);
+    let robot = htm.robot_in(&long, "ada").await.unwrap();
+    robot.add(&[node]).await.unwrap();
+    let query = htm_core::RecallQuery::new("text").namespace(&long).strategy(htm_core::Strategy::Fulltext);
+    assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+}
