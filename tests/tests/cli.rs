@@ -28,6 +28,8 @@ mod jobs;
 mod memories;
 #[path = "cli/mind.rs"]
 mod mind;
+#[path = "cli/namespaces.rs"]
+mod namespaces;
 #[path = "cli/ontology.rs"]
 mod ontology;
 #[path = "cli/providers.rs"]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Confirmation, Edit, Expiry, FieldChange, Htm, Memory, NodeId, Outcome, RecallQuery, Retention,
-    Strategy,
+    Caller, Confirmation, Edit, Expiry, FieldChange, ForgetReason, Htm, Memory, NodeId, Outcome, RecallQuery,
+    Retention, Strategy,
 };
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 
@@ -63,9 +63,12 @@ async fn what_has_expired_is_forgotten_with_a_receipt() {
         htm.get(node).await.unwrap();
     }
     let forgotten = htm.forgotten(Some("default"), 10).await.unwrap();
-    assert!(forgotten.len() == 2 && forgotten.iter().all(|node| node.expired), "{forgotten:?}");
+    assert!(
+        forgotten.len() == 2 && forgotten.iter().all(|node| node.reason == ForgetReason::Expired),
+        "{forgotten:?}"
+    );
     htm.forget(never, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
-    assert!(!htm.forgotten(Some("default"), 1).await.unwrap()[0].expired);
+    assert_eq!(htm.forgotten(Some("default"), 1).await.unwrap()[0].reason, ForgetReason::Asked);
     // What is restored stays.
     htm.restore(soon, &Caller::AnyRobot).await.unwrap();
     assert!(htm.sweep().await.unwrap().namespaces.is_empty());
@@ -206,11 +209,15 @@ async fn a_policy_forgets_and_purges_its_own_namespace() {
     assert_eq!(refused.code(), "not_confirmed");
     assert!(htm.retention(None).await.unwrap().is_none());
     let affected = htm.set_retention(None, policy, Confirmation::Confirmed).await.unwrap();
-    assert_eq!(affected, (1, 0));
+    assert_eq!((affected.to_forget, affected.to_purge), (1, 0));
+    // What is set already needs no confirmation.
+    let again = htm.set_retention(None, policy, Confirmation::Missing).await.unwrap();
+    assert_eq!((again.to_forget, again.to_purge), (0, 0));
     assert_eq!(htm.retention(None).await.unwrap(), policy);
     let swept = htm.sweep().await.unwrap();
     assert_eq!((swept.namespaces.len(), swept.namespaces[0].aged), (1, 1));
     assert_eq!(htm.get(old).await.unwrap_err().code(), "node_not_found");
+    assert_eq!(htm.forgotten(None, 1).await.unwrap()[0].reason, ForgetReason::Retention);
     for node in [other, imported, new] {
         htm.get(node).await.unwrap();
     }

@@ -8,6 +8,7 @@ mod groups;
 mod jobs;
 mod memories;
 mod models;
+mod namespaces;
 mod ontology;
 mod providers;
 mod refine;
@@ -31,6 +32,7 @@ pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
 };
+pub(crate) use self::namespaces::{NamespaceListArgs, NamespacesCommand, RetentionArgs};
 pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
@@ -49,7 +51,7 @@ pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
   htm recall \"which database did we choose?\"
   htm context --budget 4000 \"which database did we choose?\" > prompt.txt
   htm up                       the private PostgreSQL and both workers, until Ctrl-C
-  htm doctor                   what is wrong, and how to fix it"
+  htm doctor                   problems and their fixes"
 )]
 pub(crate) struct Arguments {
     /// Print JSON, for programs
@@ -68,14 +70,14 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     /// Find memories
     Recall(RecallArgs),
-    /// Write the text for a prompt from a robot's working memory
+    /// Print a robot's working memory as text for a prompt
     Context(ContextArgs),
     /// Show and change a robot's working memory
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// List memories in the order of time
+    /// List memories by time
     Timeline(TimelineArgs),
-    /// Show what was said around a memory
+    /// Show the memories before and after a memory
     Neighbours(NeighboursArgs),
     /// Show a node
     Get(GetArgs),
@@ -87,24 +89,29 @@ pub(crate) enum Command {
     Forgotten(ForgottenArgs),
     /// Restore a forgotten node
     Restore(RestoreArgs),
-    /// Delete nodes that were forgotten before a time
+    /// Delete nodes forgotten before a time
     Purge(PurgeArgs),
+    /// Forget expired memories and carry out the retention policies now, as workers do
+    Sweep,
+    /// List namespaces and set their retention policies
+    #[command(subcommand)]
+    Namespaces(NamespacesCommand),
     /// Show a node's progress: written, embedded, tagged
     Status(StatusArgs),
     /// List, add, rename and merge robots
     #[command(subcommand)]
     Robots(RobotsCommand),
-    /// Groups of robots with a shared working memory
+    /// Manage groups: robots with a shared working memory
     #[command(subcommand)]
     Groups(GroupsCommand),
-    /// The ontology: tags, descriptions, synonyms, changes
+    /// Manage the ontology: tags, descriptions, synonyms, changes
     #[command(subcommand)]
     Tags(TagsCommand),
     /// Show counts by robot, type and tag, progress, ages and sizes
     Stats(StatsArgs),
-    /// Remember every line of a JSON Lines file
+    /// Import memories from a JSON Lines file
     Import(ImportArgs),
-    /// Embedding models: several side by side, one used by recall
+    /// Manage embedding models: several side by side, one active
     #[command(subcommand)]
     Models(ModelsCommand),
     /// Embed or tag existing memories
@@ -115,29 +122,29 @@ pub(crate) enum Command {
 processes embed-worker and tag-worker."
     )]
     Up(ServiceArgs),
-    /// Run HTM end to end on a collection of memories
+    /// Run HTM end to end on sample memories
     Demo(DemoArgs),
     /// List, retry, pause and audit the embedding and tagging jobs
     #[command(subcommand)]
     Jobs(JobsCommand),
     /// List the workers
     Workers,
-    /// Providers: limits, health, budgets
+    /// Show providers, and set limits and budgets
     Providers(ProvidersArgs),
-    /// The database
+    /// Manage the database
     #[command(subcommand)]
     Db(DbCommand),
-    /// The configuration
+    /// Show, explain and trust the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Report what is wrong and how to fix it
+    /// Report problems and their fixes
     Doctor,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "The same text again is the same memory, unless it has a key, a time, a speaker or a session \
-(memory.deduplicate). It is counted and gets the new tags; importance, source and metadata stay.
+    after_help = "A text without a key, time, speaker or session is stored once (memory.deduplicate). Remembering it \
+again is counted and adds its tags; importance, source and metadata stay.
 
 Examples:
   htm remember \"Mara prefers tabs.\"
@@ -150,10 +157,10 @@ Examples:
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input
     pub(crate) text: String,
-    /// Its namespace
+    /// Its namespace. Default: memory.namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// The robot that remembers; the text enters its working memory
+    /// Remember as this robot; the text enters its working memory
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
     /// Its key, unique in its namespace
@@ -183,14 +190,13 @@ pub(crate) struct RememberArgs {
     /// A tag, for example database:postgresql (may be repeated)
     #[arg(long = "tag", value_name = "T")]
     pub(crate) tags: Vec<String>,
-    /// When it happened: a date (its midnight in time.zone), an RFC 3339 time, or words (yesterday, 2 hours ago).
-    /// Default: now
+    /// Its time: a date (midnight in time.zone), an RFC 3339 time, or words (yesterday, 2 hours ago). Default: now
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// When it expires and is forgotten: after a time to live (30m, 12h, 90d), or at a date or time. Default: never
+    /// Its expiry: a time to live (30m, 12h, 90d), a date or a time. Default: never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
-    /// Wait for embedding and tagging, at most this many seconds
+    /// Wait for embedding and tagging, at most SECONDS (60 if not given)
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     pub(crate) wait: Option<u64>,
 }
@@ -212,44 +218,46 @@ pub(crate) struct RememberArgs {
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
 pub(crate) struct RecallArgs {
-    /// The query. "a phrase" is required (beside words: preferred), -word is excluded (in sentences: a word), word*
-    /// is a
-    /// prefix; 17.2, --flag and a::b rank first as written. Write -- before a query that begins with a dash
+    /// The query. A "quoted phrase" is required, or preferred beside other words. -word excludes a word, except in
+    /// sentences. word* matches a prefix. Exact matches of terms such as 17.2, --flag and a::b rank first. Put -- before
+    /// a query with a leading dash
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// vector, fulltext, hybrid, or auto: chosen by the query
+    /// vector, fulltext, hybrid, or auto (chosen by the query). Default: recall.strategy
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
     /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]
     pub(crate) boost_tags: Vec<String>,
-    /// Order by relevance: `relevance` for the usual weights, or weights such as similarity=0.7,recency=0.3.
-    /// Signals:
+    /// Order by relevance: `relevance` for the default weights, or weights such as similarity=0.7,recency=0.3. Signals:
     /// similarity, text, importance, recency, access, tags
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) order_by: Option<String>,
     /// Show the tags of the hits, with counts
     #[arg(long)]
     pub(crate) facets: bool,
-    /// The robot that asks: the hits enter its working memory
+    /// Recall as this robot; the hits enter its working memory
     #[arg(long = "as", value_name = "R", conflicts_with = "batch")]
     pub(crate) asks: Option<String>,
     /// Search the vectors of this model, see `htm models list` (may be repeated: the lists are fused by rank)
     #[arg(long = "model", value_name = "M")]
     pub(crate) models: Vec<String>,
-    /// The number of hits, 1 to 10000
+    /// The number of hits, 1 to 10000. Default: recall.limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
-    /// The least similarity of vector hits, 0 to 1; text hits stay
+    /// The minimum similarity of vector hits, 0 to 1; text hits stay
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) min_similarity: Option<String>,
     /// Do not spell-correct unknown words
     #[arg(long)]
     pub(crate) no_correct: bool,
-    /// Show the best passage of each hit, with its words marked
+    /// Start the times to live of the hits again
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    /// Show the best passage of each hit, with the matched words marked
     #[arg(long)]
     pub(crate) snippets: bool,
-    /// Show the parts of each score, and which searches ran
+    /// Show the parts of each score, and the searches that ran
     #[arg(long)]
     pub(crate) explain: bool,
     /// Answer each line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
@@ -284,7 +292,7 @@ pub(crate) struct StatusArgs {
     /// Wait for this stage: embed or tag
     #[arg(long, value_name = "STAGE")]
     pub(crate) wait: Option<Stage>,
-    /// How long to wait, in seconds
+    /// The longest wait, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "wait")]
     pub(crate) timeout: u64,
 }
@@ -292,8 +300,8 @@ pub(crate) struct StatusArgs {
 #[derive(Args)]
 #[command(
     after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. Lines that \
-exist already are skipped, so an interrupted import is simply run again. A rejected line is reported with its number; the other \
+\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. Existing \
+lines are skipped, so an interrupted import can be run again. A rejected line is reported with its number; the other \
 lines are imported.
 
 Example:
@@ -318,33 +326,33 @@ pub(crate) struct DemoArgs {
 pub(crate) enum DbCommand {
     /// Start the private PostgreSQL, keep it running, and migrate it
     Up,
-    /// Stop the private PostgreSQL, unless others use it
+    /// Stop the private PostgreSQL, unless it is in use
     Down {
-        /// End the connections of its users
+        /// Stop it even if it is in use; open connections end
         #[arg(long)]
         force: bool,
     },
-    /// Show the database's place and state
+    /// Show the database's location and state
     Status,
     /// Print the database's URL
     Url,
     /// Bring the schema up to this program's version
     #[command(
-        after_help = "The role that migrates owns the tables. Applications and workers need less: a role that reads and \
-writes rows and owns nothing.
+        after_help = "The migrating role owns the tables. Applications and workers need only a role that reads and writes \
+rows.
 
 Examples:
   htm db migrate
   HTM_DATABASE__URL=postgres://owner@db.example.com/htm htm db migrate --application-role htm_app"
     )]
     Migrate {
-        /// Also grant this role the right to read and write rows: for applications and workers
+        /// Also let this role read and write rows, for applications and workers
         #[arg(long, value_name = "ROLE")]
         application_role: Option<String>,
     },
-    /// Delete every memory: drop HTM's schema and apalis' (with every job in it)
+    /// Delete every memory and job: drop the schemas of HTM and apalis
     Reset {
-        /// Yes, delete every memory
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
@@ -352,7 +360,7 @@ Examples:
 
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every value and where it came from
+    /// Show every value and its source
     Show,
     /// Explain a key, or every key of a section
     #[command(after_help = "Examples:\n  htm config explain recall.limit\n  htm config explain jobs")]
@@ -361,17 +369,17 @@ pub(crate) enum ConfigCommand {
         #[arg(value_name = "KEY")]
         name: String,
     },
-    /// Print every key with its effect and default: a file to start from
+    /// Print a configuration file: every key with its effect and default
     #[command(after_help = "Example:\n  htm config default > config.toml")]
     Default,
     /// Trust the current content of htm.toml and htm.local.toml, here or in the nearest directory above
     #[command(
-        after_help = "Such a file may be somebody else's. Without trust it cannot set URLs, keys, paths, ports or \
-non-local providers: they decide where memories and keys go, and which files are read. Trust covers the file's exact \
+        after_help = "These files may come from somebody else. Untrusted files cannot set URLs, keys, paths, ports or \
+non-local providers, which decide where memories and keys go and which files are read. Trust covers the file's exact \
 content; a changed file must be trusted again."
     )]
     Trust {
-        /// Withdraw the trust
+        /// Revoke the trust
         #[arg(long)]
         revoke: bool,
     },
@@ -384,5 +392,5 @@ pub(crate) fn parse_tags(rules: &TagRules, tags: &[String]) -> Result<Vec<TagPat
 
 /// Parses a node's id. The error shows the command for a key.
 fn node_or_hint(text: &str) -> Result<NodeId, String> {
-    text.parse().map_err(|error| format!("{error}; by its key: `htm get --key {text}`"))
+    text.parse().map_err(|error| format!("{error}; for a key: `htm get --key {text}`"))
 }

@@ -14,6 +14,7 @@ pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod mind;
 pub(crate) mod models;
+pub(crate) mod namespaces;
 pub(crate) mod node;
 pub(crate) mod notes;
 pub(crate) mod providers;

@@ -16,7 +16,7 @@ pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Ut
     begins.ok_or_else(|| {
         usage(
             &format!("`{text}` has no beginning"),
-            "name a time that has one: `2026-03-01`, `now` or `3 months ago`",
+            "use a time that has one: `2026-03-01`, `now` or `3 months ago`",
         )
     })
 }

@@ -123,7 +123,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let what = what.split("\n\nFor more information").next().unwrap_or(what);
         let message = one_line(what.strip_prefix("error: ").unwrap_or(what), usize::MAX);
         let hint = match usage.lines().next() {
-            Some(usage) => format!("write it as: {usage}"),
+            Some(usage) => format!("usage: {usage}"),
             None => "see `htm --help`".into(),
         };
         eprintln!(
@@ -150,8 +150,8 @@ fn missing_subcommand() -> serde_json::Value {
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     serde_json::json!({ "error": {
         "code": codes::USAGE.name,
-        "message": format!("`{path}` does nothing by itself: it takes one of {}", names.join(", ")),
-        "hint": format!("see what each does: `{path} --help`"),
+        "message": format!("`{path}` needs a subcommand: {}", names.join(", ")),
+        "hint": format!("see their descriptions: `{path} --help`"),
     } })
 }
 

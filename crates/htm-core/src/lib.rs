@@ -33,7 +33,9 @@ pub use model::error::{Error, ErrorKind, Result};
 pub use model::expiry::Expiry;
 pub use model::field_change::FieldChange;
 pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
-pub use model::forget::{ForgetPlan, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored};
+pub use model::forget::{
+    ForgetPlan, ForgetReason, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored,
+};
 pub use model::groups::{GroupEvent, GroupInfo, GroupRole, JoinOptions};
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
 pub use model::jobs::Stage;
@@ -51,7 +53,7 @@ pub use model::recall::{
 pub use model::refine::RefineSettings;
 pub use model::relevance::{RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
-pub use model::retention::{Retention, Swept, SweptNamespace};
+pub use model::retention::{Retention, RetentionPlan, Swept, SweptNamespace};
 pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;
 pub use model::settings::Settings;

@@ -11,31 +11,31 @@ pub fn hint(error: &Error) -> String {
 fn of_code(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
     Some(match error.code() {
-        "key_taken" => format!("use another key, or look at what is there: `htm get {}`", value("node")?),
+        "key_taken" => format!("use another key, or look at its node: `htm get {}`", value("node")?),
         "content_taken" => {
             let node = value("node")?;
-            format!("use the node that is there: `htm get {node}`; or forget one of the two")
+            format!("use the existing node: `htm get {node}`; or forget one of the two")
         }
         "contended" => {
             value("namespace")?;
-            "do it again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
+            "try again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
         }
         "node_not_found" => "look for it: `htm recall QUERY`".into(),
         "not_owner" => {
-            "ask as that robot (`--robot`, `--namespace`), or say that it may be any robot's: `--any-robot`".into()
+            "ask as that robot (`--robot`, `--namespace`), or allow any robot's: `--any-robot`".into()
         }
         "remembered_by_others" => {
-            "say that it may be any robot's (`--any-robot`): all who remembered it lose it".into()
+            "allow any robot's (`--any-robot`): every robot that remembered it loses it".into()
         }
         "revision_conflict" => format!("read it again (`htm get {}`), then edit that", value("node")?),
         "not_confirmed" => match (value("node"), value("jobs")) {
-            (Some(node), _) => format!("say so: `htm forget {node} --yes`"),
-            (_, Some(_)) => "look at them with `htm jobs list`, then say so with `--yes`".into(),
-            _ => "look at it with `--dry-run`, then say so: `--yes`".into(),
+            (Some(node), _) => format!("confirm: `htm forget {node} --yes`"),
+            (_, Some(_)) => "look at them with `htm jobs list`, then confirm with `--yes`".into(),
+            _ => "preview it with `--dry-run`, then confirm with `--yes`".into(),
         },
         "not_forgotten" => format!("nothing is left to do: `htm get {}`", value("node")?),
         "wait_timeout" => "see whether a worker runs: `htm doctor`".into(),
-        "stage_dead" => format!("see the whole story: `htm status {}`", value("node")?),
+        "stage_dead" => format!("see the details: `htm status {}`", value("node")?),
         "embedder_missing" => "set embedding.provider, or recall with strategy `fulltext`".into(),
         "embedder_other" => format!(
             "recall asks the active model: give the program the embedder of {}, or activate a model that it has: \
@@ -49,13 +49,13 @@ fn of_code(error: &Error) -> Option<String> {
         "expander_missing" => {
             "set expansion.provider to \"ollama\" or \"openai\", and expansion.model; or recall without it".into()
         }
-        "robot_unknown" => "see those that there are: `htm robots list --all`; a robot belongs to one namespace".into(),
+        "robot_unknown" => "list them: `htm robots list --all`; a robot belongs to one namespace".into(),
         "robot_taken" => {
             let name = value("name")?;
-            format!("use another name, or make one robot of both: `htm robots merge OTHER {name} --yes`")
+            format!("use another name, or merge them: `htm robots merge OTHER {name} --yes`")
         }
         "group_unknown" => format!(
-            "see those that there are: `htm groups list --all`; the first to join makes one: `htm groups join {}`",
+            "list them: `htm groups list --all`; the first to join makes one: `htm groups join {}`",
             value("group")?
         ),
         "group_member_unknown" => format!("see its members: `htm groups show {}`", value("group")?),
@@ -80,16 +80,16 @@ fn of_code(error: &Error) -> Option<String> {
             None => "it stays in long-term memory; raise working_memory.max_tokens, or split the text".into(),
         },
         "namespace_full" => format!(
-            "give tags that there are, make fewer of them (`htm tags orphans --namespace {}`), or raise \
+            "use existing tags, remove some (`htm tags orphans --namespace {}`), or raise \
              `tag.namespace_limit`",
             value("namespace")?
         ),
         "tag_unknown" => return unknown_tag(error),
         "tag_taken" => {
-            format!("make one of both: `htm tags merge {} {} --yes`", value("from")?, value("tag")?)
+            format!("merge them: `htm tags merge {} {} --yes`", value("from")?, value("tag")?)
         }
         "tag_into_own_child" => {
-            format!("to make several of it, each a tag: `htm tags split {} …`", value("tag")?)
+            format!("to split it: `htm tags split {} …`", value("tag")?)
         }
         "tag_in_use" => {
             let tag = value("tag")?;
@@ -104,16 +104,16 @@ fn of_code(error: &Error) -> Option<String> {
             value("name")?
         ),
         "synonym_is_tag" => {
-            format!("make one of both: `htm tags merge {} {} --yes`", value("name")?, value("tag")?)
+            format!("merge them: `htm tags merge {} {} --yes`", value("name")?, value("tag")?)
         }
-        "synonym_unknown" => "see those that there are: `htm tags synonyms list`".into(),
-        "change_unknown" => "see those that there are: `htm tags log`".into(),
+        "synonym_unknown" => "list them: `htm tags synonyms list`".into(),
+        "change_unknown" => "list them: `htm tags log`".into(),
         "change_reverted" => format!("to do it again, undo that: `htm tags revert {} --yes`", value("by")?),
         "changed_since" => match value("by") {
             Some(by) => format!("undo that one first: `htm tags revert {by} --yes`"),
             None => format!("look at what it is now: `htm tags show {}`", value("name")?),
         },
-        "job_not_found" => "see those that there are: `htm jobs list`, and `--state done` for the done".into(),
+        "job_not_found" => "list them: `htm jobs list`, and `--state done` for the done".into(),
         "job_state_unfit" => match (value("job")?, value("state")?) {
             (job, "running") => format!("wait for its end, or `htm jobs cancel {job}` first"),
             (job, "dead") => format!("to do it again: `htm jobs retry {job}`"),
@@ -171,7 +171,7 @@ fn unknown_tag(error: &Error) -> Option<String> {
     let Some(first) = value("from") else {
         return match value("nearest") {
             Some(_) => None,
-            None => Some("see those that there are: `htm tags list`; a tag belongs to one namespace".into()),
+            None => Some("list them: `htm tags list`; a tag belongs to one namespace".into()),
         };
     };
     let (tag, namespace) = (value("tag")?, value("namespace")?);

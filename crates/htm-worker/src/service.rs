@@ -30,7 +30,7 @@ const LONGEST_SHORT_WAIT: Duration = Duration::from_millis(500);
 pub struct ProcessArgs {
     #[command(flatten)]
     service: ServiceArgs,
-    /// Serve /livez, /readyz and /metrics at this address; port 0 is any free port, see the log
+    /// Serve /livez, /readyz and /metrics at this address; port 0 picks a free port, named in the log
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 }

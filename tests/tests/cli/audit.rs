@@ -91,7 +91,7 @@ async fn jobs_that_their_worker_does_not_hold_are_told() {
     assert!(workers::heartbeat(&db.pool, "w", Some(lease.claimed_at)).await.unwrap());
     assert_eq!(unheld().await, 1);
     let answer = sandbox.htm(&["jobs", "audit"]).await;
-    assert!(answer.succeeds().contains("does not hold them, for it to give back: 1 job\n"), "{answer:?}");
+    assert!(answer.succeeds().contains("does not hold them, to be released by it: 1 job\n"), "{answer:?}");
     assert_eq!(jobs::release_unheld(&db.pool, "w", &[]).await.unwrap(), 2);
     assert_eq!(unheld().await, 0);
 }

@@ -11,8 +11,9 @@ async fn a_text_that_is_said_again_is_counted() {
     let sandbox = Sandbox::new(&db);
     let node = sandbox.remember(&["Mara prefers tabs."]).await;
     let again = sandbox.htm(&["remember", "--robot", "ada", "--tag", "editor", "Mara prefers tabs."]).await;
-    let said =
-        format!("node {node} says so already; counted as remembered again\nada's working memory has it\n");
+    let said = format!(
+        "node {node} already has this text; counted as remembered again\nada's working memory has it\n"
+    );
     assert_eq!(again.succeeds(), said);
     let again = sandbox.htm(&["--json", "remember", "Mara prefers tabs."]).await.json();
     assert_eq!((again["node"].to_string(), again["outcome"].as_str()), (node.clone(), Some("repeated")));
@@ -78,7 +79,7 @@ async fn a_node_is_edited_by_its_id_or_its_key() {
     let text = "From a file\nof two lines.\n";
     sandbox.htm_reading(&["edit", "--key", "adr-8", "-"], text.as_bytes()).await.succeeds();
     let again = sandbox.htm_reading(&["edit", &node, "-"], text.as_bytes()).await;
-    assert_eq!(again.succeeds(), format!("node {node} is like that already\n"));
+    assert_eq!(again.succeeds(), format!("node {node} is unchanged\n"));
     let got = sandbox.htm(&["edit", &node, "--new-key", "", "--source", "", "--json"]).await.json();
     assert_eq!(got["changed"], json!(["key", "source"]));
     assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json()["content"], text);
@@ -92,7 +93,7 @@ async fn while_an_edit_waits_for_its_workers_it_is_said_what_stands() {
     sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
     sandbox.htm(&["edit", &node, "the new words"]).await.succeeds();
     let said = sandbox.htm(&["status", &node]).await;
-    let stands = "waits for a worker; until then that of revision 1 stands";
+    let stands = "waits for a worker; until then the result of revision 1 stays";
     assert!(said.succeeds().contains(stands), "{said:?}");
     let status = sandbox.htm(&["status", "--json", &node]).await.json();
     assert_eq!((&status["stages"][0]["stale"], &status["stages"][1]["stale"]), (&json!(1), &Value::Null));
@@ -173,7 +174,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     sandbox.htm(&["forgotten", "--limit", "0"]).await.fails(2, "limit_out_of_range");
 
     let said = sandbox.htm(&["restore", &node]).await;
-    assert_eq!(said.succeeds(), format!("node {node} is back; 1 job enqueued\n"));
+    assert_eq!(said.succeeds(), format!("node {node} is restored; 1 job enqueued\n"));
     sandbox.htm(&["get", "--key", "k"]).await.succeeds();
     sandbox.htm(&["forget", &node, "--yes"]).await.succeeds();
     sandbox.htm(&["remember", "--key", "k", "another"]).await.succeeds();
@@ -205,7 +206,7 @@ async fn a_memory_is_forgotten_restored_and_purged() {
         insta::assert_snapshot!(plan.succeeds());
     });
     let purged = sandbox.htm(&["purge", "--before", later, "--yes"]).await;
-    assert_eq!(purged.succeeds(), plan.stdout.replace("would remove", "removed"));
+    assert_eq!(purged.succeeds(), plan.stdout.replace("would purge", "purged"));
     sandbox.htm(&["restore", &node]).await.fails(2, "node_not_found");
     assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
     for arguments in [

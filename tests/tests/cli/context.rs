@@ -85,14 +85,14 @@ async fn a_working_memory_is_shown_and_cleared() {
     let narrow = ["--set", "working_memory.max_tokens=10", "context", "--as", "architect"];
     let answer = sandbox.htm(&narrow).await;
     assert!(
-        answer.stderr.contains("no room any more for 1 memory: working memory holds 10 tokens now"),
+        answer.stderr.contains("no more room for 1 memory: working memory now holds 10 tokens"),
         "{answer:?}"
     );
     sandbox.htm(&["memory", "add", &node, "1", "--robot", "architect"]).await.succeeds();
     let cleared = sandbox.htm(&["memory", "clear", "--robot", "architect"]).await;
     assert_eq!(
         cleared.succeeds(),
-        "2 memories removed from the working memory; long-term memory is as it was\n"
+        "2 memories removed from the working memory; long-term memory is unchanged\n"
     );
     let shown = sandbox.htm(&["memory", "show", "--robot", "architect"]).await;
     assert_eq!(

@@ -71,7 +71,7 @@ async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
     assert_eq!(errors.len(), 2, "{errors:?}");
     for (error, stage) in errors.iter().zip(Stage::ALL) {
         assert!(error.starts_with(&format!("{}: 1 waiting", stage.queue())), "{error}");
-        assert!(error.ends_with("nobody works on it"), "{error}");
+        assert!(error.ends_with("no worker serves it"), "{error}");
     }
     let help = findings.as_array().unwrap().iter().filter(|finding| finding["state"] == "error");
     assert!(help.into_iter().all(|finding| finding["help"].as_str().unwrap().contains("htm up")));
@@ -101,7 +101,7 @@ async fn dead_letters_stranded_nodes_and_old_workers_are_told() {
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     assert!(said.contains("2 stages of nodes without a result, a job or a dead letter"), "{said}");
-    assert!(said.contains("see which: `htm jobs audit`"), "{said}");
+    assert!(said.contains("list them with `htm jobs audit`"), "{said}");
 }
 
 #[tokio::test]
@@ -136,11 +136,11 @@ async fn what_an_operator_or_a_breaker_holds_back_is_told_with_the_way_on() {
     let answer = sandbox.htm(&["doctor"]).await;
     let said = answer.succeeds();
     for part in [
-        "htm.embed is paused: a move\n         help: go on: `htm jobs resume htm.embed`",
+        "htm.embed is paused: a move\n         help: resume it: `htm jobs resume htm.embed`",
         "htm.tag: 1 job parked",
         "help: see why: `htm jobs list --queue htm.tag --state parked`",
         "1 dead letter; 1 worker\n         help: see why: `htm jobs list --queue htm.embed --state dead`",
-        "fake/fake-64 is not asked at the moment: no answer",
+        "fake/fake-64 is not called at the moment: no answer",
         "`htm providers reset fake/fake-64`",
     ] {
         assert!(said.contains(part), "{part}: {said}");

@@ -71,7 +71,7 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
     let answer = sandbox.htm(&["import", &file]).await;
     let said = &answer.exits(2).stdout;
     assert!(said.contains("line 10: key `taken` in namespace `n` is taken by node "), "{said}");
-    assert!(said.contains("line 2: ") && said.contains("0 written, 2 there already, 10 refused"), "{said}");
+    assert!(said.contains("line 2: ") && said.contains("0 written, 2 skipped, 10 rejected"), "{said}");
     assert_eq!(db.count("select count(*) from htm.nodes").await, 3);
 }
 
@@ -101,7 +101,7 @@ async fn of_a_file_of_another_kind_the_first_refused_lines_are_listed() {
     let answer = sandbox.htm(&["import", &file]).await;
     let said = &answer.exits(2).stdout;
     assert!(said.contains("… and 1480 more lines; --json lists the first 1000\n"), "{said}");
-    assert!(said.contains("0 written, 1 there already, 1500 refused"), "{said}");
+    assert!(said.contains("0 written, 1 skipped, 1500 rejected"), "{said}");
 }
 
 #[tokio::test]

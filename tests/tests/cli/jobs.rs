@@ -72,7 +72,7 @@ async fn one_of_each(db: &TestDatabase, sandbox: &Sandbox) -> Vec<String> {
 async fn a_list_shows_the_worst_first_and_filters() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    assert_eq!(sandbox.htm(&["jobs", "list"]).await.succeeds(), "no job is open or dead\n");
+    assert_eq!(sandbox.htm(&["jobs", "list"]).await.succeeds(), "no open or dead jobs\n");
     let nodes = one_of_each(&db, &sandbox).await;
     insta::assert_snapshot!(filtered(sandbox.htm(&["jobs", "list"]).await.succeeds()));
 
@@ -165,10 +165,10 @@ async fn dead_letters_are_retried_by_filter_unless_their_node_has_changed() {
     let retry = async |arguments: &[&str]| sandbox.htm(&[&["jobs", "retry"], arguments].concat()).await;
     assert_eq!(retry(&["--error", "nothing like it"]).await.succeeds(), "0 jobs due again\n");
     let said = retry(&["--namespace", "atlas"]).await;
-    assert_eq!(said.succeeds(), "2 jobs due again; 2 jobs left: the node was forgotten or edited since\n");
+    assert_eq!(said.succeeds(), "2 jobs due again; 2 jobs skipped: the node was forgotten or edited since\n");
     assert_eq!(
         retry(&["--queue", "htm.tag"]).await.succeeds(),
-        "1 job due again; 1 job left: the node was forgotten or edited since\n"
+        "1 job due again; 1 job skipped: the node was forgotten or edited since\n"
     );
     assert_eq!(retry(&["--all-dead", "--json"]).await.json(), json!({ "retried": 1, "outdated": 2 }));
     assert_eq!(

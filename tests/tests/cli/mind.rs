@@ -41,10 +41,7 @@ async fn hits_enter_the_working_memory_of_the_robot_that_asks() {
     }
     let answer = sandbox.htm(&["recall", "--as", "ada", "ledger"]).await;
     let said = answer.succeeds();
-    assert!(
-        said.contains("ada's working memory has these 2; the robot is new: it is registered now"),
-        "{said}"
-    );
+    assert!(said.contains("ada's working memory has these 2; the robot is new and was registered"), "{said}");
     assert_eq!(working_memory(&sandbox, "ada").await["stats"]["nodes"], 2);
     // --robot filters, and fills no working memory.
     let filtered = ["recall", "--json", "--robot", "bob", "--as", "ada", "--limit", "1", "tabs"];
@@ -86,7 +83,7 @@ async fn a_robot_has_a_budget_of_its_own() {
             "The ledger is migrated, after all, and the tables of the old one are dropped on Monday.",
         ])
         .await;
-    assert!(answer.succeeds().contains("left it for that"), "{answer:?}");
+    assert!(answer.succeeds().contains("evicted for it"), "{answer:?}");
     let large = sandbox.htm(&["remember", "--robot", "ada", &"ledger ".repeat(40)]).await;
     assert!(large.succeeds().contains("is larger than its working memory of 30"), "{large:?}");
     sandbox.remember(&["--robot", "bob", "Mara prefers tabs."]).await;
@@ -99,7 +96,7 @@ async fn a_robot_has_a_budget_of_its_own() {
     assert!(of("ada")["utilisation"].as_f64().unwrap() > 0.3);
 
     let back = sandbox.htm(&["robots", "set", "ada", "--max-tokens", "default"]).await;
-    assert!(back.succeeds().ends_with("working_memory.max_tokens says: 1000\n"), "{back:?}");
+    assert!(back.succeeds().ends_with("the default (working_memory.max_tokens): 1000\n"), "{back:?}");
     assert_eq!(working_memory(&sandbox, "ada").await["stats"]["max_tokens"], 1000);
     for (tokens, code) in
         [("0", "budget_out_of_range"), ("-5", "budget_out_of_range"), ("many", "budget_out_of_range")]

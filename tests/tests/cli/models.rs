@@ -44,10 +44,7 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     let sandbox = filled(&db).await;
     let added = sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "768"]).await;
     let said = added.succeeds();
-    assert!(
-        said.starts_with("fake/wide has 768 dimensions and the queue htm.embed.2, and is building\n"),
-        "{said}"
-    );
+    assert!(said.starts_with("fake/wide: 768 dimensions, queue htm.embed.2, building\n"), "{said}");
     assert!(said.contains("embed-worker --queue htm.embed.2"), "{said}");
     let seen = ["state", "dimensions", "embedded", "percent", "open", "indexed"];
     assert_eq!(
@@ -78,7 +75,7 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     assert_eq!(asked(&sandbox).await, "fake/fake-64");
     let activated = sandbox.htm(&["models", "activate", "fake/wide"]).await;
     assert!(
-        activated.succeeds().starts_with("recall asks fake/wide now; fake/fake-64 is on standby"),
+        activated.succeeds().starts_with("recall now uses fake/wide; fake/fake-64 is on standby"),
         "{activated:?}"
     );
     assert_eq!(asked(&sandbox).await, "fake/wide");
@@ -125,9 +122,7 @@ async fn models_are_compared_by_what_they_find() {
     let answer = sandbox.htm(&["models", "compare", "fake/fake-64", "fake/wide"]).await;
     let said = answer.succeeds();
     assert!(
-        said.contains(
-            "of their first 10 hits, over 40 queries; no query was given: asked are first sentences of 40"
-        ),
+        said.contains("of their first 10 hits, over 40 queries; the queries are first sentences of 40"),
         "{said}"
     );
     // Nothing has been retired or activated by it.
@@ -142,11 +137,11 @@ async fn a_backfill_that_is_interrupted_says_how_to_go_on() {
     let mut running =
         sandbox.start("htm", &["backfill", "embed", "--model", "fake/wide", "--max-queued", "10"]);
     let queued = "select count(*) from apalis.jobs where job_type = 'htm.embed.2'";
-    htm_tests::wait_until(|| async { running.log().contains("no worker is alive for htm.embed.2") }).await;
+    htm_tests::wait_until(|| async { running.log().contains("no worker serves htm.embed.2") }).await;
     assert_eq!(db.count(queued).await, 10);
     running.signal(Signal::SIGINT);
     assert_eq!(running.end().await.code(), Some(75), "{}", running.log());
-    assert!(running.log().contains("running it again goes on from here"), "{}", running.log());
+    assert!(running.log().contains("the next run continues from here"), "{}", running.log());
     let _worker = sandbox.start("embed-worker", &["--queue", "htm.embed.2"]);
     let again = ["backfill", "embed", "--model", "fake/wide", "--max-queued", "10", "--json"];
     let report = sandbox.htm(&again).await.json();

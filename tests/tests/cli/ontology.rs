@@ -64,7 +64,7 @@ async fn a_part_of_a_tree_is_drawn_into_a_file() {
         ["database           0      3", "└─ postgresql      2      3"]
     );
     let none = sandbox.htm(&["tags", "tree", "--min-count", "9"]).await;
-    assert_eq!(none.succeeds(), "there are no such tags\n");
+    assert_eq!(none.succeeds(), "no such tags\n");
     let empty = sandbox.htm(&["tags", "tree", "--namespace", "nowhere", "--format", "svg"]).await;
     assert!(empty.succeeds().contains("0 tags"));
     let said = sandbox.htm(&["tags", "tree", "--output", "tags.svg"]).await;
@@ -178,7 +178,7 @@ async fn a_bad_document_changes_nothing() {
         (of("{\"tag\": "), "ontology_invalid", "line 3"),
         ("version: 1\ntags:\n  - tag: new\n - tag: a\n".into(), "ontology_invalid", "line 4"),
         ("tags: []\n".into(), "ontology_invalid", "missing field `version`"),
-        (String::new(), "ontology_invalid", "is no ontology"),
+        (String::new(), "ontology_invalid", "is not an ontology"),
     ] {
         sandbox.write("bad", &document);
         let answer = sandbox.htm(&["tags", "import", "bad", "--overwrite", "--yes"]).await;

@@ -16,7 +16,7 @@ async fn workers_are_listed_with_what_they_hold() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let said = sandbox.htm(&["workers"]).await;
-    assert!(said.succeeds().starts_with("no worker; start some"), "{said:?}");
+    assert!(said.succeeds().starts_with("no workers; start some"), "{said:?}");
     sandbox.remember(&["held"]).await;
     for (queue, worker, detail) in [
         ("htm.embed", "worker-1", "embed-worker 0.1.0 fake/fake-64"),
@@ -40,7 +40,7 @@ async fn workers_are_listed_with_what_they_hold() {
 async fn limits_are_set_changed_and_taken_away() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    assert_eq!(sandbox.htm(&["providers"]).await.succeeds(), "no model is limited, and none has failed\n");
+    assert_eq!(sandbox.htm(&["providers"]).await.succeeds(), "no model has limits or failures\n");
     let set = async |arguments: &[&str]| {
         let answer = sandbox.htm(&[&["providers", "set", "--json"], arguments].concat()).await.json();
         let limits = ["requests_per_minute", "tokens_per_minute", "concurrent_calls"];
@@ -131,15 +131,15 @@ async fn a_budget_that_is_raised_unparks_its_namespace() {
     let budget = async |tokens: &str| {
         sandbox.htm(&["providers", "budget", "atlas", "--tokens-per-day", tokens]).await.succeeds().to_owned()
     };
-    assert_eq!(budget("1000").await, "atlas may spend 1000 tokens a day\n");
+    assert_eq!(budget("1000").await, "atlas may spend 1000 tokens per day\n");
     let park = "update htm.budgets set tokens_used = 990;
                 update apalis.jobs set metadata = metadata || hstore('parked', 'budget'), run_at = now() + interval '1 day'";
     run(&db, park).await;
     insta::assert_snapshot!(sandbox.htm(&["providers", "budgets"]).await.succeeds());
     let due = "select count(*) from apalis.jobs where run_at <= now() and not metadata ? 'parked'";
-    assert_eq!(budget("900").await, "atlas may spend 900 tokens a day\n");
+    assert_eq!(budget("900").await, "atlas may spend 900 tokens per day\n");
     assert_eq!(db.count(due).await, 0);
-    assert_eq!(budget("2000").await, "atlas may spend 2000 tokens a day; 2 parked jobs are due again\n");
+    assert_eq!(budget("2000").await, "atlas may spend 2000 tokens per day; 2 parked jobs are due again\n");
     assert_eq!(db.count(due).await, 2);
     run(&db, park).await;
     // Yesterday's spending is not today's.
@@ -149,7 +149,7 @@ async fn a_budget_that_is_raised_unparks_its_namespace() {
     assert_eq!(listed, expected);
     assert_eq!(budget("none").await, "atlas may spend any number of tokens; 2 parked jobs are due again\n");
     assert_eq!(db.count("select count(*) from htm.budgets").await, 0);
-    assert_eq!(budget("0").await, "atlas may spend 0 tokens a day\n");
+    assert_eq!(budget("0").await, "atlas may spend 0 tokens per day\n");
 
     sandbox.htm(&["providers", "budget", " ", "--tokens-per-day", "1"]).await.fails(2, "namespace_invalid");
     for tokens in ["-1", "lots"] {

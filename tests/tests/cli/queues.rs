@@ -50,7 +50,7 @@ async fn a_paused_queue_is_not_claimed_from_and_goes_on_at_once() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db).set("HTM_JOBS__POLL_MS", "60000");
     let said = sandbox.htm(&["jobs", "pause", "htm.embed", "--reason", "a move"]).await;
-    assert!(said.succeeds().contains("nothing more is claimed"), "{said:?}");
+    assert!(said.succeeds().contains("no more claims"), "{said:?}");
     let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
     wait_until(|| async { workers::list(&db.pool).await.unwrap().len() == 2 }).await;
     sandbox.remember(&["waits for one stage only"]).await;
@@ -62,7 +62,7 @@ async fn a_paused_queue_is_not_claimed_from_and_goes_on_at_once() {
 
     // Well before the poll: the resume wakes the worker.
     let started = std::time::Instant::now();
-    assert_eq!(sandbox.htm(&["jobs", "resume", "htm.embed"]).await.succeeds(), "htm.embed goes on\n");
+    assert_eq!(sandbox.htm(&["jobs", "resume", "htm.embed"]).await.succeeds(), "htm.embed is resumed\n");
     wait_until(|| async { depth(Stage::Embed).await.done == 1 }).await;
     assert!(started.elapsed().as_secs() < 30);
     assert_eq!(sandbox.htm(&["jobs", "resume", "htm.embed"]).await.succeeds(), "htm.embed was not paused\n");
@@ -100,7 +100,7 @@ async fn pruning_takes_rows_and_leaves_what_was_done() {
     run(&db, "update apalis.jobs set done_at = now() - interval '8 days' where job_type = 'htm.tag'").await;
     assert_eq!(prune(&[]).await, json!({ "pruned": 1, "workers": 0 }));
     let said = sandbox.htm(&["jobs", "prune", "--older-than", "0s"]).await;
-    assert_eq!(said.succeeds(), "pruned 1 job that was done, and 0 workers long gone\n");
+    assert_eq!(said.succeeds(), "pruned 1 done job and 0 old workers\n");
     assert_eq!(db.count("select count(*) from apalis.jobs").await, 0);
     assert_eq!(db.count("select count(*) from htm.completions").await, 2);
     let status = sandbox.htm(&["status", &node, "--json"]).await.json();
@@ -144,7 +144,7 @@ async fn a_dead_letter_goes_when_told_and_when_nothing_hangs_on_it() {
     let said = answer.fails(2, "not_confirmed");
     assert!(said.contains("--yes"), "{said}");
     let said = sandbox.htm(&[&prune[..], &["--yes"]].concat()).await;
-    assert!(said.succeeds().starts_with("pruned 1 job that was dead, and "), "{said:?}");
+    assert!(said.succeeds().starts_with("pruned 1 dead job and "), "{said:?}");
     let left = "select count(*) from apalis.jobs where status = 'Killed'";
     assert_eq!(db.count(left).await, 1);
     sandbox.htm(&["jobs", "prune", "--older-than", "0s"]).await.succeeds();

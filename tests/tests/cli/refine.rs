@@ -72,7 +72,7 @@ async fn near_duplicates_are_folded() {
     let json = sandbox.htm(&["--json", "recall", "--fold", "staging", "port"]).await.json();
     assert_eq!(json["hits"][0]["folded"].as_array().unwrap().len(), 1, "{json}");
     let said = sandbox.htm(&["recall", "--fold", "staging", "port"]).await;
-    assert!(said.succeeds().contains("  stands for "), "{said:?}");
+    assert!(said.succeeds().contains("  folded "), "{said:?}");
 }
 
 #[tokio::test]

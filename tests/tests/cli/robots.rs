@@ -31,11 +31,11 @@ async fn robots_are_listed_shown_added_renamed_and_merged() {
     let generated = sandbox.htm(&["robots", "add", "--namespace", "atlas", "--json"]).await.json();
     assert_eq!(generated["name"].as_str().unwrap().split('-').count(), 3);
     let renamed = sandbox.htm(&["robots", "rename", "bob", "robert"]).await;
-    assert_eq!(renamed.succeeds(), "bob is called robert now\n");
+    assert_eq!(renamed.succeeds(), "bob is now called robert\n");
     let dry = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--dry-run"]).await;
     assert_eq!(
         dry.succeeds(),
-        "cyd, robert would be gone; ada would get 1 node, 0 records of repeats, 1 node in working memory; 0 memberships in groups would end; nothing was written\n"
+        "cyd, robert would be deleted; ada would get 1 node, 0 records of repeats, 1 node in working memory; 0 memberships in groups would end; nothing was written\n"
     );
     let would = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--dry-run", "--json"]).await.json();
     let merged = sandbox.htm(&["robots", "merge", "robert", "cyd", "ada", "--yes", "--json"]).await.json();

@@ -18,7 +18,7 @@ async fn a_namespace_that_is_not_there_is_named_with_the_nearest() {
     let named = sandbox.htm(&["recall", "--json", "--namespace", "atlas", "ledger"]).await.json();
     assert_eq!(
         named["notes"],
-        json!(["no memory was ever written to namespace `atlas`; there is no other either"])
+        json!(["no memory was ever written to namespace `atlas`; there are no others"])
     );
     for namespace in ["atlas", "home", "zeppelin", "notes"] {
         sandbox.remember(&["--namespace", namespace, "The ledger moves on Friday."]).await;
@@ -83,7 +83,8 @@ async fn a_model_that_answers_for_the_active_one_is_told() {
     // Of a provider that nobody here knows.
     sqlx::query("select htm.register_embedding_model('elsewhere', 'm', 8)").execute(&db.pool).await.unwrap();
     sandbox.htm(&["models", "activate", "elsewhere/m", "--force"]).await.succeeds();
-    let said = "`fake/fake-64` answered, which is on standby: no embedder of the active model `elsewhere/m` can be had here";
+    let said =
+        "the standby model `fake/fake-64` answered: the active model `elsewhere/m` has no embedder here";
     for arguments in
         [&["recall", "ledger"][..], &["timeline", "ledger"], &["context", "--as", "ada", "ledger"]]
     {
@@ -102,7 +103,7 @@ async fn a_model_that_answers_for_the_active_one_is_told() {
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     for part in [
-        "recall asks elsewhere/m, the active model; the configured one, fake/fake-64, is in state standby",
+        "recall uses elsewhere/m, the active model; the configured one, fake/fake-64, is in state standby",
         "embedding.provider = \"elsewhere\" and embedding.model = \"m\"",
         "`htm models activate fake/fake-64`",
     ] {
@@ -112,7 +113,7 @@ async fn a_model_that_answers_for_the_active_one_is_told() {
     sandbox.htm(&["models", "activate", "fake/fake-64", "--force"]).await.succeeds();
     let other = Sandbox::new(&db).set("HTM_EMBEDDING__MODEL", "wide");
     let said = other.htm(&["doctor"]).await;
-    assert!(said.stdout.contains("warning  recall asks fake/fake-64, the active model; the configured one, fake/wide, is not registered"), "{said:?}");
+    assert!(said.stdout.contains("warning  recall uses fake/fake-64, the active model; the configured one, fake/wide, is not registered"), "{said:?}");
     assert!(said.stdout.contains("`htm models add fake/wide`"), "{said:?}");
 }
 
@@ -145,17 +146,17 @@ async fn what_cannot_be_read_says_what_could_be() {
     for (arguments, message, hint) in [
         (
             &["--json", "config"][..],
-            "`htm config` does nothing by itself: it takes one of show, explain, default",
+            "`htm config` needs a subcommand: show, explain, default",
             "htm config --help",
         ),
         (
             &["tags", "synonyms", "--json"],
-            "`htm tags synonyms` does nothing by itself: it takes one of list",
+            "`htm tags synonyms` needs a subcommand: list",
             "htm tags synonyms --help",
         ),
         (
             &["--json", "get", "abc"],
-            "an id is a whole number, as 42; by its key: `htm get --key abc`",
+            "an id is a whole number, as 42; for a key: `htm get --key abc`",
             "htm --help",
         ),
         (&["--json", "neighbours", "abc"], "an id is a whole number, as 42", "htm --help"),
@@ -166,7 +167,7 @@ async fn what_cannot_be_read_says_what_could_be() {
         assert!(said("hint").contains(hint), "{error}");
     }
     let said = sandbox.htm(&["get", "abc"]).await;
-    assert!(said.exits(2).stderr.contains("by its key: `htm get --key abc`"), "{said:?}");
+    assert!(said.exits(2).stderr.contains("for a key: `htm get --key abc`"), "{said:?}");
 }
 
 #[tokio::test]
@@ -179,12 +180,9 @@ async fn one_is_one_and_none_is_said() {
     let one = sandbox.htm(&["timeline", "--namespace", "at las"]).await;
     assert!(one.succeeds().contains("\n1 memory"), "{one:?}");
     for (arguments, said) in [
-        (&["--state", "dead"][..], "no job is dead: there is no dead letter\n"),
-        (&["--state", "parked"], "no job is parked\n"),
-        (
-            &["--state", "dead", "--queue", "htm.tag"],
-            "no job is dead: there is no dead letter of those that were asked for\n",
-        ),
+        (&["--state", "dead"][..], "no dead letters\n"),
+        (&["--state", "parked"], "no parked jobs\n"),
+        (&["--state", "dead", "--queue", "htm.tag"], "no dead letters match the filters\n"),
     ] {
         assert_eq!(sandbox.htm(&[&["jobs", "list"], arguments].concat()).await.succeeds(), said);
     }

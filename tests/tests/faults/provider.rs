@@ -142,7 +142,9 @@ async fn promise_10_a_worker_that_does_not_start_leaves_its_reason() {
     provider.becomes(|texts, _| vectors(texts));
     let doctor = sandbox.htm(&["doctor"]).await;
     assert!(
-        doctor.stdout.contains("openai/mock failed last: a worker did not start: provider_unauthorized"),
+        doctor
+            .stdout
+            .contains("the last call of openai/mock failed: a worker did not start: provider_unauthorized"),
         "{doctor:?}"
     );
     // A call that succeeds clears it.

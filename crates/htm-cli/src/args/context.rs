@@ -14,19 +14,19 @@ Examples:
   htm context --as architect --type decision --min-importance 7
   htm context --separator '\\n---\\n' --limit 50 \"the billing migration\" | wl-copy")]
 pub(crate) struct ContextArgs {
-    /// The query to recall first. Without one, nothing is recalled. Filters limit both the recall and the context
+    /// A query to recall first. Filters limit both the recall and the context
     #[arg(num_args = 0..)]
     pub(crate) query: Vec<String>,
-    /// The robot whose working memory it is, of the first namespace
+    /// The robot, in the first namespace. Default: memory.robot
     #[arg(long = "as", value_name = "R")]
     pub(crate) asks: Option<String>,
-    /// The largest number of tokens
+    /// The token budget of the context
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
     /// The order: recent, important, frequent or balanced
     #[arg(long, value_name = "S", default_value = "balanced")]
     pub(crate) strategy: String,
-    /// Delimit each memory, with its age and its source: <memory age="3 hours ago" source="chat">…</memory>
+    /// Wrap each memory with its age and source: <memory age="3 hours ago" source="chat">…</memory>
     #[arg(long)]
     pub(crate) header: bool,
     /// The text between two memories; \n is a line break
@@ -54,7 +54,7 @@ pub(crate) enum MemoryCommand {
 }
 
 #[derive(Args)]
-#[command(after_help = "Programs that have the robot open see the change when they open it again.
+#[command(after_help = "Programs with the robot open see the change when they reopen it.
 
 Examples:
   htm memory add 17 20 --robot architect
@@ -70,10 +70,10 @@ pub(crate) struct NodesArgs {
 
 #[derive(Args)]
 pub(crate) struct WhoseArgs {
-    /// The robot's namespace
+    /// The robot's namespace. Default: memory.namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// The robot
+    /// The robot. Default: memory.robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
-    /// Search this namespace (may be repeated: all of them)
+    /// Search this namespace (may be repeated). Default: memory.namespace
     #[arg(long = "namespace", value_name = "N")]
     pub(crate) namespaces: Vec<String>,
     #[command(flatten)]
@@ -17,8 +17,8 @@ pub(crate) struct FilterArgs {
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct WhichArgs {
-    /// A day (2026-03-01), a range (2026-03-01..2026-04-01, without its end; `from A to B` and `between A and B` include
-    /// it), words (yesterday, last week, past 2 hours, since Monday), several (A, B or C), or auto: the time in the query
+    /// A day (2026-03-01), a range (2026-03-01..2026-04-01 excludes its end, `from A to B` and `between A and B` include
+    /// it), words (yesterday, last week, past 2 hours, since Monday), a list (A, B or C), or auto (the time in the query)
     #[arg(long, value_name = "T")]
     pub(crate) timeframe: Option<String>,
     /// Only nodes with this tag or one below it (may be repeated: all are required)
@@ -27,7 +27,7 @@ pub(crate) struct WhichArgs {
     /// Only nodes with exactly this tag (may be repeated)
     #[arg(long = "exact-tag", value_name = "TAG")]
     pub(crate) exact_tags: Vec<String>,
-    /// Any of the tags is enough
+    /// Require any of the tags, not all
     #[arg(long)]
     pub(crate) any_tag: bool,
     /// Only memories of this robot (may be repeated: any of them)

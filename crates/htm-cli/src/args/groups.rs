@@ -9,17 +9,17 @@ use super::robots::ScopeArgs;
 pub(crate) enum GroupsCommand {
     /// Show every group and its members
     List(ScopeArgs),
-    /// Show a group: members, and use of its working memory
+    /// Show a group's members and the use of its working memory
     Show(GroupArgs),
     /// Join a group as a robot, until standard input ends or Ctrl-C
     Join(JoinArgs),
-    /// End a robot's membership, also of a dead process
+    /// End a robot's membership, even if its process is dead
     Leave(LeaveArgs),
-    /// Make a member active: it writes
+    /// Make a member active, with write access
     Promote(MemberArgs),
-    /// Make a member passive: it follows
+    /// Make a member passive, without write access
     Demote(MemberArgs),
-    /// Move nodes from a group's working memory to another group's, or to a robot's
+    /// Move nodes from a group's working memory to another group or to a robot
     Transfer(TransferArgs),
     /// Close a group and end all memberships
     Shutdown(ShutdownArgs),
@@ -27,9 +27,9 @@ pub(crate) enum GroupsCommand {
 
 #[derive(Args)]
 pub(crate) struct GroupArgs {
-    /// Its name
+    /// The group
     pub(crate) group: String,
-    /// Its namespace
+    /// The group's namespace. Default: memory.namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
 }
@@ -44,9 +44,9 @@ pub(crate) struct MemberArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "It creates the group if needed, with a budget of groups.max_tokens that stays. It prints the group's \
-events, with --json as one JSON object a line. It reads standard input. A line is remembered and enters the shared \
-working memory. A line that starts with / is a command: /recall QUERY, /add NODE, /remove NODE, /touch NODE, \
+    after_help = "Creates the group if needed, with a fixed budget of groups.max_tokens. Prints the group's events; with \
+--json, one JSON object per line. Each line of standard input is remembered and enters the shared working memory. A line \
+that starts with / is a command: /recall QUERY, /add NODE, /remove NODE, /touch NODE, \
 /memory, /context TOKENS, /members, /sync.
 
 Examples:
@@ -60,17 +60,17 @@ pub(crate) struct JoinArgs {
     /// The robot. Default: memory.robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
-    /// Join as an active member, which writes. Default: active if no other active member is alive
+    /// Join as an active member, with write access. Default: active if no other active member is alive
     #[arg(long, conflicts_with = "passive")]
     pub(crate) active: bool,
-    /// Join as a passive member, which takes over when no active member is left or comes within the lease
+    /// Join as a passive member. It takes over when no active member is left, or if none joins within the lease
     #[arg(long)]
     pub(crate) passive: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "A running process is told that it was replaced, and ends. Its memories stay in the working memory.
+    after_help = "A running process of the member is notified and ends. Its memories stay in the working memory.
 
 Example:
   htm groups leave on-call --robot ada"
@@ -93,13 +93,13 @@ pub(crate) struct TransferArgs {
     /// A node (may be repeated)
     #[arg(long = "node", value_name = "NODE", required_unless_present = "all")]
     pub(crate) nodes: Vec<NodeId>,
-    /// All nodes of its working memory
+    /// All nodes of the group's working memory
     #[arg(long, conflicts_with = "nodes")]
     pub(crate) all: bool,
-    /// To this group
+    /// Move them to this group
     #[arg(long, value_name = "GROUP", required_unless_present = "to_robot")]
     pub(crate) to_group: Option<String>,
-    /// To this robot, when it is opened next
+    /// Move them to this robot, when it is next opened
     #[arg(long, value_name = "R", conflicts_with = "to_group")]
     pub(crate) to_robot: Option<String>,
 }
@@ -108,10 +108,10 @@ pub(crate) struct TransferArgs {
 pub(crate) struct ShutdownArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,
-    /// Also empty its working memory; the nodes stay in long-term memory
+    /// Also empty the working memory; the nodes stay in long-term memory
     #[arg(long)]
     pub(crate) clear: bool,
-    /// Yes, shut it down
+    /// Confirm the shutdown
     #[arg(long)]
     pub(crate) yes: bool,
 }

@@ -10,7 +10,7 @@ use crate::duration::parse_duration;
 
 #[derive(Subcommand)]
 #[command(
-    after_help = "States of a job: due (can be claimed), waiting (for its next attempt), parked (for a budget or an \
+    after_help = "Job states: due (can be claimed), waiting (for its next attempt), parked (for a budget or an \
 operator), running, done, dead (a dead letter).
 
 Examples:
@@ -21,9 +21,9 @@ Examples:
   htm jobs audit"
 )]
 pub(crate) enum JobsCommand {
-    /// Show each queue: its jobs, and why it is held
+    /// Show each queue's job counts and state
     Stats,
-    /// List jobs: dead letters, then parked, then failed ones; the newest first
+    /// List jobs: dead letters, then parked, then failed ones; newest first
     List(ListArgs),
     /// Show all details of jobs
     Show {
@@ -61,19 +61,19 @@ pub(crate) enum JobsCommand {
 /// Which jobs.
 #[derive(Args)]
 pub(crate) struct JobFilterArgs {
-    /// Of this queue
+    /// Only jobs of this queue
     #[arg(long, value_name = "Q")]
     pub(crate) queue: Option<String>,
-    /// In this state: due, waiting, parked, running, done or dead
+    /// Only jobs in this state: due, waiting, parked, running, done or dead
     #[arg(long, value_name = "S")]
     pub(crate) state: Option<JobState>,
-    /// Of this namespace
+    /// Only jobs of this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Of this node
+    /// Only jobs of this node
     #[arg(long, value_name = "ID")]
     pub(crate) node: Option<NodeId>,
-    /// With this text in the last error, in upper or lower case
+    /// Only jobs with this text in the last error, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) error: Option<String>,
 }
@@ -133,7 +133,7 @@ pub(crate) struct CancelArgs {
 #[derive(Args)]
 #[command(
     after_help = "Dead letters are deleted only if they are obsolete: the node was forgotten or edited, or has its \
-result by another job. Workers delete them after jobs.keep_done_ms, --dead does it now. A dead letter that explains a \
+result from another job. Workers delete them after jobs.keep_done_ms; --dead deletes them now. A dead letter that explains a \
 missing result stays.
 
 Examples:
@@ -142,7 +142,7 @@ Examples:
   htm jobs prune --dead --older-than 30d --yes"
 )]
 pub(crate) struct PruneArgs {
-    /// Minimum age since the end: 30s, 15m, 12h, 7d. Default: jobs.keep_done_ms
+    /// The minimum time since the end: 30s, 15m, 12h, 7d. Default: jobs.keep_done_ms
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) older_than: Option<Duration>,
     /// Delete obsolete dead letters instead of done jobs

@@ -6,13 +6,13 @@ use htm_core::{Caller, NodeId};
 /// Who asks.
 #[derive(Args)]
 pub(crate) struct CallerArgs {
-    /// The robot that asks; it may change its own memories
+    /// Act as this robot; it may change its own memories
     #[arg(long, value_name = "R")]
     robot: Option<String>,
-    /// The robot's namespace, which is searched
+    /// The namespace of the robot and of the search
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Also memories of other robots
+    /// Also change memories of other robots
     #[arg(long, conflicts_with = "robot")]
     any_robot: bool,
 }
@@ -74,10 +74,10 @@ pub(crate) struct EditArgs {
     /// Metadata entries to set, for example {"ticket": 7}; null removes one
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
-    /// When it expires: after a time to live (30m, 12h, 90d), or at a date or time; empty for never
+    /// Its expiry: a time to live (30m, 12h, 90d), a date or a time; empty for never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
-    /// Only if it is still at this revision
+    /// Edit only if the node is still at this revision
     #[arg(long, value_name = "REVISION")]
     pub(crate) expect: Option<i32>,
     #[command(flatten)]
@@ -99,13 +99,13 @@ pub(crate) struct ForgetArgs {
     /// The node's id
     #[arg(required_unless_present = "matching", conflicts_with = "matching")]
     pub(crate) node: Option<NodeId>,
-    /// All nodes whose text contains this, in upper or lower case
+    /// All nodes whose text contains this, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) matching: Option<String>,
     /// Show the nodes and the plan's number; forget nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Only if the matches are still those of the --dry-run with this number
+    /// The number of the --dry-run's plan; refused if the matches have changed
     #[arg(long, value_name = "PLAN")]
     pub(crate) plan: Option<String>,
     /// Confirm; --matching needs --plan too
@@ -145,11 +145,11 @@ Examples:
   htm purge --before 2026-03-01 --all-namespaces --any-robot --dry-run"
 )]
 pub(crate) struct PurgeArgs {
-    /// Nodes forgotten before the start of this: a date, an RFC 3339 time, or words (3 months ago, last year), in
-    /// time.zone
+    /// Purge nodes forgotten before this: a date, an RFC 3339 time, or words (3 months ago, last year), each taken at its
+    /// start in time.zone
     #[arg(long, value_name = "TIME")]
     pub(crate) before: String,
-    /// In every namespace
+    /// Purge every namespace
     #[arg(long, requires = "any_robot", conflicts_with = "namespace")]
     pub(crate) all_namespaces: bool,
     /// Only count the nodes

@@ -9,7 +9,7 @@ use htm_core::Stage;
 pub(crate) enum ModelsCommand {
     /// List the embedding models: state, queue, completeness
     List,
-    /// Register a model beside the others; every later write goes to it, too
+    /// Register another model; it also embeds all later writes
     Add(AddArgs),
     /// Embed existing memories with a model, and build its index
     Backfill(ModelBackfillArgs),
@@ -26,10 +26,10 @@ pub(crate) enum ModelsCommand {
   htm models add ollama/nomic-embed-text
   htm models add openai/text-embedding-3-large --dimensions 1024")]
 pub(crate) struct AddArgs {
-    /// Its provider (local, ollama, openai, fake) and name
+    /// The provider (local, ollama, openai, fake) and name
     #[arg(value_name = "PROVIDER/NAME")]
     pub(crate) model: String,
-    /// The dimensions of its vectors, 1 to 4000. Default: ask the provider
+    /// The dimensions of its vectors, 1 to 4000. Default: the provider's
     #[arg(long, value_name = "D", value_parser = value_parser!(u16).range(1..=4_000))]
     pub(crate) dimensions: Option<u16>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ActivateArgs {
     /// The model, see `htm models list`
     pub(crate) label: String,
-    /// Activate it even if vectors then miss nodes that they find now
+    /// Activate it even if vector search then misses nodes that it finds now
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -89,20 +89,19 @@ pub(crate) struct RetireArgs {
     after_help = "An interrupted backfill continues when it is started again. New memories always go first.
 
 Examples:
-  htm backfill embed                           embed what the active model lacks
-  htm backfill tag --prompt-version            tag again what another prompt or model tagged
+  htm backfill embed                           embed memories missing from the active model
+  htm backfill tag --prompt-version            retag memories tagged by another prompt or model
   htm backfill tag --force --since 2026-03-01  tag everything again
   htm backfill tag --dry-run                   only count"
 )]
 pub(crate) struct BackfillArgs {
-    /// embed or tag
+    /// The stage: embed or tag
     pub(crate) stage: Stage,
     /// The embedding model, see `htm models list`. Default: the active one
     #[arg(long, value_name = "LABEL")]
     pub(crate) model: Option<String>,
-    /// Only memories that another version or model tagged; the default version is that of the configured tagger.
-    /// Manual
-    /// tags stay
+    /// Only memories tagged by another prompt version or model; manual tags stay. Default: the configured tagger's
+    /// version
     #[arg(long, value_name = "V", num_args = 0..=1, conflicts_with = "force")]
     pub(crate) prompt_version: Option<Option<String>>,
     #[command(flatten)]
@@ -114,19 +113,20 @@ pub(crate) struct BackfillOptions {
     /// Only this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Only memories since the start of this: a date, an RFC 3339 time, or words (3 months ago, last year), in time.zone
+    /// Only memories since this: a date, an RFC 3339 time, or words (3 months ago, last year), each taken at its start in
+    /// time.zone
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Also memories that are done
+    /// Also memories that have their result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Only count
+    /// Only count the jobs
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The most jobs of it in the queue at once
+    /// The most queued jobs of this backfill at once
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_queued: u64,
-    /// Return when all jobs are enqueued instead of done
+    /// Enqueue the jobs and return, without waiting for the workers
     #[arg(long)]
     pub(crate) no_wait: bool,
 }

@@ -9,7 +9,7 @@ use super::tags::{Consent, InNamespace};
 #[derive(Args)]
 #[command(
     after_help = "NODES counts nodes with the tag, TOTAL nodes with the tag or one below it. Mermaid and SVG show \
-TOTAL. Mermaid draws at most 500 lines unless the page allows more: reduce them with --depth and --min-count.
+TOTAL. Mermaid draws at most 500 edges by default; --depth and --min-count reduce them.
 
 Examples:
   htm tags tree
@@ -27,10 +27,10 @@ pub(crate) struct TreeArgs {
     /// Only tags with at least this TOTAL
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) min_count: u32,
-    /// The format. Default: by the name of --output, otherwise text
+    /// The format. Default: by the extension of --output, else text
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<TreeFormat>,
-    /// Write it to this file
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -52,18 +52,18 @@ pub(crate) enum TreeFormat {
 
 #[derive(Args)]
 #[command(
-    after_help = "The file has every tag with its description and synonyms, without nodes and assignments. To move \
-memories with their tags, use `htm import`. The same tags are the same file, byte for byte.
+    after_help = "The file has every tag with its description and synonyms, but no nodes or assignments. To move memories \
+with their tags, use `htm import`. Equal ontologies give equal files, byte for byte.
 
 Examples:
   htm tags export > tags.json
   htm tags export --namespace atlas --output tags.yaml"
 )]
 pub(crate) struct ExportArgs {
-    /// The format. Default: by the name of --output, otherwise JSON
+    /// The format. Default: by the extension of --output, else JSON
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<DocumentFormat>,
-    /// Write it to this file
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -81,15 +81,15 @@ pub(crate) enum DocumentFormat {
 
 #[derive(Args)]
 #[command(
-    after_help = "Missing tags, their parents and synonyms are added, all or none. Other tags stay. `htm tags revert` \
-undoes it.
+    after_help = "Adds missing tags, their parents and synonyms, all or none. Other tags stay. `htm tags revert` undoes \
+it.
 
 Examples:
   htm tags import tags.json --dry-run
   htm tags import tags.yaml --namespace atlas --yes"
 )]
 pub(crate) struct ImportTagsArgs {
-    /// A file of `htm tags export`, JSON or YAML; `-` reads standard input
+    /// A file from `htm tags export`, JSON or YAML; `-` reads standard input
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) how: LayArgs,
@@ -97,8 +97,8 @@ pub(crate) struct ImportTagsArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Missing terms are added, all or none. Other tags stay. `htm tags revert` undoes it. A file has one line \
-a term below [terms]: \"pet:cat\" = \"cats at home\".
+    after_help = "Adds missing terms, all or none. Other tags stay. `htm tags revert` undoes it. A file has one line per \
+term below [terms]: \"pet:cat\" = \"cats at home\".
 
 Examples:
   htm tags templates
@@ -106,7 +106,7 @@ Examples:
   htm tags apply-template ./mine.toml --namespace atlas --yes"
 )]
 pub(crate) struct ApplyTemplateArgs {
-    /// A template of `htm tags templates`, or a file
+    /// A template from `htm tags templates`, or a file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) template: String,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub(crate) enum ProvidersCommand {
     Budget {
         /// The namespace
         namespace: String,
-        /// Tokens a day (UTC), or none
+        /// Tokens per day (UTC), or none
         #[arg(long, value_name = "N|none", value_parser = parse_limit::<0>)]
         tokens_per_day: Limit,
     },
@@ -51,10 +51,10 @@ const LIMITS: [&str; 3] = ["requests_per_minute", "tokens_per_minute", "concurre
 pub(crate) struct SetArgs {
     /// The model's label
     pub(crate) model: String,
-    /// The most requests a minute, or none
+    /// The most requests per minute, or none
     #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
     requests_per_minute: Option<Limit>,
-    /// The most tokens a minute, or none
+    /// The most tokens per minute, or none
     #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
     tokens_per_minute: Option<Limit>,
     /// The most concurrent calls, or none

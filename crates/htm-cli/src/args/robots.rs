@@ -5,7 +5,7 @@ use htm_core::Scope;
 
 #[derive(Subcommand)]
 pub(crate) enum RobotsCommand {
-    /// List robots with their memories and times
+    /// List robots with memory counts and times
     List(ScopeArgs),
     /// Show a robot
     Show(RobotArgs),
@@ -23,7 +23,7 @@ pub(crate) enum RobotsCommand {
 
 #[derive(Args)]
 pub(crate) struct ScopeArgs {
-    /// The namespace
+    /// The namespace. Default: memory.namespace
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub(crate) namespace: Option<String>,
     /// All namespaces
@@ -43,7 +43,7 @@ impl ScopeArgs {
 
 #[derive(Args)]
 pub(crate) struct RobotArgs {
-    /// Its name
+    /// The robot's name
     pub(crate) name: String,
     /// Its namespace
     #[arg(long, value_name = "N")]
@@ -55,7 +55,7 @@ pub(crate) struct RobotArgs {
   htm robots add architect --metadata '{\"model\": \"gpt-5\"}'
   htm robots add                      a generated name, for example quiet-heron-417")]
 pub(crate) struct AddRobotArgs {
-    /// Its name, unique in its namespace. Default: a generated one
+    /// The robot's name, unique in its namespace. Default: a generated name
     pub(crate) name: Option<String>,
     /// Its namespace
     #[arg(long, value_name = "N")]
@@ -70,7 +70,7 @@ pub(crate) struct AddRobotArgs {
   htm robots describe architect '{\"model\": \"gpt-5\", \"team\": \"billing\"}'
   htm robots describe architect '{}'      no metadata")]
 pub(crate) struct DescribeArgs {
-    /// Its name
+    /// The robot's name
     pub(crate) name: String,
     /// Its new metadata, a JSON object
     #[arg(value_name = "JSON")]
@@ -89,7 +89,7 @@ Examples:
   htm robots set architect --max-tokens default      the value of working_memory.max_tokens"
 )]
 pub(crate) struct SetRobotArgs {
-    /// Its name
+    /// The robot's name
     pub(crate) name: String,
     /// The token budget of its working memory, or `default`
     #[arg(long, value_name = "TOKENS", allow_negative_numbers = true)]
@@ -100,9 +100,9 @@ pub(crate) struct SetRobotArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Its memories stay its own. The old name then means a new robot.")]
+#[command(after_help = "The robot keeps its memories. A later use of the old name registers a new robot.")]
 pub(crate) struct RenameArgs {
-    /// Its name
+    /// The robot's name
     pub(crate) old: String,
     /// Its new name
     pub(crate) new: String,
@@ -113,8 +113,8 @@ pub(crate) struct RenameArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Nodes and working memory of FROM move to INTO. FROM are deleted, and their group memberships end. \
-One transaction; it cannot be undone.
+    after_help = "Moves nodes and working memory of FROM to INTO, deletes FROM and ends their group memberships. It is \
+one transaction and cannot be undone.
 
 Examples:
   htm robots merge architect-old architect-2 architect --dry-run

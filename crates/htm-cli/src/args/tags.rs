@@ -9,7 +9,7 @@ use super::ontology::{ApplyTemplateArgs, ExportArgs, ImportTagsArgs, TreeArgs};
 pub(crate) enum TagsCommand {
     /// List tags with their counts
     List(ListTagsArgs),
-    /// Draw the tags as a tree: as text, Mermaid or SVG
+    /// Draw the tag tree as text, Mermaid or SVG
     Tree(TreeArgs),
     /// Show a tag: description, parents, children, assignments
     Show(TagArgs),
@@ -21,12 +21,12 @@ pub(crate) enum TagsCommand {
     Rename(RenameTagArgs),
     /// Merge tags into one
     Merge(MergeTagsArgs),
-    /// Replace a tag by several, and tag its nodes again
+    /// Replace a tag by several, and retag its nodes
     Split(SplitTagArgs),
     /// List, add and remove synonyms
     #[command(subcommand)]
     Synonyms(SynonymsCommand),
-    /// List tags of few nodes, with a suggested merge
+    /// List tags with few nodes, and suggested merges
     Orphans(OrphansArgs),
     /// Suggest merges of synonymous tags, with the evidence
     Suggest(SuggestArgs),
@@ -53,7 +53,7 @@ pub(crate) enum TagsCommand {
 /// The namespace of the tags.
 #[derive(Args)]
 pub(crate) struct InNamespace {
-    /// The namespace
+    /// The namespace. Default: memory.namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
 }
@@ -101,7 +101,7 @@ pub(crate) struct TagArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Its parents are added too. An existing tag gets the description.
+#[command(after_help = "Missing parents are added too. An existing tag gets the description.
 
 Examples:
   htm tags add database:postgresql --description \"The database of the ledger\"
@@ -123,7 +123,7 @@ pub(crate) struct AddTagArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Tags below it and their synonyms are removed, too. Tags with nodes are kept unless --assigned is \
+    after_help = "Tags below it and their synonyms are removed too. Tags with nodes are kept unless --assigned is \
 given.
 
 Examples:
@@ -181,8 +181,8 @@ pub(crate) struct MergeTagsArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "The tagger then sees the new tags instead of the old one. The tag-worker tags its nodes again, after \
-all live jobs; until then they keep the tag. Manually tagged nodes keep it for good. If a tag-worker runs, the command waits \
+    after_help = "The tagger then sees the new tags instead of the old one. The tag-worker retags the nodes after all live \
+jobs; until then they keep the old tag. Manually tagged nodes keep it for good. If a tag-worker runs, the command waits \
 for it and prints how many nodes fit each tag and how many fit none.
 
 Examples:
@@ -192,7 +192,7 @@ Examples:
 pub(crate) struct SplitTagArgs {
     /// The tag
     pub(crate) tag: String,
-    /// The tags in its place, new or existing; TAG=TEXT adds a description
+    /// The replacements, new or existing; TAG=TEXT adds a description
     #[arg(required = true, num_args = 2..)]
     pub(crate) into: Vec<String>,
     /// The tag of nodes that fit none: `keep` (the old tag) or `first` (the first new tag)
@@ -237,7 +237,7 @@ pub(crate) enum SynonymsCommand {
 
 #[derive(Args)]
 pub(crate) struct OrphansArgs {
-    /// The largest number of nodes, of the tag and those below it
+    /// The most nodes of a listed tag, including those of tags below it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) max: u32,
     #[command(flatten)]
@@ -254,7 +254,7 @@ Examples:
   htm tags suggest --embed --limit 50"
 )]
 pub(crate) struct SuggestArgs {
-    /// Also compare meanings, by the configured embedding model
+    /// Also compare meanings, with the configured embedding model
     #[arg(long)]
     pub(crate) embed: bool,
     #[command(flatten)]
@@ -278,7 +278,7 @@ Examples:
 pub(crate) struct CooccurArgs {
     /// Only tags that occur with this one
     pub(crate) tag: Option<String>,
-    /// The least number of common nodes
+    /// The minimum number of common nodes
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     pub(crate) min: u32,
     #[command(flatten)]

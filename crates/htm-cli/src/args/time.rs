@@ -6,7 +6,7 @@ use htm_core::NodeId;
 use super::FilterArgs;
 
 #[derive(Args)]
-#[command(after_help = "Without a topic it lists the latest memories.
+#[command(after_help = "Without a topic, lists the latest memories.
 
 Examples:
   htm timeline --timeframe yesterday
@@ -21,10 +21,10 @@ pub(crate) struct TimelineArgs {
     /// Group by day or session
     #[arg(long, value_name = "WHAT", default_value = "day")]
     pub(crate) by: String,
-    /// The strategy of the topic's search: vector, fulltext or hybrid
+    /// The search strategy for the topic: vector, fulltext or hybrid. Default: recall.strategy
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
-    /// The number of memories, 1 to 10000: the most relevant to the topic, or the latest
+    /// The number of memories, 1 to 10000: the most relevant to the topic, or the latest. Default: recall.limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
     #[command(flatten)]
@@ -42,10 +42,10 @@ Examples:
 pub(crate) struct NeighboursArgs {
     /// The node's id
     pub(crate) node: NodeId,
-    /// The number before it, at most 1000
+    /// The number of memories before it, at most 1000
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) before: usize,
-    /// The number after it, at most 1000
+    /// The number of memories after it, at most 1000
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) after: usize,
 }

@@ -82,21 +82,21 @@ fn the_commands_are_of_codes_that_there_are() {
 fn document() -> String {
     let mut text = String::from(
         "# Errors\n\n\
-         Every error has a code, which never changes, a message, a next step and a fault. The fault says who has to act: \
-         it decides the exit code of a command, and whether a job is tried again.\n\n\
+         Every error has a stable code, a message, a next step and a fault. The fault says who has to act. It decides the \
+         exit code of a command, and whether a job is retried.\n\n\
          | fault | exit code | who acts | a job |\n|---|---|---|---|\n",
     );
     for (fault, who, job) in [
         (Fault::User, "the caller: the same call fails again", "becomes a dead letter"),
         (Fault::Transient, "nobody: it may work in a moment", "is retried with backoff"),
-        (Fault::Permanent, "the operator: a key, a model, a schema", "waits until the cause is mended"),
+        (Fault::Permanent, "the operator: a key, a model, a schema", "waits until the cause is fixed"),
         (Fault::Bug, "the developers", "becomes a dead letter after its attempts"),
     ] {
         text += &format!("| {} | {} | {who} | {job} |\n", name(fault), fault.exit_code());
     }
-    text += "\nPrograms read the code: `Error::code` in Rust, `error.code` in what `htm --json` prints on standard error. \
-             The library's next steps name its calls, and the commands print the command to type instead. The tables below \
-             are written from the code's own lists.\n";
+    text += "\nPrograms read the code: `Error::code` in Rust, `error.code` in the JSON of `htm --json` on standard error. \
+             The library's next steps name functions; the command line names commands instead. The tables below are \
+             generated from the code.\n";
     for (title, _, list) in LISTS {
         text +=
             &format!("\n## {title}\n\n| code | fault | what it means | what to do |\n|---|---|---|---|\n");

@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const LONELY: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let request = match request(&args, &session) {
         Ok(request) => request,
@@ -80,7 +80,7 @@ impl Report {
             "{}: {} enqueued{}, {} done in {:.1} s ({:.0}/s), {open} open",
             self.model,
             count(self.enqueued, "job"),
-            if self.resumed { " (an interrupted run went on)" } else { "" },
+            if self.resumed { " (an interrupted run was continued)" } else { "" },
             self.done,
             self.seconds,
             self.done as f64 / self.seconds.max(1e-9)
@@ -96,7 +96,7 @@ impl Report {
             ));
         }
         if !self.finished {
-            text.push_str("\nstopped; what is enqueued stays, and running it again goes on from here");
+            text.push_str("\nstopped; enqueued jobs stay, and the next run continues from here");
         }
         text
     }
@@ -256,7 +256,7 @@ impl Lonely {
             let (queue, program) = (backfill.queue(), program_of(backfill.queue()));
             output.note(
                 bar,
-                format!("no worker is alive for {queue}; start one: `{program} --queue {queue}` or `htm up`"),
+                format!("no worker serves {queue}; start one: `{program} --queue {queue}` or `htm up`"),
             );
         }
         Ok(())

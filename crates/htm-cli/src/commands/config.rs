@@ -29,7 +29,7 @@ pub(crate) fn trust(revoke: bool, output: &Output) -> Result<ExitCode, CliError>
     if files.is_empty() {
         return Err(CliError::new(
             codes::CONFIG_NO_PROJECT,
-            "neither this directory nor one above it has an htm.toml or htm.local.toml",
+            "no htm.toml or htm.local.toml in this directory or above",
         ));
     }
     output.value(&files, || files.iter().map(describe).collect::<Vec<_>>().join("\n"));

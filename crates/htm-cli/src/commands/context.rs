@@ -122,7 +122,7 @@ pub(crate) async fn memory(
             let cleared = with_robot(config, &whose, false, async |_, robot, _| Ok(robot.clear())).await?;
             output.value(&serde_json::json!({ "cleared": cleared }), || {
                 format!(
-                    "{} removed from the working memory; long-term memory is as it was",
+                    "{} removed from the working memory; long-term memory is unchanged",
                     count(cleared, "memory")
                 )
             });
@@ -151,7 +151,7 @@ async fn change(
             codes::NOT_IN_WORKING_MEMORY,
             format!("{} has none of these in its working memory: {}", one_line(name, 40), nodes.join(", ")),
         )
-        .with_hint(format!("see what it has: `htm memory show --robot {name}`")));
+        .with_hint(format!("list its working memory: `htm memory show --robot {name}`")));
     }
     output.value(&serde_json::json!({ done: there, "not_in_working_memory": not_there }), || {
         let line = |node: &NodeId, what: &str| format!("node {node}: {what}");
@@ -170,12 +170,14 @@ fn describe_intake(nodes: &[NodeId], intake: &Intake) -> String {
             Some(Oversized { tokens, .. }) => {
                 format!("node {node} ({}): larger than the working memory", count(tokens, "token"))
             }
-            None if intake.evicted.contains(node) => format!("node {node}: no room beside the others"),
+            None if intake.evicted.contains(node) => {
+                format!("node {node}: evicted, no room beside the others")
+            }
             None => format!("node {node}: in the working memory"),
         });
     }
     let left = intake.evicted.iter().filter(|node| !nodes.contains(node));
-    lines.extend(left.map(|node| format!("node {node}: left the working memory")));
+    lines.extend(left.map(|node| format!("node {node}: evicted from the working memory")));
     lines.join("\n")
 }
 
@@ -209,19 +211,19 @@ impl Answer {
             context.strategy
         );
         if self.is_new {
-            text.push_str("\nthe robot is new: it is registered now");
+            text.push_str("\nthe robot is new and was registered");
         }
         text.push_str(&notes::describe(&self.notes));
         if !self.left_behind.is_empty() {
             text.push_str(&format!(
-                "\nno room any more for {}: working memory holds {} now",
+                "\nno more room for {}: working memory now holds {}",
                 count(self.left_behind.len(), "memory"),
                 count(mind.max_tokens, "token")
             ));
         }
         if let Some(unverified) = &self.context.unverified {
             text.push_str(&format!(
-                "\n{}: what was forgotten or edited elsewhere may be in it: {}",
+                "\n{}: it may contain forgotten or outdated texts: {}",
                 style("not verified").for_stderr().yellow(),
                 one_line(&unverified.reason, 300)
             ));
@@ -249,7 +251,7 @@ impl Answer {
         }
         let evicted = intake.map_or(0, |intake| intake.evicted.len());
         if evicted > 0 {
-            text.push_str(&format!("\n{} left the working memory", count(evicted, "memory")));
+            text.push_str(&format!("\n{} evicted from the working memory", count(evicted, "memory")));
         }
         text
     }

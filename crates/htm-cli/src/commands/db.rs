@@ -36,16 +36,13 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             });
         }
         DbCommand::Reset { yes: false } => {
-            return Err(CliError::new(
-                codes::NOT_CONFIRMED,
-                "resetting deletes every memory, and that was not confirmed",
-            )
-            .with_hint("say so: `htm db reset --yes`"));
+            return Err(CliError::new(codes::NOT_CONFIRMED, "deleting every memory was not confirmed")
+                .with_hint("confirm: `htm db reset --yes`"));
         }
         DbCommand::Reset { yes: true } => {
             htm_runtime::drop_schemas(config).await?;
             output.value(&serde_json::json!({ "reset": true }), || {
-                "every memory is gone; `htm db migrate` makes the schema again".into()
+                "every memory is deleted; `htm db migrate` recreates the schema".into()
             });
         }
     }
@@ -94,7 +91,7 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
         let answer = serde_json::json!({ "private": false, "schema_version": version, "wanted": htm_migration::LATEST });
         output.value(&answer, || {
             format!(
-                "database.url answers; schema version {version} (this program wants {})",
+                "database.url answers; schema version {version} (this program needs {})",
                 htm_migration::LATEST
             )
         });
@@ -137,7 +134,7 @@ fn private(config: &Config, verb: &str) -> Result<PrivatePg, CliError> {
     if !config.database.url.is_empty() {
         return Err(CliError::new(
             codes::DATABASE_NOT_PRIVATE,
-            format!("database.url is set: that server is not this program's to {verb}"),
+            format!("database.url is set: HTM does not {verb} that server"),
         ));
     }
     Ok(PrivatePg::locate(&Paths::from_env()?)?)

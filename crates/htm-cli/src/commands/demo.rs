@@ -37,7 +37,7 @@ pub(crate) async fn run(
     args: DemoArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let stop = htm_runtime::shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let stop = htm_runtime::shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let started = Instant::now();
     output.heading("1. The database");
     let server = DatabaseServer::open(config).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn run(
             let ready = started.elapsed().as_secs_f64();
             output.say(format!("database {DATABASE} ready in {ready:.1} s"));
             if args.keep {
-                output.say(format!("look around in it with HTM_DATABASE__URL={}", config.database.url));
+                output.say(format!("to look around in it, set HTM_DATABASE__URL={}", config.database.url));
             }
             on_database(&config, overrides, output, stop).await
         }
@@ -58,7 +58,7 @@ pub(crate) async fn run(
     let passed = result?;
     dropped?;
     let seconds = started.elapsed().as_secs_f64();
-    output.say(format!("\ndone in {seconds:.1} s; everything that was started is stopped"));
+    output.say(format!("\ndone in {seconds:.1} s; all processes are stopped"));
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -110,7 +110,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
         import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output)
             .await?;
     output.say(format!(
-        "{} written in {:.0} ms ({} were there already); they are found by their text from now on",
+        "{} written in {:.0} ms ({} existed already); full-text search finds them from now on",
         count(report.written, "memory"),
         report.seconds * 1_000.0,
         report.skipped
@@ -140,7 +140,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
     let questions = collection::questions()?;
     let scores = score_all(&htm, &questions).await?;
     output.say(format!(
-        "{} whose right answers are marked, each asked in its namespace",
+        "{} with known answers, each asked in its namespace",
         count(questions.len(), "question")
     ));
     output.say(score::describe(&scores));
@@ -150,7 +150,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
         .namespace("atlas")
         .robot("scribe");
     let (receipt, written_ms, status) = live(&htm, memory).await?;
-    output.say(life("one, while the workers were idle", written_ms, &status));
+    output.say(life("a single write, with idle workers", written_ms, &status));
     let slowest = collection_life(session).await?;
     output.say(slowest.clone());
 
@@ -263,7 +263,7 @@ async fn collection_life(session: &Session) -> Result<String, CliError> {
             ]
         })
         .collect();
-    Ok(table(&["all, ms after the write", "p50", "p95", "max"], &[1, 2, 3], rows))
+    Ok(table(&["all nodes, ms after the write", "p50", "p95", "max"], &[1, 2, 3], rows))
 }
 
 /// The URL of another database on the same server.

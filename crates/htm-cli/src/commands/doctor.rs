@@ -44,7 +44,7 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
             let result = look(&session, &mut findings).await;
             session.close().await;
             if let Err(error) = result {
-                findings.push(from_error("looking at the database", &error));
+                findings.push(from_error("checking the database", &error));
             }
         }
     }
@@ -64,13 +64,13 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     )));
     if parse_version(&versions.pgvector) < PGVECTOR_SAFE {
         findings.push(warning(
-            format!("pgvector {} has faults that 0.8.4 mends", versions.pgvector),
+            format!("pgvector {} has bugs that 0.8.4 fixes", versions.pgvector),
             "upgrade the extension on the server, then: alter extension vector update",
         ));
     }
     if !versions.durable {
         findings.push(warning(
-            "fsync or synchronous_commit is off: a crash of the server may lose what was remembered",
+            "fsync or synchronous_commit is off: a crash of the server may lose memories",
             "set both to on in postgresql.conf",
         ));
     }
@@ -112,8 +112,9 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     findings.push(if stranded == 0 {
         ok("no node is stranded: each has its result, a job, or a dead letter")
     } else {
-        let help = "see which: `htm jobs audit`, with `--repair` to mend it; this is a bug, please report it"
-            .to_owned();
+        let help =
+            "list them with `htm jobs audit`, fix them with `--repair`; this is a bug, please report it"
+                .to_owned();
         let what = format!("{} of nodes without a result, a job or a dead letter", count(stranded, "stage"));
         Finding { state: State::Error, what, help: Some(help) }
     });
@@ -131,7 +132,7 @@ async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Resul
     let label = &active.label;
     let known = models.iter().find(|model| model.name == configured);
     let state = known.map_or("not registered".into(), |model| format!("in state {}", model.state));
-    let what = format!("recall asks {label}, the active model; the configured one, {configured}, is {state}");
+    let what = format!("recall uses {label}, the active model; the configured one, {configured}, is {state}");
     let back = format!(
         "stay with {label}: set embedding.provider = \"{}\" and embedding.model = \"{}\"",
         active.name.provider, active.name.name
@@ -144,7 +145,7 @@ async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Resul
             )
         }
     };
-    let help = format!("{back}; or go over to {configured}: {over}");
+    let help = format!("{back}; or switch to {configured}: {over}");
     findings.push(match session.embedder_of(active).await {
         Ok(_) => warning(what, help),
         Err(error) => {
@@ -194,10 +195,10 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
                 other => format!("embed-worker --queue {other}"),
             };
             let help = format!("start one: `{program}`, or `htm up`");
-            Finding { state: State::Error, what: format!("{text}: nobody works on it"), help: Some(help) }
+            Finding { state: State::Error, what: format!("{text}: no worker serves it"), help: Some(help) }
         } else if queue.dead > 0 {
             let help = format!(
-                "see why: `htm jobs list --queue {name} --state dead`; again: `htm jobs retry --all-dead`"
+                "see why: `htm jobs list --queue {name} --state dead`; retry: `htm jobs retry --all-dead`"
             );
             warning(text, help)
         } else {
@@ -206,18 +207,18 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
         if let Some(reason) = &queue.paused {
             findings.push(warning(
                 format!("{name} is paused: {reason}"),
-                format!("go on: `htm jobs resume {name}`"),
+                format!("resume it: `htm jobs resume {name}`"),
             ));
         }
         if let Some(reason) = &queue.refused {
             findings.push(warning(
                 format!("{name}: the database refuses the results, so nothing is claimed: {reason}"),
-                "mend that on the database's server; the results are kept, and written by themselves",
+                "fix it on the database's server; the results are kept and then written",
             ));
         }
         if queue.parked > 0 {
             let what = format!(
-                "{name}: {} parked, by a spent budget or put off for long",
+                "{name}: {} parked: budget spent, or put off for too long",
                 count(queue.parked, "job")
             );
             findings.push(warning(what, format!("see why: `htm jobs list --queue {name} --state parked`")));
@@ -231,12 +232,12 @@ fn from_provider(provider: &Provider) -> Option<Finding> {
     let is_left_alone = provider.breaker != BreakerState::Closed || provider.held_ms.is_some();
     let what = match provider.reason.as_deref() {
         reason if is_left_alone => {
-            format!("{model} is not asked at the moment: {}", reason.unwrap_or("no reason recorded"))
+            format!("{model} is not called at the moment: {}", reason.unwrap_or("no reason recorded"))
         }
-        Some(reason) => format!("{model} failed last: {reason}"),
+        Some(reason) => format!("the last call of {model} failed: {reason}"),
         None => return None,
     };
-    let help = format!("see `htm providers`; when the cause is mended: `htm providers reset {model}`");
+    let help = format!("see `htm providers`; when the cause is fixed: `htm providers reset {model}`");
     Some(warning(what, help))
 }
 

@@ -19,7 +19,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
     let id = match &args.key {
         None => Some(parse_id(args.words.remove(0))?),
         Some(_) if args.words.len() > 1 => {
-            return Err(usage("--key names the node already", "give either an id or --key"));
+            return Err(usage("--key already names the node", "give either an id or --key"));
         }
         Some(_) => None,
     };
@@ -28,10 +28,7 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
     if edit
         == (Edit { caller: edit.caller.clone(), expected_revision: edit.expected_revision, ..Edit::new() })
     {
-        return Err(usage(
-            "nothing is to be changed",
-            "give a text, or what else is to be: `htm edit --help`",
-        ));
+        return Err(usage("no change was given", "give a new text or a field to change: `htm edit --help`"));
     }
     // Invalid input is rejected before a server is started for it.
     edit.validate()?;
@@ -113,7 +110,7 @@ pub(crate) fn usage(what: &str, hint: &str) -> CliError {
 
 fn describe(edited: &Edited) -> String {
     if edited.changed.is_empty() {
-        return format!("node {} is like that already", edited.node);
+        return format!("node {} is unchanged", edited.node);
     }
     let mut text =
         format!("node {}, revision {}: changed {}", edited.node, edited.revision, edited.changed.join(", "));

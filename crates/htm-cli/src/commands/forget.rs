@@ -22,10 +22,9 @@ pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -
             forget_node(config, node, args, output).await
         }
         (Some(_), _) => forget_planned(config, args, output).await,
-        (None, Some(_)) if args.yes && args.plan.is_none() => Err(CliError::new(
-            codes::PLAN_MISSING,
-            "nobody has seen what would be forgotten; nothing is forgotten",
-        )),
+        (None, Some(_)) if args.yes && args.plan.is_none() => {
+            Err(CliError::new(codes::PLAN_MISSING, "the plan is missing; nothing is forgotten"))
+        }
         (None, Some(_)) => forget_planned(config, args, output).await,
         (None, None) => Err(CliError::new(codes::CONTENT_EMPTY, "the text is empty")),
     }
@@ -53,7 +52,7 @@ pub(crate) async fn restore(
     let caller: Caller = args.caller.into();
     let restored = with_htm(config, async |htm| htm.restore(args.node, &caller).await).await?;
     output.value(&restored, || {
-        format!("node {} is back; {} enqueued", restored.node, count(restored.jobs, "job"))
+        format!("node {} is restored; {} enqueued", restored.node, count(restored.jobs, "job"))
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -84,16 +83,16 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     let before = zone.local(purge.before).format("%Y-%m-%d %H:%M");
     let said = |what: &str, purged: &Purged| {
         let counts = describe_purged(purged);
-        format!("{what} for good, forgotten before {before} ({zone}), of {whose}:\n{counts}")
+        format!("{what} memories of {whose}, forgotten before {before} ({zone}):\n{counts}")
     };
     let receipt = |purged: &Purged| Receipt { before: purge.before, of: whose.clone(), purged: *purged };
     if args.dry_run {
         let plan = with_htm(config, async |htm| htm.plan_purge(&purge).await).await?;
-        output.value(&receipt(&plan), || said("would remove", &plan));
+        output.value(&receipt(&plan), || said("would purge", &plan));
         return Ok(ExitCode::SUCCESS);
     }
     let purged = with_htm(config, async |htm| htm.purge(&purge, confirmation(args.yes)).await).await?;
-    output.value(&receipt(&purged), || said("removed", &purged));
+    output.value(&receipt(&purged), || said("purged", &purged));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -161,20 +160,20 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
         Done::Shown(plan) => {
             let what = format!("forgetting {} was not confirmed", count(plan.matches.len(), "node"));
             Err(CliError::new(codes::NOT_CONFIRMED, what).with_hint(format!(
-                "look at them with `--dry-run`, then say so: `--plan {} --yes`",
+                "check them with `--dry-run`, then confirm: `--plan {} --yes`",
                 plan.digest()
             )))
         }
         Done::PlanChanged => Err(CliError::new(
             codes::PLAN_CHANGED,
-            "what would be forgotten is not what was shown; nothing is forgotten",
+            "the matches have changed since the plan was made; nothing is forgotten",
         )),
         Done::Forgotten(plan, forgotten) => {
             output.value(&forgotten, || {
                 let left = match forgotten.left.len() {
                     0 => String::new(),
                     left => {
-                        format!("\n{left} were edited or forgotten by others meanwhile, and left as they are")
+                        format!("\n{left} skipped: edited or forgotten by others meanwhile")
                     }
                 };
                 format!(
@@ -188,7 +187,7 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
     }
 }
 
-fn confirmation(yes: bool) -> Confirmation {
+pub(crate) fn confirmation(yes: bool) -> Confirmation {
     if yes { Confirmation::Confirmed } else { Confirmation::Missing }
 }
 
@@ -221,10 +220,13 @@ fn describe_matches(plan: &ForgetPlan) -> String {
     let mut text = table(&["node", "at", "robot", "text"], &[0], rows);
     text.push_str(&format!("\n{}", count(plan.matches.len(), "node")));
     if plan.more {
-        text.push_str(&format!(", and more: {MAX_MATCHES} at once"));
+        text.push_str(&format!(", and more: at most {MAX_MATCHES} at once"));
     }
     if plan.of_others > 0 {
-        text.push_str(&format!("; {} of other robots are left (`--any-robot`)", plan.of_others));
+        text.push_str(&format!(
+            "; {} of other robots are skipped (`--any-robot` includes them)",
+            plan.of_others
+        ));
     }
     text
 }
@@ -238,12 +240,13 @@ fn describe_forgotten(nodes: &[ForgottenNode]) -> String {
                 node.deleted_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 plain(&node.namespace),
                 plain(&node.robot),
+                node.reason.as_ref().to_owned(),
                 one_line(node.key.as_deref().unwrap_or_default(), 30),
                 one_line(&node.excerpt, 60),
             ]
         })
         .collect();
-    table(&["node", "forgotten at", "namespace", "robot", "key", "text"], &[0], rows)
+    table(&["node", "forgotten at", "namespace", "robot", "reason", "key", "text"], &[0], rows)
 }
 
 fn describe_purged(purged: &Purged) -> String {

@@ -25,7 +25,7 @@ pub(crate) async fn run(
             codes::NOT_CONFIRMED,
             format!("shutting down group {} was not confirmed", group.group),
         )
-        .with_hint(format!("say so: `htm groups shutdown {} --yes`", group.group)));
+        .with_hint(format!("confirm: `htm groups shutdown {} --yes`", group.group)));
     }
     let session = Session::open(config).await?;
     let result = dispatch(&session, command, output).await;
@@ -49,7 +49,7 @@ async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) ->
             group(&htm, &args.group).remove(&args.robot).await?;
             let (robot, group) = (&args.robot, &args.group.group);
             output.value(&serde_json::json!({ "group": group, "robot": robot }), || {
-                format!("{} is no member of {} any more", plain(robot), plain(group))
+                format!("{} is no longer a member of {}", plain(robot), plain(group))
             });
         }
         GroupsCommand::Promote(args) => {
@@ -82,7 +82,7 @@ fn group(htm: &Htm, args: &GroupArgs) -> Group {
 
 fn changed(output: &Output, group: &str, robot: &str, role: &str) {
     output.value(&serde_json::json!({ "group": group, "robot": robot, "role": role }), || {
-        format!("{} is {role} in {} now", plain(robot), plain(group))
+        format!("{} is now {role} in {}", plain(robot), plain(group))
     });
 }
 
@@ -95,14 +95,14 @@ async fn transfer(htm: &Htm, args: TransferArgs, output: &Output) -> Result<(), 
     let receipt = group(htm, &args.group).transfer(&what, &to).await?;
     output.value(&receipt, || {
         let transferred = count(receipt.transferred.len(), "node");
-        format!("{transferred} transferred; {} had to leave for that", receipt.evicted.len())
+        format!("{transferred} transferred; {} evicted", receipt.evicted.len())
     });
     Ok(())
 }
 
 fn list(groups: &[GroupInfo]) -> String {
     if groups.is_empty() {
-        return "no group here; the first to join makes one: `htm groups join NAME`".into();
+        return "no groups; the first member creates one: `htm groups join NAME`".into();
     }
     let rows = groups.iter().map(|it| {
         let names = it.members.iter().map(|member| format!("{} ({})", member.robot, member.role));

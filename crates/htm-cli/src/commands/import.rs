@@ -82,7 +82,7 @@ impl Report {
             text.push_str(&format!("… and {}; --json lists the first {LISTED}\n", count(more, "more line")));
         }
         text.push_str(&format!(
-            "{} written, {} there already, {} refused in {:.1} s ({:.0} lines/s)",
+            "{} written, {} skipped, {} rejected in {:.1} s ({:.0} lines/s)",
             self.written,
             self.skipped,
             self.refused_count,

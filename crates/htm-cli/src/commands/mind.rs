@@ -62,10 +62,10 @@ impl TakenIn {
         }
         let left = self.intake.evicted.iter().filter(|node| !self.nodes.contains(node)).count();
         if left > 0 {
-            text.push_str(&format!("; {} left it for that", count(left, "memory")));
+            text.push_str(&format!("; {} evicted for it", count(left, "memory")));
         }
         if self.is_new {
-            text.push_str("; the robot is new: it is registered now");
+            text.push_str("; the robot is new and was registered");
         }
         text
     }

@@ -30,7 +30,7 @@ pub(crate) async fn run(
             codes::NOT_CONFIRMED,
             format!("dropping the vectors of {label} was not confirmed"),
         )
-        .with_hint(format!("say so: `htm models retire {label} --drop --yes`")));
+        .with_hint(format!("confirm: `htm models retire {label} --drop --yes`")));
     }
     let session = Session::open(config).await?;
     let result = match command {
@@ -126,7 +126,7 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
         };
         let facts = providers::local_facts(session.config(), session.paths(), &model.name);
         let facts = facts.and_then(Result::ok).map_or_else(String::new, |facts| format!("\nread from its files: {facts}"));
-        format!("{label} has {dimensions} dimensions and the queue {queue}, and is {state}{facts}{next}")
+        format!("{label}: {dimensions} dimensions, queue {queue}, {state}{facts}{next}")
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -141,7 +141,7 @@ fn parse_name(text: &str) -> Result<ModelName, CliError> {
             Err(usage(codes::PROVIDER_UNKNOWN, format!("`{provider}` is not a provider")))
         }
         Some((provider, name)) if !name.trim().is_empty() => Ok(ModelName::new(provider, name.trim())),
-        _ => Err(usage(codes::MODEL_NAME_INVALID, format!("`{text}` does not name a model"))),
+        _ => Err(usage(codes::MODEL_NAME_INVALID, format!("`{text}` is not a model's name"))),
     }
 }
 
@@ -164,7 +164,7 @@ async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -
 }
 
 async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
     let request = backfill::with_options(request, &args.options, &session.config().time.settings())?;
     if args.options.dry_run {
@@ -193,15 +193,15 @@ async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Res
     let activation = models.activate(&args.label, args.force);
     let activation = watching_index(models, &model, output, activation).await?;
     output.value(&activation, || {
-        let mut text = format!("recall asks {} now", activation.active);
+        let mut text = format!("recall now uses {}", activation.active);
         if let Some(standby) = &activation.standby {
             text.push_str(&format!(
-                "; {standby} is on standby: `htm models activate {standby}` goes back to it"
+                "; {standby} is on standby: `htm models activate {standby}` switches back"
             ));
         }
         if activation.enqueued > 0 {
             text.push_str(&format!(
-                "\n{} enqueued that neither had embedded",
+                "\n{} enqueued, embedded by neither model",
                 count(activation.enqueued, "node")
             ));
         }
@@ -220,7 +220,7 @@ async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<
     let removed = session.htm().models()?.retire(&args.label, args.drop).await?;
     let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
     output.value(&answer, || {
-        let vectors = if args.drop { "its vectors are gone" } else { "its vectors stay" };
+        let vectors = if args.drop { "its vectors are deleted" } else { "its vectors stay" };
         format!("{} is retired: {} removed, {vectors}", args.label, count(removed, "open job"))
     });
     Ok(ExitCode::SUCCESS)

@@ -156,7 +156,7 @@ fn working_memory_of(node: &Node, keepers: &Keepers) -> String {
 fn progress_of(stage: &StageStatus) -> String {
     match stage.stale {
         Some(revision) => {
-            format!("{}; until then that of revision {revision} stands", progress(&stage.state))
+            format!("{}; until then the result of revision {revision} stays", progress(&stage.state))
         }
         None => progress(&stage.state),
     }
@@ -167,19 +167,19 @@ fn progress(state: &StageState) -> String {
     match state {
         StageState::Pending { attempts: 0, last_error: None, .. } => "waits for a worker".into(),
         StageState::Pending { attempts: 0, last_error: Some(error), due_at, .. } => {
-            format!("put off: {error}; again at {}", time(due_at))
+            format!("put off: {error}; next attempt at {}", time(due_at))
         }
         StageState::Pending { attempts, max_attempts, due_at, last_error } => format!(
-            "attempt {attempts} of {max_attempts} failed: {}; again at {}",
+            "attempt {attempts} of {max_attempts} failed: {}; next attempt at {}",
             last_error.as_deref().unwrap_or("unknown"),
             time(due_at)
         ),
         StageState::Parked { why: ParkedFor::Budget, until, .. } => format!(
-            "its namespace's budget is spent; again at {}, or when the budget is raised (`htm providers budget`)",
+            "its namespace's budget is spent; next attempt at {}, or when the budget is raised (`htm providers budget`)",
             time(until)
         ),
         StageState::Parked { last_error, .. } => format!(
-            "put off for too long: {}; `htm jobs retry` when that is mended",
+            "put off for too long: {}; fix the cause, then `htm jobs retry`",
             last_error.as_deref().unwrap_or("unknown")
         ),
         StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),

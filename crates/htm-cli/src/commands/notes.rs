@@ -21,7 +21,7 @@ pub(crate) async fn of(
     let tags = [&filter.tags[..], preferred].concat();
     let mut notes = unknown_namespaces(htm, &namespaces, !filter.namespaces.is_empty()).await?;
     if filter.timeframe == TimeFilter::Auto && phrase.is_none() {
-        notes.push("the question names no time that has begun; all of time was looked through".into());
+        notes.push("the query names no time that has begun; all times were searched".into());
     }
     for robot in &filter.robots {
         let mut unknown = Vec::new();
@@ -67,7 +67,7 @@ pub(crate) async fn unknown_namespaces(
     Ok(told
         .map(|it| {
             let nearest = match &it.nearest[..] {
-                [] => "there is no other either".into(),
+                [] => "there are no others".into(),
                 nearest => format!("the nearest: {}", nearest.join(", ")),
             };
             format!("no memory was ever written to namespace `{}`; {nearest}", one_line(&it.namespace, 60))
@@ -79,7 +79,7 @@ pub(crate) async fn unknown_namespaces(
 pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> String {
     match instead_of {
         Some(active) => format!(
-            "\nnote: `{}` answered, which is on standby: no embedder of the active model `{active}` can be had here; see `htm doctor`",
+            "\nnote: the standby model `{}` answered: the active model `{active}` has no embedder here; see `htm doctor`",
             models.join("`, `")
         ),
         None => String::new(),
@@ -99,7 +99,7 @@ pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
         let what = match degraded.step {
             Step::Rerank => "not re-ranked",
             Step::Expansion => "not all phrasings",
-            Step::Vector => "no vector leg",
+            Step::Vector => "no vector search",
         };
         let why = one_line(&format!("{}; {}", degraded.reason, degraded.hint), 300);
         format!("\ndegraded: {what}: {why}")
@@ -116,7 +116,7 @@ pub(crate) fn describe(notes: &[String]) -> String {
 pub(crate) fn describe_words(corrected: &[Correction], relaxed: bool) -> String {
     let mut text = String::new();
     if relaxed {
-        text.push_str("\nno memory has the phrase as it stands in quotes; searched for its words");
+        text.push_str("\nno memory has the quoted phrase; searched for its words");
     }
     if !corrected.is_empty() {
         let word = |word: &Correction| {

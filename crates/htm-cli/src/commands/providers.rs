@@ -34,9 +34,7 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
                 serde_json::json!({ "model": model, "breaker": BreakerState::Closed, "hastened": hastened });
             output.value(&answer, || {
                 let model = plain(&model);
-                format!(
-                    "{model}: the breaker is closed; jobs that were put off and are due again: {hastened}"
-                )
+                format!("{model}: the breaker is closed; postponed jobs due again: {hastened}")
             });
         }
         ProvidersCommand::Budget { namespace, tokens_per_day: Limit(tokens) } => {
@@ -63,7 +61,7 @@ async fn set(
     let found: Vec<Provider> = listed.into_iter().filter(|provider| provider.model == args.model).collect();
     output.value(&serde_json::json!({ "provider": found.first(), "known": is_known }), || {
         let warning = format!(
-            "\nwarning: no model of this label is registered, configured here or asked by a worker; those are: {}",
+            "\nwarning: no model of this label is registered, configured here or used by a worker; known labels: {}",
             known.join(", ")
         );
         describe(&found) + if is_known { "" } else { &warning }
@@ -82,7 +80,7 @@ async fn budget(
         serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
     output.value(&answer, || {
         let may = match tokens {
-            Some(tokens) => format!("may spend {} a day", count(tokens, "token")),
+            Some(tokens) => format!("may spend {} per day", count(tokens, "token")),
             None => "may spend any number of tokens".into(),
         };
         let unparked = match unparked {
@@ -110,7 +108,7 @@ async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
 
 fn describe(listed: &[Provider]) -> String {
     if listed.is_empty() {
-        return "no model is limited, and none has failed".into();
+        return "no model has limits or failures".into();
     }
     let rows = listed.iter().map(|provider| {
         let limit = |limit: Option<i32>| limit.map_or("none".into(), |limit| limit.to_string());

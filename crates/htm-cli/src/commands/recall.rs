@@ -94,6 +94,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         snippets: args.snippets,
         explain: args.explain,
         correct: !args.no_correct,
+        refresh: args.refresh,
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
@@ -112,7 +113,7 @@ pub(crate) fn limit(config: &Config, text: Option<&str>) -> Result<usize, CliErr
 fn similarity(text: &str) -> Result<f64, CliError> {
     text.parse().map_err(|_| {
         CliError::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, format!("similarity {text} is not a number"))
-            .with_hint("give a number from 0 to 1, as 0.7")
+            .with_hint("give a number from 0 to 1, such as 0.7")
     })
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn describe_time(
     let meant = format!("{} ({zone})", timeframe.describe(zone));
     match phrase {
         Some(taken) if taken.query.is_empty() => {
-            Some(format!("`{}` is {meant}; all of it was looked through", one_line(&taken.phrase, 80)))
+            Some(format!("`{}` is {meant}; all of it was searched", one_line(&taken.phrase, 80)))
         }
         Some(taken) => Some(format!(
             "`{}` is {meant}; searched for `{}`",
@@ -189,7 +190,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         recalled.embed_ms
     ));
     if recalled.vector_search == Some(VectorSearch::Approximate) {
-        text.push_str("; vectors by the index, nearly the nearest");
+        text.push_str("; approximate vector search, by the index");
     }
     if recalled.unembedded > 0 {
         text.push_str(&match recalled.unembedded {

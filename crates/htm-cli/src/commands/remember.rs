@@ -55,8 +55,8 @@ impl Written {
         let Self { node, ms, .. } = self;
         let said = match self.outcome {
             Outcome::Written => format!("remembered as node {node} in {ms:.1} ms"),
-            Outcome::Existing => format!("node {node} has this key and this content already"),
-            Outcome::Repeated => format!("node {node} says so already; counted as remembered again"),
+            Outcome::Existing => format!("node {node} already has this key and content"),
+            Outcome::Repeated => format!("node {node} already has this text; counted as remembered again"),
         };
         let taken = self.working_memory.as_ref().map(TakenIn::describe).unwrap_or_default();
         format!("{said}{taken}")
@@ -115,7 +115,8 @@ pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
     let cannot = || CliError::io("standard input cannot be read as UTF-8");
     std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot())?;
     if bytes.len() > MAX_CONTENT_BYTES {
-        let message = format!("the text has more than the {MAX_CONTENT_BYTES} bytes that a node may hold");
+        let message =
+            format!("the text has more than {MAX_CONTENT_BYTES} bytes, the most that a node may hold");
         return Err(CliError::new(codes::CONTENT_TOO_LARGE, message));
     }
     String::from_utf8(bytes).map_err(|error| cannot()(std::io::Error::other(error)))

@@ -28,7 +28,7 @@ pub(crate) async fn run(
             ),
         )
         .with_hint(format!(
-            "see what would go with --dry-run, then say so: `htm robots merge {} {into} --yes`",
+            "check the merge with --dry-run, then confirm: `htm robots merge {} {into} --yes`",
             from.join(" ")
         )));
     }
@@ -57,7 +57,7 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
         }
         RobotsCommand::Rename(args) => {
             let robot = htm.rename_robot(args.namespace.as_deref(), &args.old, &args.new).await?;
-            output.value(&robot, || format!("{} is called {} now", plain(&args.old), plain(&robot.name)));
+            output.value(&robot, || format!("{} is now called {}", plain(&args.old), plain(&robot.name)));
         }
         RobotsCommand::Set(args) => set(htm, args, output).await?,
         RobotsCommand::Merge(args) => {
@@ -75,8 +75,8 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
 
 fn describe_merge(receipt: &MergeReceipt, is_dry_run: bool) -> String {
     let (gone, got, ended) = match is_dry_run {
-        true => ("would be gone", "would get", "would end; nothing was written"),
-        false => ("is gone", "has got", "ended"),
+        true => ("would be deleted", "would get", "would end; nothing was written"),
+        false => ("deleted", "got", "ended"),
     };
     format!(
         "{} {gone}; {} {got} {}, {} of repeats, {} in working memory; {} in groups {ended}",
@@ -98,7 +98,7 @@ async fn set(htm: &Htm, args: SetRobotArgs, output: &Output) -> Result<(), CliEr
     output.value(&robot, || match robot.max_tokens {
         Some(tokens) => format!("{}'s working memory holds {}", plain(&robot.name), count(tokens, "token")),
         None => format!(
-            "{}'s working memory holds what working_memory.max_tokens says: {}",
+            "{}'s working memory holds the default (working_memory.max_tokens): {}",
             plain(&robot.name),
             htm.settings().working_memory_tokens
         ),
@@ -122,7 +122,7 @@ async fn add(htm: &Htm, args: AddRobotArgs, output: &Output) -> Result<(), CliEr
 
 fn list(robots: &[RobotStatistics]) -> String {
     if robots.is_empty() {
-        return "no robot here; one is registered by its first memory, or by `htm robots add`".into();
+        return "no robots; a robot is registered by its first memory or by `htm robots add`".into();
     }
     let rows = robots.iter().map(|it| {
         vec![
@@ -150,7 +150,7 @@ fn describe(it: &RobotStatistics) -> String {
         ("registered", time(Some(robot.created_at))),
         ("active", time(robot.last_active)),
         ("nodes", format!("{} of {}, {} forgotten", it.nodes, count(it.tokens, "token"), it.forgotten)),
-        ("said again", it.repeats.to_string()),
+        ("repeats", it.repeats.to_string()),
         ("first memory", time(it.first_memory)),
         ("last memory", time(it.last_memory)),
         (

@@ -123,11 +123,11 @@ fn show(stats: &MemoryStats, output: &Output) {
         let about = it.rows.map_or("–".into(), |rows| rows.to_string());
         vec![it.name.clone(), about, megabytes(it.table_bytes), megabytes(it.index_bytes)]
     });
-    output.say(table(&["table", "rows, about", "rows take", "indexes take"], &[1, 2, 3], rows.collect()));
+    output.say(table(&["table", "rows (estimate)", "table size", "index size"], &[1, 2, 3], rows.collect()));
     output.say("");
     let rows = storage.indexes.iter().take(SHOWN);
     let rows = rows.map(|it| vec![it.name.clone(), it.table.clone(), megabytes(it.bytes)]);
-    output.say(table(&["index", "of", "takes"], &[2], rows.collect()));
+    output.say(table(&["index", "table", "size"], &[2], rows.collect()));
 }
 
 /// Prints a heading with the number of all names, and a table of those with the most nodes.
@@ -137,7 +137,7 @@ fn counts(output: &Output, what: &str, counts: &Counts, tokens: bool) {
     }
     let shown = counts.top.len() as i64;
     let heading = match shown < counts.distinct {
-        true => format!("{what}: the first {shown} of {}", counts.distinct),
+        true => format!("{what}: top {shown} of {}", counts.distinct),
         false => what.to_owned(),
     };
     output.heading(&heading);

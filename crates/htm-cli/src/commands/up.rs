@@ -21,7 +21,7 @@ use crate::output::Output;
 const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be waited for"))?;
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
         let configured = start(&session, Stage::Embed, embed_worker::handler(&session, None)).await?;

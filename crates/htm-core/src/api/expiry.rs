@@ -5,7 +5,7 @@ use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::retention::{Retention, Swept};
+use crate::model::retention::{Retention, RetentionPlan, Swept};
 use crate::store::expiry as store;
 
 impl Htm {
@@ -44,27 +44,37 @@ impl Htm {
         store::retention(self.pool(), self.namespace_or_own(namespace)?).await
     }
 
-    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything. Returns the
-    /// numbers of memories that the next sweep will forget and purge.
+    /// Counts what the next sweep would forget and purge by a new policy, and not by the present one. Sets nothing.
     ///
     /// # Errors
-    /// `not_confirmed` if there are such memories and the call is not confirmed (nothing is set then),
     /// `expiry_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
+    pub async fn plan_retention(&self, namespace: Option<&str>, policy: Retention) -> Result<RetentionPlan> {
+        policy.validate()?;
+        let namespace = self.namespace_or_own(namespace)?;
+        let present = store::retention(self.pool(), namespace).await?;
+        store::plan_retention(self.pool(), namespace, policy.stricter_than(present)).await
+    }
+
+    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything.
+    ///
+    /// # Errors
+    /// As [`plan_retention`](Self::plan_retention); `not_confirmed` if the plan is not empty and the call is not
+    /// confirmed. Nothing is set then.
     pub async fn set_retention(
         &self,
         namespace: Option<&str>,
-        retention: Retention,
+        policy: Retention,
         confirmation: Confirmation,
-    ) -> Result<(u64, u64)> {
-        retention.validate()?;
+    ) -> Result<RetentionPlan> {
+        let plan = self.plan_retention(namespace, policy).await?;
         let namespace = self.namespace_or_own(namespace)?;
-        let (forget, purge) = store::count_affected(self.pool(), namespace, retention).await?;
-        if forget + purge > 0 {
+        if plan != RetentionPlan::default() {
+            let RetentionPlan { to_forget, to_purge } = plan;
             confirmation.require(|| {
-                format!("a policy by which {forget} memories of `{namespace}` are forgotten and {purge} purged at once")
+                format!("a policy by which the next sweep forgets {to_forget} and purges {to_purge} memories of `{namespace}`")
             })?;
         }
-        store::set_retention(self.pool(), namespace, retention).await?;
-        Ok((forget as u64, purge as u64))
+        store::set_retention(self.pool(), namespace, policy).await?;
+        Ok(plan)
     }
 }

@@ -5,7 +5,7 @@ use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::validate_limit;
-use crate::model::forget::{ForgetPlan, Forgotten, ForgottenNode, Match, Restored};
+use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, Match, Restored};
 use crate::model::id::NodeId;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, not_found};
@@ -32,7 +32,7 @@ impl Htm {
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         let found = locked.first().ok_or_else(|| not_found(node))?;
         self.refuse_forgetting(caller, found)?;
-        let removed = store::forget_in_tx(&mut tx, &locked).await?;
+        let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         tx.commit().await?;
         Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
     }
@@ -95,7 +95,7 @@ impl Htm {
         for node in &locked {
             self.refuse_forgetting(caller, node)?;
         }
-        let removed = store::forget_in_tx(&mut tx, &locked).await?;
+        let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         tx.commit().await?;
         let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
         Ok(Forgotten { forgotten, left, removed })

@@ -8,6 +8,21 @@ use crate::model::id::NodeId;
 /// The most nodes that a [`ForgetPlan`] holds.
 pub const MAX_MATCHES: usize = 1_000;
 
+/// Why a node was forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(serde::Serialize, strum::AsRefStr, strum::EnumString)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ForgetReason {
+    /// A caller asked for it.
+    #[default]
+    Asked,
+    /// It had expired.
+    Expired,
+    /// It was older than the retention policy of its namespace allows.
+    Retention,
+}
+
 /// The numbers of removed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Removed {
@@ -103,8 +118,8 @@ pub struct ForgottenNode {
     pub key: Option<String>,
     /// When it was forgotten.
     pub deleted_at: DateTime<Utc>,
-    /// Whether it had expired.
-    pub expired: bool,
+    /// Why it was forgotten.
+    pub reason: ForgetReason,
     /// The beginning of its text, about 100 characters.
     pub excerpt: String,
 }

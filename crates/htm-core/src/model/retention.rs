@@ -34,10 +34,29 @@ impl Retention {
         Ok(())
     }
 
+    /// The times that are shorter than those of another policy; the others are none.
+    pub(crate) fn stricter_than(self, other: Self) -> Self {
+        let shorter =
+            |time: Option<i64>, than: Option<i64>| time.filter(|time| than.is_none_or(|than| *time < than));
+        Self {
+            forget_after_seconds: shorter(self.forget_after_seconds, other.forget_after_seconds),
+            purge_after_seconds: shorter(self.purge_after_seconds, other.purge_after_seconds),
+        }
+    }
+
     /// Whether it keeps everything.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// What the next sweep will do by a new policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RetentionPlan {
+    /// Live memories that are too old.
+    pub to_forget: i64,
+    /// Memories that were forgotten too long ago.
+    pub to_purge: i64,
 }
 
 /// The receipt of a sweep.
@@ -87,6 +106,8 @@ mod tests {
         for bad in [policy(Some(0), None), policy(None, Some(-1)), policy(Some(i64::MAX), None)] {
             assert_eq!(bad.validate().unwrap_err().code(), "expiry_out_of_range", "{bad:?}");
         }
+        assert_eq!(policy(Some(5), Some(5)).stricter_than(policy(Some(5), Some(6))), policy(None, Some(5)));
+        assert_eq!(policy(None, Some(5)).stricter_than(policy(Some(5), None)), policy(None, Some(5)));
         policy(Some(1), Some(0)).validate().unwrap();
         assert!(policy(None, None).is_none() && !policy(None, Some(0)).is_none());
     }

@@ -10,7 +10,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 
-use crate::model::forget::{ForgottenNode, Match};
+use crate::model::forget::{ForgetReason, ForgottenNode, Match};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::jobs::{JobState, Stage};
 use crate::model::keepers::KeptBy;
@@ -146,6 +146,7 @@ macro_rules! word {
 
 word!(BreakerState);
 word!(ChangeKind);
+word!(ForgetReason);
 word!(HoldReason);
 word!(JobState);
 word!(ParkedFor);
@@ -164,7 +165,7 @@ macro_rules! row {
 }
 
 row!(Match { node, revision, robot, created_at, excerpt });
-row!(ForgottenNode { node, namespace, robot, key, deleted_at, expired, excerpt });
+row!(ForgottenNode { node, namespace, robot, key, deleted_at, reason, excerpt });
 row!(KeptBy { namespace, robot, made, remember_count, first_repeat, last_repeat, in_working_memory });
 row!(Revision { revision, content, author, written_at });
 row!(TagUse { tag, description, split_into, created_at, nodes, total, last_used });

@@ -13,8 +13,9 @@ use super::orm::on;
 use super::purge::{self, Doomed};
 use crate::model::error::Result;
 use crate::model::expiry::Expiry;
+use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
-use crate::model::retention::{Retention, Swept, SweptNamespace};
+use crate::model::retention::{Retention, RetentionPlan, Swept};
 
 /// The number of nodes that one transaction forgets.
 const NODES: i64 = 1_000;
@@ -74,7 +75,7 @@ pub async fn sweep_expired(pool: &PgPool) -> Result<Swept> {
         let mut tx = pool.begin().await?;
         let expired: Vec<Locked> =
             sql!(include_str!("sql/expired_nodes.sql")).bind("limit", NODES)?.fetch_all(&mut *tx).await?;
-        forget_by_namespace(&mut tx, &expired, &mut swept, |row| &mut row.expired).await?;
+        forget_by_namespace(&mut tx, &expired, ForgetReason::Expired, &mut swept).await?;
         tx.commit().await?;
         if expired.len() < NODES as usize {
             return Ok(swept);
@@ -82,18 +83,26 @@ pub async fn sweep_expired(pool: &PgPool) -> Result<Swept> {
     }
 }
 
+/// A policy, with the times that it means now.
+#[derive(sqlx::FromRow)]
+struct Policy {
+    namespace: String,
+    forget_before: Option<DateTime<Utc>>,
+    purge_before: Option<DateTime<Utc>>,
+}
+
 /// Carries out the retention policies: forgets what is too old, and purges what was forgotten long enough ago.
 pub async fn sweep_retention(pool: &PgPool) -> Result<Swept> {
     let mut swept = Swept::default();
-    let policies: Vec<(String, Option<DateTime<Utc>>, Option<DateTime<Utc>>)> = sql!(
-        "select namespace, now() - forget_after_seconds * interval '1 second',
-                now() - purge_after_seconds * interval '1 second'
+    let policies: Vec<Policy> = sql!(
+        "select namespace, now() - forget_after_seconds * interval '1 second' as forget_before,
+                now() - purge_after_seconds * interval '1 second' as purge_before
            from htm.retention
           order by namespace"
     )
     .fetch_all(pool)
     .await?;
-    for (namespace, forget_before, purge_before) in policies {
+    for Policy { namespace, forget_before, purge_before } in policies {
         if let Some(before) = forget_before {
             loop {
                 let mut tx = pool.begin().await?;
@@ -103,7 +112,7 @@ pub async fn sweep_retention(pool: &PgPool) -> Result<Swept> {
                     .bind("limit", NODES)?
                     .fetch_all(&mut *tx)
                     .await?;
-                forget_by_namespace(&mut tx, &aged, &mut swept, |row| &mut row.aged).await?;
+                forget_by_namespace(&mut tx, &aged, ForgetReason::Retention, &mut swept).await?;
                 tx.commit().await?;
                 if aged.len() < NODES as usize {
                     break;
@@ -124,16 +133,16 @@ pub async fn sweep_retention(pool: &PgPool) -> Result<Swept> {
 async fn forget_by_namespace(
     connection: &mut PgConnection,
     nodes: &[Locked],
+    reason: ForgetReason,
     swept: &mut Swept,
-    count: fn(&mut SweptNamespace) -> &mut u64,
 ) -> Result<()> {
     // In a fixed order, as in every forget.
     let mut nodes = nodes.to_vec();
     nodes.sort_by(|a, b| (&a.namespace, a.id).cmp(&(&b.namespace, b.id)));
     for of_one in nodes.chunk_by(|a, b| a.namespace == b.namespace) {
-        let forgotten = forget::forget_in_tx(connection, of_one).await?;
+        let forgotten = forget::forget_in_tx(connection, of_one, reason).await?;
         let row = swept.of(&of_one[0].namespace);
-        *count(row) += forgotten.nodes;
+        *(if reason == ForgetReason::Expired { &mut row.expired } else { &mut row.aged }) += forgotten.nodes;
         row.forgotten.add(forgotten);
     }
     Ok(())
@@ -166,16 +175,17 @@ pub(crate) async fn set_retention(pool: &PgPool, namespace: &str, policy: Retent
     Ok(())
 }
 
-/// The numbers of nodes that a policy would forget and purge at once.
-pub(crate) async fn count_affected(
+/// Counts the nodes that a policy would forget and purge at once.
+pub(crate) async fn plan_retention(
     pool: &PgPool,
     namespace: &str,
-    retention: Retention,
-) -> Result<(i64, i64)> {
-    sql!(include_str!("sql/count_retention.sql"))
+    policy: Retention,
+) -> Result<RetentionPlan> {
+    let (to_forget, to_purge) = sql!(include_str!("sql/count_retention.sql"))
         .bind("namespace", namespace)?
-        .bind("forget", retention.forget_after_seconds)?
-        .bind("purge", retention.purge_after_seconds)?
+        .bind("forget", policy.forget_after_seconds)?
+        .bind("purge", policy.purge_after_seconds)?
         .fetch_one(pool)
-        .await
+        .await?;
+    Ok(RetentionPlan { to_forget, to_purge })
 }

@@ -13,7 +13,7 @@ use super::orm::on;
 use super::{embeddings, statistics};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
-use crate::model::forget::{ForgetPlan, ForgottenNode, MAX_MATCHES, Match, Removed};
+use crate::model::forget::{ForgetPlan, ForgetReason, ForgottenNode, MAX_MATCHES, Match, Removed};
 use crate::model::id::NodeId;
 
 /// A live node, locked until the transaction's end.
@@ -51,7 +51,11 @@ pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) 
 
 /// Marks locked nodes as forgotten, and deletes their waiting jobs and dead letters. A running job writes nothing (its
 /// ack checks deleted_at) and ends as superseded.
-pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]) -> Result<Removed> {
+pub(crate) async fn forget_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[Locked],
+    reason: ForgetReason,
+) -> Result<Removed> {
     if nodes.is_empty() {
         return Ok(Removed::default());
     }
@@ -59,6 +63,10 @@ pub(crate) async fn forget_in_tx(connection: &mut PgConnection, nodes: &[Locked]
         nodes.iter().map(|node| (node.id, node.namespace.as_str())).unzip();
     node::Entity::update_many()
         .col_expr(node::Column::DeletedAt, Expr::current_timestamp())
+        .col_expr(
+            node::Column::ForgetReason,
+            Expr::value((reason != ForgetReason::Asked).then_some(reason.as_ref())),
+        )
         .filter(node::Column::Id.eq_any(ids.iter().copied()))
         .exec(&on(&mut *connection))
         .await?;
@@ -143,7 +151,7 @@ pub(crate) async fn forgotten(
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {
     sql!(
-        "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, coalesce(n.expires_at <= n.deleted_at, false) as expired,
+        "select n.id as node, n.namespace, r.name as robot, n.key, n.deleted_at, coalesce(n.forget_reason, 'asked') as reason,
                 left(n.content, 100) as excerpt
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
@@ -191,7 +199,8 @@ pub(crate) async fn restore_in_tx(connection: &mut PgConnection, node: NodeId) -
     // An expiry that has passed is removed. Otherwise the next sweep would forget the node again.
     sql!(
         "update htm.nodes
-            set deleted_at = null, expires_at = case when expires_at > now() then expires_at end,
+            set deleted_at = null, forget_reason = null,
+                expires_at = case when expires_at > now() then expires_at end,
                 ttl_seconds = case when expires_at > now() then ttl_seconds end
           where id = :node"
     )

@@ -47,13 +47,15 @@ impl Workers {
                 if status.code().is_some() {
                     return Err(CliError::new(
                         codes::PROCESS_FAILED,
-                        format!("{program} ended by itself ({status})"),
+                        format!("{program} ended unexpectedly ({status})"),
                     )
                     .with_hint(format!("run it by hand to see why: `{program} --drain`")));
                 }
                 *child = spawn(program, &self.config, &self.overrides)?;
                 let id = child.id().unwrap_or_default();
-                bar.suspend(|| eprintln!("{program} was killed ({status}); another runs as process {id}"));
+                bar.suspend(|| {
+                    eprintln!("{program} was killed ({status}); its replacement runs as process {id}")
+                });
             }
         }
         Ok(())
@@ -72,7 +74,7 @@ impl Workers {
                 Ok(Ok(status)) => output.say(format!("{program} ended with {status}")),
                 _ => {
                     // Nothing is lost, because its lease expires. `kill_on_drop` ends it.
-                    output.say(format!("{program} did not stop in time and is killed"));
+                    output.say(format!("{program} did not stop in time and was killed"));
                 }
             }
         }
@@ -110,7 +112,7 @@ fn variables(key: &str, value: &str) -> Vec<(String, String)> {
 }
 
 fn sibling(program: &str) -> Result<PathBuf, CliError> {
-    let own = std::env::current_exe().map_err(CliError::io("this program's own path cannot be found"))?;
+    let own = std::env::current_exe().map_err(CliError::io("the path of this program cannot be found"))?;
     let path = own.with_file_name(program);
     if path.is_file() {
         return Ok(path);

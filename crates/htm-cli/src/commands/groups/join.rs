@@ -123,7 +123,7 @@ impl<'a> Command<'a> {
             ("/memory", "") => Self::Memory,
             ("/members", "") => Self::Members,
             ("/sync", "") => Self::Sync,
-            ("/recall", "") => return Err(format!("{command} takes a question")),
+            ("/recall", "") => return Err(format!("{command} takes a query")),
             ("/recall", query) => Self::Recall(query),
             ("/context", "") => Self::Context(CONTEXT_TOKENS),
             ("/context", tokens) => match tokens.parse() {
@@ -133,7 +133,7 @@ impl<'a> Command<'a> {
             ("/memory" | "/members" | "/sync", more) => {
                 return Err(format!("{command} takes nothing, not `{more}`"));
             }
-            _ => return Err(format!("`{command}` is no command")),
+            _ => return Err(format!("`{command}` is not a command")),
         })
     }
 }

@@ -46,30 +46,30 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
         }
         lines.push(match repaired {
             Some(repaired) => format!("enqueued {}", count(repaired, "job")),
-            None => "mend it: `htm jobs audit --repair`; what lost it is a bug, please report it".into(),
+            None => "fix them: `htm jobs audit --repair`; the loss is a bug, please report it".into(),
         });
     }
     if !found.states_guarded {
         lines.push(
-            "the table apalis.jobs has lost its constraint jobs_htm_state_possible: jobs may be in a state that cannot be"
+            "the table apalis.jobs has lost its constraint jobs_htm_state_possible: jobs may be in an impossible state"
                 .into(),
         );
     }
     if found.awaiting_rescue > 0 {
         lines.push(format!(
-            "held by lost workers, for any worker to take back: {}",
+            "held by lost workers, to be reclaimed by any worker: {}",
             count(found.awaiting_rescue, "job")
         ));
     }
     if found.unheld > 0 {
         lines.push(format!(
-            "in the name of a worker that does not hold them, for it to give back: {}",
+            "assigned to a worker that does not hold them, to be released by it: {}",
             count(found.unheld, "job")
         ));
     }
     if found.dead_letters > 0 {
         lines.push(format!(
-            "dead letters, which say why: {} (`htm jobs list --state dead`)",
+            "dead letters: {} (reasons: `htm jobs list --state dead`)",
             count(found.dead_letters, "job")
         ));
     }

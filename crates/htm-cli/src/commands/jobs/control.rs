@@ -13,8 +13,10 @@ pub(super) async fn retry(jobs: Jobs<'_>, args: RetryArgs, output: &Output) -> R
     output.value(&retried, || {
         let mut said = format!("{} due again", count(retried.retried, "job"));
         if retried.outdated > 0 {
-            said +=
-                &format!("; {} left: the node was forgotten or edited since", count(retried.outdated, "job"));
+            said += &format!(
+                "; {} skipped: the node was forgotten or edited since",
+                count(retried.outdated, "job")
+            );
         }
         said
     });

@@ -20,13 +20,13 @@ pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Res
 /// The text if no job matches.
 fn none(filter: &JobFilter) -> String {
     let what = match filter.state {
-        None => "no job is open or dead".into(),
-        Some(JobState::Dead) => "no job is dead: there is no dead letter".into(),
-        Some(state) => format!("no job is {state}"),
+        None => "no open or dead jobs".into(),
+        Some(JobState::Dead) => "no dead letters".into(),
+        Some(state) => format!("no {state} jobs"),
     };
     match *filter == (JobFilter { state: filter.state, ..JobFilter::default() }) {
         true => what,
-        false => format!("{what} of those that were asked for"),
+        false => format!("{what} match the filters"),
     }
 }
 
@@ -70,9 +70,9 @@ fn whole(job: &Job) -> String {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let parked = job.parked.map(|why| match why {
         ParkedFor::Budget => {
-            "budget: its namespace has spent what it may a day; `htm providers budget` raises that"
+            "budget: its namespace has spent its daily budget; `htm providers budget` raises it"
         }
-        ParkedFor::Age => "age: it was put off for too long; `htm jobs retry` when the cause is mended",
+        ParkedFor::Age => "age: it was put off for too long; fix the cause, then `htm jobs retry`",
     });
     let mut rows = vec![
         ("job", job.id.clone()),

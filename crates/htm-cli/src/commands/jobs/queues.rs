@@ -28,11 +28,11 @@ pub(super) async fn pause(
     let running = jobs.depth(queue).await?.running;
     output.value(&serde_json::json!({ "queue": queue, "paused": reason, "running": running }), || {
         let goes_on = match running {
-            0 => "nothing runs".into(),
-            1 => "the job that runs goes on".into(),
-            count => format!("the {count} jobs that run go on"),
+            0 => "no job is running".into(),
+            1 => "1 running job continues".into(),
+            count => format!("{count} running jobs continue"),
         };
-        format!("{queue} is paused: nothing more is claimed from it; {goes_on}")
+        format!("{queue} is paused: no more claims; {goes_on}")
     });
     Ok(())
 }
@@ -40,7 +40,7 @@ pub(super) async fn pause(
 pub(super) async fn resume(jobs: Jobs<'_>, queue: &str, output: &Output) -> Result<(), CliError> {
     let was_paused = jobs.resume(queue).await?;
     output.value(&serde_json::json!({ "queue": queue, "was_paused": was_paused }), || {
-        format!("{queue} {}", if was_paused { "goes on" } else { "was not paused" })
+        format!("{queue} {}", if was_paused { "is resumed" } else { "was not paused" })
     });
     Ok(())
 }
@@ -52,24 +52,16 @@ pub(super) async fn prune(
     output: &Output,
 ) -> Result<(), CliError> {
     if args.dead && !args.yes {
-        return Err(CliError::new(
-            codes::NOT_CONFIRMED,
-            "pruning deletes dead letters, and that was not confirmed",
-        )
-        .with_hint("look at them with `htm jobs list --state dead`, then say so with `--yes`"));
+        return Err(CliError::new(codes::NOT_CONFIRMED, "deleting dead letters was not confirmed")
+            .with_hint("check them with `htm jobs list --state dead`, then confirm with `--yes`"));
     }
     let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
     let pruned =
         if args.dead { jobs.prune_dead(older_than).await? } else { jobs.prune_done(older_than).await? };
     let workers = jobs.prune_workers().await?;
     output.value(&serde_json::json!({ "pruned": pruned, "workers": workers }), || {
-        let were = if pruned == 1 { "was" } else { "were" };
         let ended = if args.dead { JobState::Dead } else { JobState::Done };
-        format!(
-            "pruned {} that {were} {ended}, and {} long gone",
-            count(pruned, "job"),
-            count(workers, "worker")
-        )
+        format!("pruned {} and {}", count(pruned, &format!("{ended} job")), count(workers, "old worker"))
     });
     Ok(())
 }

@@ -86,7 +86,7 @@ impl Report {
         };
         let sampled = if self.sampled {
             format!(
-                "; no query was given: asked are first sentences of {}, taken at random",
+                "; the queries are first sentences of {}, chosen at random",
                 count(self.queries.len(), "memory")
             )
         } else {
@@ -113,8 +113,8 @@ async fn hits(htm: &Htm, label: &str, query: &RecallQuery) -> Result<HashSet<Nod
         None => Ok(recalled.hits.iter().map(|hit| hit.node.id).collect()),
         Some(degraded) => Err(CliError {
             code: degraded.code,
-            message: format!("{label} cannot be asked: {}", degraded.reason),
-            hint: "see whether its provider answers: `htm doctor`".into(),
+            message: format!("{label} cannot search: {}", degraded.reason),
+            hint: "check its provider: `htm doctor`".into(),
             fault: Fault::User,
         }),
     }
@@ -136,7 +136,7 @@ async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuer
     if contents.is_empty() {
         return Err(CliError::new(
             codes::QUERIES_MISSING,
-            format!("namespace `{}` has no memory to make a query of", one_line(namespace, 80)),
+            format!("namespace `{}` has no memories to take queries from", one_line(namespace, 80)),
         ));
     }
     Ok((made_of(contents.iter().map(|content| first_sentence(content)).collect()), true))

@@ -32,7 +32,7 @@ pub(super) fn check(session: &Session, query: &RecallQuery) -> htm_core::Result<
 pub(super) fn describe_hit(hit: &Hit) -> String {
     let reranked = hit.scores.reranked.map(|score| format!("  re-ranked {score:.3}"));
     let folded = hit.folded.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let folded = (!folded.is_empty()).then(|| format!("  stands for {folded}"));
+    let folded = (!folded.is_empty()).then(|| format!("  folded {folded}"));
     [reranked, folded].into_iter().flatten().collect()
 }
 
@@ -45,7 +45,7 @@ pub(super) fn describe(recalled: &Recalled) -> String {
     if !recalled.expansions.is_empty() {
         let phrasings = recalled.expansions.iter().map(|phrasing| format!("`{}`", one_line(phrasing, 120)));
         let phrasings = phrasings.collect::<Vec<_>>().join(", ");
-        text.push_str(&format!("\nalso searched for {phrasings} ({:.1} ms to say them)", recalled.expand_ms));
+        text.push_str(&format!("\nalso searched for {phrasings} (rephrasing {:.1} ms)", recalled.expand_ms));
     }
     text
 }

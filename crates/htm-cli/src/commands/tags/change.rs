@@ -15,11 +15,9 @@ const SHOWN: usize = 10;
 /// Requires `--yes` or `--dry-run` for a change of many nodes, before the database is opened.
 pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
     let (consent, what, again): (&Consent, String, String) = match command {
-        TagsCommand::Remove(it) => (
-            &it.consent,
-            format!("removing {} and what stands below it", it.tag),
-            format!("remove {}", it.tag),
-        ),
+        TagsCommand::Remove(it) => {
+            (&it.consent, format!("removing {} and the tags below it", it.tag), format!("remove {}", it.tag))
+        }
         TagsCommand::Rename(it) => (
             &it.consent,
             format!("renaming {} to {}", it.old, it.new),
@@ -49,7 +47,7 @@ pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::new(codes::NOT_CONFIRMED, format!("{} was not confirmed", plain(&what))).with_hint(
-        format!("see what it would do (`htm tags {} --dry-run`), then say so with `--yes`", plain(&again)),
+        format!("check it with `htm tags {} --dry-run`, then confirm with `--yes`", plain(&again)),
     ))
 }
 
@@ -99,9 +97,9 @@ pub(crate) fn describe(it: &Changed) -> String {
     let mut lines = Vec::new();
     let moved = it.moved.iter().map(|moved| {
         let how = match (moved.merged, it.dry_run) {
-            (true, false) => "went into",
-            (true, true) => "would go into",
-            (false, false) => "is called",
+            (true, false) => "was merged into",
+            (true, true) => "would be merged into",
+            (false, false) => "is now called",
             (false, true) => "would be called",
         };
         format!("{} {how} {}", moved.from, moved.to)
@@ -110,30 +108,30 @@ pub(crate) fn describe(it: &Changed) -> String {
     let synonyms = it.synonyms.iter().map(|it| format!("{} means {}", it.name, it.tag));
     lines.extend(listed(synonyms.collect()));
     let described = match it.kind {
-        ChangeKind::Split => "its nodes are tagged again, by those in its place",
+        ChangeKind::Split => "its nodes are retagged with the replacements",
         _ => "described",
     };
     for (what, names) in [
         ("new", &it.added),
         (described, &it.described),
         ("removed", &it.removed),
-        ("no other name any more", &it.freed),
-        ("stays, it is used", &it.kept),
+        ("no longer a synonym", &it.freed),
+        ("kept, still in use", &it.kept),
     ] {
         lines.extend(listed(names.iter().map(|name| format!("{name}: {what}")).collect()));
     }
     let tags = it.moved.len() + it.added.len() + it.described.len() + it.removed.len();
     let about = match it.synonyms.len() + it.freed.len() {
-        other_names if tags == 0 => count(other_names, "other name"),
+        other_names if tags == 0 => count(other_names, "synonym"),
         _ => format!("{} on {}", count(tags, "tag"), count(it.nodes, "node")),
     };
     let mut last = match it.change {
         Some(change) => format!("change {change}: {about}"),
-        None if it.dry_run => format!("nothing was changed; it would be {about}"),
-        None => "nothing was to be changed".into(),
+        None if it.dry_run => format!("nothing was changed; the change would be: {about}"),
+        None => "nothing to change".into(),
     };
     if it.jobs > 0 {
-        last.push_str(&format!(", {} to tag them again", count(it.jobs, "job")));
+        last.push_str(&format!(", {} to retag them", count(it.jobs, "job")));
     }
     lines.push(last);
     plain(&lines.join("\n"))

@@ -45,7 +45,10 @@ pub(super) fn read(args: &ImportTagsArgs) -> Result<OntologyDocument, CliError> 
         _ => Err(format!("it has more than {} MB", MAX_BYTES >> 20)),
     };
     document.map_err(|reason| {
-        CliError::new(codes::ONTOLOGY_INVALID, format!("{name} is no ontology: {}", one_line(&reason, 300)))
+        CliError::new(
+            codes::ONTOLOGY_INVALID,
+            format!("{name} is not an ontology: {}", one_line(&reason, 300)),
+        )
     })
 }
 
@@ -84,19 +87,17 @@ fn describe(it: &Imported) -> String {
         it.called.iter().map(|it| format!("{} is called {} here", it.name, it.tag)).collect();
     if !it.descriptions_kept.is_empty() {
         let many = it.descriptions_kept.len();
-        lines.push(format!(
-            "{many} of them had another description and kept it; --overwrite gives them the new one"
-        ));
+        lines.push(format!("{many} kept another description; --overwrite replaces it"));
     }
     let changed = &it.changed;
     // The last line counts nodes, and an import changes none.
     lines.extend(change::describe(changed).rsplit_once('\n').map(|(names, _)| names.to_owned()));
-    let (tags, names) = (count(changed.added.len(), "tag"), count(changed.synonyms.len(), "other name"));
+    let (tags, names) = (count(changed.added.len(), "tag"), count(changed.synonyms.len(), "synonym"));
     let counts = format!("{tags} added, {} described, {names}", changed.described.len());
     lines.push(match changed.change {
         Some(change) => format!("change {change}: {counts}"),
         None if changed.added.len() + changed.described.len() + changed.synonyms.len() == 0 => {
-            "nothing was to be changed".into()
+            "nothing to change".into()
         }
         None => format!("nothing was changed; with --yes: {counts}"),
     });

@@ -80,7 +80,7 @@ pub(super) async fn suggest(
     let suggestions = ontology.suggest(embedder, limit).await?;
     output.value(&suggestions, || {
         if suggestions.is_empty() {
-            return "no two tags seem to mean the same".into();
+            return "no synonymous tags found".into();
         }
         let share = |it: Option<f32>| it.map_or("–".into(), |it| format!("{it:.2}"));
         let row = |it: &htm_core::ontology::Suggestion| {
@@ -108,7 +108,7 @@ pub(super) async fn similar(
     let tags = ontology.similar(text, limit).await?;
     output.value(&tags, || {
         if tags.is_empty() {
-            return "no tag is written so, or nearly so".into();
+            return "no tag has a similar name".into();
         }
         let rows = tags.iter().map(|it| vec![it.tag.clone(), format!("{:.2}", it.similarity)]);
         table(&["TAG", "SIMILARITY"], &[1], rows.collect())
@@ -127,7 +127,7 @@ pub(super) async fn cooccur(
     let pairs = ontology.cooccurring(tag, filter, min, limit).await?;
     output.value(&pairs, || {
         if pairs.is_empty() {
-            return format!("no two tags stand on the same {}", count(min, "node"));
+            return format!("no two tags share {}", count(min, "node"));
         }
         let rows = pairs.iter().map(|it| {
             let share = format!("{:.2}", it.jaccard);
@@ -142,7 +142,7 @@ pub(super) async fn synonyms(ontology: &Ontology<'_>, output: &Output) -> Result
     let synonyms = ontology.synonyms().await?;
     output.value(&synonyms, || {
         if synonyms.is_empty() {
-            return "no tag has another name".into();
+            return "no synonyms".into();
         }
         table(
             &["NAME", "TAG"],
@@ -157,7 +157,7 @@ pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) ->
     let changes = ontology.log(limit).await?;
     output.value(&changes, || {
         if changes.is_empty() {
-            return "nothing was changed yet".into();
+            return "no changes yet".into();
         }
         let row = |it: &LoggedChange| {
             vec![
@@ -228,7 +228,7 @@ fn describe(it: &TagDetails) -> String {
         ("assigned", or_none(origins.collect())),
         ("last used", time(it.tag.last_used)),
         ("registered", time(Some(it.tag.created_at))),
-        ("other names", or_none(it.synonyms.clone())),
+        ("synonyms", or_none(it.synonyms.clone())),
         ("above", or_none(it.parents.iter().map(ToString::to_string).collect())),
         ("below", or_none(children.collect())),
         ("beside", or_none(it.siblings.iter().map(ToString::to_string).collect())),

@@ -84,17 +84,13 @@ fn tell(outcome: &SplitOutcome, tag: &str, leftover: Leftover) -> Vec<String> {
             }),
             Leftover::First => {
                 if let Some(first) = lines.first_mut() {
-                    first.push_str(", those that fit none of them included");
+                    first.push_str(", including those that fit none");
                 }
             }
         }
     }
     if outcome.waiting > 0 {
-        let are = if outcome.waiting == 1 { "is" } else { "are" };
-        lines.push(format!(
-            "{} {are} yet to be tagged again, by a tag-worker",
-            count(outcome.waiting, "node")
-        ));
+        lines.push(format!("{} still to be retagged by a tag-worker", count(outcome.waiting, "node")));
     }
     lines.iter().map(|line| plain(line)).collect()
 }

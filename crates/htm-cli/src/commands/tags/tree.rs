@@ -32,7 +32,7 @@ pub(super) async fn tree(ontology: &Ontology<'_>, args: &TreeArgs, output: &Outp
         _ => format!("Tags of {}", ontology.namespace()),
     };
     let drawn = match format {
-        TreeFormat::Text if roots.is_empty() => "there are no such tags".into(),
+        TreeFormat::Text if roots.is_empty() => "no such tags".into(),
         TreeFormat::Text => drawing::text(&roots, file.is_none() && console::colors_enabled()),
         TreeFormat::Mermaid => drawing::mermaid(&title, &roots),
         TreeFormat::Svg => drawing::svg(&title, &roots),

@@ -109,15 +109,15 @@ error_codes! {
 
     // Robots and groups
     ROBOT_UNKNOWN "robot_unknown" User "The namespace has no robot of this name."
-        => "see those that there are: `Htm::robots`; a robot belongs to one namespace";
+        => "list them: `Htm::robots`; a robot belongs to one namespace";
     ROBOT_TAKEN "robot_taken" User "The namespace has a robot of this name already."
-        => "use another name, or make one robot of both: `Htm::merge_robots`";
+        => "use another name, or merge them: `Htm::merge_robots`";
     MERGE_INTO_ITSELF "merge_into_itself" User "A robot was to be merged into itself."
         => "name another robot as the one that stays";
     NOTHING_TO_MERGE "nothing_to_merge" User "No robot or tag to merge was named."
         => "name at least one that is to go";
     GROUP_UNKNOWN "group_unknown" User "The namespace has no group of this name."
-        => "see those that there are: `Htm::groups`; the first to join makes one: `Group::join`";
+        => "list them: `Htm::groups`; the first to join makes one: `Group::join`";
     GROUP_MEMBER_UNKNOWN "group_member_unknown" User "The robot is no member of the group."
         => "see its members: `Group::info`";
     GROUP_MEMBER_PASSIVE "group_member_passive" User "The robot is a passive member of the group: it does not write."
@@ -145,9 +145,9 @@ error_codes! {
     NAMESPACE_FULL "namespace_full" User "The namespace has as many tags as it may."
         => "give existing tags, remove or merge unused ones (`Ontology::orphans`), or raise `tag.namespace_limit`";
     TAG_UNKNOWN "tag_unknown" User "The namespace has no such tag."
-        => "see those that there are: `Ontology::list`; a tag belongs to one namespace";
+        => "list them: `Ontology::list`; a tag belongs to one namespace";
     TAG_TAKEN "tag_taken" User "The new name is a tag already."
-        => "make one of both: `Ontology::merge`";
+        => "merge them: `Ontology::merge`";
     TAG_INTO_ITSELF "tag_into_itself" User "A tag was to be renamed, merged or split into itself."
         => "name another tag; one may be written in several ways";
     TAG_INTO_OWN_CHILD "tag_into_own_child" User "A tag was to move below itself."
@@ -159,9 +159,9 @@ error_codes! {
     TAG_IS_SYNONYM "tag_is_synonym" User "The name is another name of a tag."
         => "use that tag, or free the name: `Ontology::remove_synonym`";
     SYNONYM_IS_TAG "synonym_is_tag" User "The other name is a tag itself, or stands above tags."
-        => "make one of both: `Ontology::merge`";
+        => "merge them: `Ontology::merge`";
     SYNONYM_UNKNOWN "synonym_unknown" User "No tag of the namespace has this other name."
-        => "see those that there are: `Ontology::synonyms`";
+        => "list them: `Ontology::synonyms`";
     NOTHING_TO_SPLIT "nothing_to_split" User "A tag was to be split into fewer than two."
         => "name two tags or more; to replace it by one, rename or merge it";
     DESCRIPTION_TOO_LONG "description_too_long" User "A tag's description has more bytes than it may."
@@ -171,7 +171,7 @@ error_codes! {
     TAG_TWICE "tag_twice" User "A tag stands twice in an ontology document."
         => "take one of the two out; nothing was imported";
     CHANGE_UNKNOWN "change_unknown" User "The namespace's log has no change of this number."
-        => "see those that there are: `Ontology::log`";
+        => "list them: `Ontology::log`";
     CHANGE_REVERTED "change_reverted" User "The change was reverted before."
         => "to do it again, revert the change that reverted it: `Ontology::revert`";
     CHANGED_SINCE "changed_since" User "A name is no longer what the change made it."
@@ -179,7 +179,7 @@ error_codes! {
 
     // Jobs and providers
     JOB_NOT_FOUND "job_not_found" User "There is no such job, or its row was pruned."
-        => "see those that there are: `Jobs::list`";
+        => "list them: `Jobs::list`";
     JOB_STATE_UNFIT "job_state_unfit" User "A job is in a state in which this cannot be done to it."
         => "see its state: `Jobs::show`";
     QUEUE_UNKNOWN "queue_unknown" User "There is no queue of this name."

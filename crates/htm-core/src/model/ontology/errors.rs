@@ -69,7 +69,7 @@ pub(crate) fn held(namespace: &str) -> Error {
     let message =
         format!("somebody else changes tags of namespace `{namespace}`, and takes longer than is waited for");
     Error::new(codes::CONTENDED, message)
-        .with_hint("do it again in a moment; a change of many nodes is in `Ontology::log` when it is done")
+        .with_hint("try again in a moment; a change of many nodes is in `Ontology::log` when it is done")
         .with_value("namespace", namespace)
 }
 

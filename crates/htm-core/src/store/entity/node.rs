@@ -31,6 +31,7 @@ pub(crate) struct Model {
     pub(crate) remembered_at: ChronoDateTimeUtc,
     pub(crate) updated_at: ChronoDateTimeUtc,
     pub(crate) deleted_at: Option<ChronoDateTimeUtc>,
+    pub(crate) forget_reason: Option<String>,
     pub(crate) expires_at: Option<ChronoDateTimeUtc>,
     pub(crate) ttl_seconds: Option<i64>,
 }

@@ -1,0 +1,112 @@
+//! `htm namespaces`, `htm sweep`.
+
+use std::process::ExitCode;
+
+use htm_core::{NamespaceQuery, Retention, RetentionPlan, Swept};
+use htm_runtime::config::Config;
+use serde::Serialize;
+
+use crate::args::{NamespaceListArgs, NamespacesCommand, RetentionArgs};
+use crate::commands::forget::confirmation;
+use crate::commands::node::with_htm;
+use crate::duration::rough;
+use crate::error::CliError;
+use crate::output::{Output, count, plain, table};
+
+pub(crate) async fn run(
+    config: &Config,
+    command: NamespacesCommand,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    match command {
+        NamespacesCommand::List(args) => list(config, args, output).await,
+        NamespacesCommand::Retention(args) => retention(config, args, output).await,
+    }
+}
+
+async fn list(config: &Config, args: NamespaceListArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let NamespaceListArgs { prefix, suffix, depth, after, limit } = args;
+    let query = NamespaceQuery { prefix, suffix, depth, after, limit };
+    // Invalid input is rejected before a server is started for it.
+    query.validate()?;
+    let listed = with_htm(config, async |htm| htm.list_namespaces(&query).await).await?;
+    output.value(&listed, || match listed.is_empty() {
+        true => "no namespaces".into(),
+        false => plain(&listed.join("\n")),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The policy of a namespace.
+#[derive(Serialize)]
+struct Policy {
+    namespace: String,
+    #[serde(flatten)]
+    retention: Retention,
+    /// Only for a new policy.
+    #[serde(flatten)]
+    plan: Option<RetentionPlan>,
+}
+
+async fn retention(config: &Config, args: RetentionArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let namespace = args.namespace.unwrap_or_else(|| config.memory.namespace.clone());
+    let policy = with_htm(config, async |htm| {
+        let name = Some(namespace.as_str());
+        let mut retention = htm.retention(name).await?;
+        let is_new = args.forget_after.is_some() || args.purge_after.is_some();
+        if let Some(after) = args.forget_after {
+            retention.forget_after_seconds = after.0;
+        }
+        if let Some(after) = args.purge_after {
+            retention.purge_after_seconds = after.0;
+        }
+        let plan = match is_new {
+            false => None,
+            true if args.dry_run => Some(htm.plan_retention(name, retention).await?),
+            true => Some(htm.set_retention(name, retention, confirmation(args.yes)).await?),
+        };
+        Ok(Policy { namespace, retention, plan })
+    })
+    .await?;
+    output.value(&policy, || describe(&policy, args.dry_run));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(Policy { namespace, retention, plan }: &Policy, is_dry: bool) -> String {
+    let length = |seconds: i64| rough(seconds * 1_000);
+    let forgets =
+        retention.forget_after_seconds.map(|after| format!("forgets memories of {}", length(after)));
+    let purges = retention.purge_after_seconds.map(|after| match after {
+        0 => "purges forgotten ones at once".to_owned(),
+        after => format!("purges forgotten ones after {}", length(after)),
+    });
+    let policy: Vec<String> = forgets.into_iter().chain(purges).collect();
+    let policy = if policy.is_empty() { "keeps everything".into() } else { policy.join(", ") };
+    let mut text = format!("{} {policy}", plain(namespace));
+    if let Some(RetentionPlan { to_forget, to_purge }) = plan
+        && (is_dry || to_forget + to_purge > 0)
+    {
+        let verbs = if is_dry { ["would forget", "purge"] } else { ["forgets", "purges"] };
+        let forgotten = count(to_forget, "memory");
+        text.push_str(&format!("\nthe next sweep {} {forgotten} and {} {to_purge}", verbs[0], verbs[1]));
+    }
+    text
+}
+
+pub(crate) async fn sweep(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
+    let swept = with_htm(config, async |htm| htm.sweep().await).await?;
+    output.value(&swept, || describe_sweep(&swept));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe_sweep(swept: &Swept) -> String {
+    if swept.namespaces.is_empty() {
+        return "nothing has expired".into();
+    }
+    let rows = swept.namespaces.iter().map(|row| {
+        let numbers = [row.expired, row.aged, row.purged.removed.nodes].map(|number| number.to_string());
+        [vec![plain(&row.namespace)], numbers.to_vec()].concat()
+    });
+    let header = ["namespace", "expired", "too old", "purged"];
+    table(&header, &[1, 2, 3], rows.collect())
+}
