@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use htm_core::{Htm, Memory};
+use htm_core::{Htm, Memory, Settings, TokenEncoding};
 use htm_tests::TestDatabase;
 use sqlx::PgPool;
 
@@ -30,7 +30,9 @@ const ROUNDS: usize = 400;
 async fn main() {
     let nodes = argument("--nodes").unwrap_or(100_000);
     let db = TestDatabase::new().await;
-    let htm = db.htm();
+    // Tokens are counted as in use.
+    let settings = Settings { token_encoding: TokenEncoding::default(), ..db.htm().settings().clone() };
+    let htm = Htm::with_pool(db.pool.clone(), settings, None);
     htm.remember(Memory::new("warm")).await.expect("written");
     let settings: Vec<(String, String)> =
         sqlx::query_as("select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'server_version')")
