@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use etcetera::BaseStrategy as _;
 use figment::value::{Dict, Map, Value};
@@ -185,9 +186,14 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
         }
         Err(error) => return Err(refused(error)),
     };
-    let mut text = String::new();
-    file.take(FILE_MOST).read_to_string(&mut text).map_err(refused)?;
-    Ok(Some(text))
+    let mut bytes = Vec::new();
+    file.take(FILE_MOST + 1).read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.len() as u64 > FILE_MOST {
+        return Err(refused(ErrorKind::FileTooLarge.into()));
+    }
+    // Without the bytes: the file may be a secret.
+    let no_text = |error: FromUtf8Error| io::Error::new(ErrorKind::InvalidData, error.utf8_error());
+    String::from_utf8(bytes).map(Some).map_err(|error| refused(no_text(error)))
 }
 
 pub(super) fn parse(text: &str, source: Source) -> Result<Layer> {

@@ -368,6 +368,14 @@ fn secrets_are_read_from_files() {
 }
 
 #[test]
+fn a_file_that_is_too_large_is_refused_and_not_cut() {
+    let comment = format!("# {}\n[recall]\nlimit = 7\n", "ü".repeat(600_000));
+    let (locations, _dir) = locations(&comment, "", "", &[]);
+    let refused = crate::chain(&load(&locations).unwrap_err());
+    assert!(refused.contains("too large"), "{refused}");
+}
+
+#[test]
 fn a_broken_file_is_told_by_its_place_and_never_by_its_text() {
     for (text, place) in [
         ("[openai]\napi_key = sk-secret", "line 2, column 11"),

@@ -39,13 +39,16 @@ impl Snippet {
                 _ => snippet.text.push(c),
             }
         }
-        let longer = snippet.text.char_indices().nth(LONGEST).map(|(end, _)| end);
-        if let Some(end) = longer {
+        let ends = starts_with(plain(content.trim_end()).rev(), plain(marked).rev());
+        // With room for the sign at the end.
+        let longer = snippet.text.char_indices().nth(if ends { LONGEST } else { LONGEST - 1 }).is_some();
+        if let Some((end, _)) = snippet.text.char_indices().nth(LONGEST - 1)
+            && longer
+        {
             snippet.text.truncate(end);
             snippet.marks.retain(|mark| mark.end <= end);
         }
-        let ends = starts_with(plain(content.trim_end()).rev(), plain(marked).rev());
-        if longer.is_some() || !ends {
+        if longer || !ends {
             snippet.text.push(CUT);
         }
         snippet
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(serde_json::to_value(&snippet).unwrap(), html);
         let long = format!("{}\u{2}word\u{3}", "ä".repeat(598));
         let snippet = Snippet::read(&long, &long);
-        assert_eq!((snippet.text.chars().count(), snippet.marks.len()), (601, 0));
+        assert_eq!((snippet.text.chars().count(), snippet.marks.len()), (LONGEST, 0));
     }
 
     #[test]
