@@ -155,11 +155,24 @@ async fn many_writers_of_one_text_do_not_wait_for_one_another() {
             })
         })
         .collect();
-    for writer in writers {
+    // Robots write in a transaction of their own kind.
+    let robots: Vec<_> = (0..4)
+        .map(|n| {
+            let htm = htm.clone();
+            tokio::spawn(async move {
+                let robot = htm.robot(&format!("robot-{n}")).await.unwrap();
+                for i in 0..10 {
+                    let ttl = HOUR * (n * 10 + i + 90);
+                    robot.remember(Memory::new("again").expires(Expiry::After(ttl))).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers.into_iter().chain(robots) {
         writer.await.unwrap();
     }
-    assert_eq!(hours(&db, node).await, Some(81), "the latest");
-    assert_eq!(htm.get(node).await.unwrap().remember_count, 81);
+    assert_eq!(hours(&db, node).await, Some(129), "the latest");
+    assert_eq!(htm.get(node).await.unwrap().remember_count, 121);
     let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
     sqlx::raw_sql("select pg_stat_clear_snapshot()").execute(&db.pool).await.unwrap();
     assert_eq!(db.count(deadlocks).await, 0);

@@ -87,10 +87,10 @@ impl Htm {
             memory.robot = Some(name.clone());
         }
         let node = self.prepare(memory)?;
-        let results = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?;
-        prolong(&mut tx, std::slice::from_ref(&node), &results).await?;
+        let mut results = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?;
         tx.commit().await?;
-        let receipt = { results }.remove(0)?;
+        prolong(&mut *self.pool().acquire().await?, std::slice::from_ref(&node), &results).await?;
+        let receipt = results.remove(0)?;
         self.pinger().ping();
         Ok((receipt, now.map_or(robot, |(id, _)| id)))
     }
@@ -261,8 +261,6 @@ impl Htm {
             }
         }
         let results = self.write_in_tx(&mut connection, nodes).await?;
-        // After the commit: with the lock that counts a repeat, two writers of a text would wait for one another. Should
-        // it fail, the caller has no receipt and remembers again.
         prolong(&mut connection, nodes, &results).await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.known_robots().insert(robot_of(node), ());
@@ -403,7 +401,8 @@ fn is_robot_gone(error: &Error) -> bool {
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
 }
 
-/// Prolongs nodes that existed and expire.
+/// Prolongs nodes that existed and expire. Called after the commit where that is possible: with the lock that counts a
+/// repeat, two writers of a text would wait for one another. If it fails, the caller has no receipt and remembers again.
 async fn prolong(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],

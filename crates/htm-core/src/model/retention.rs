@@ -50,7 +50,7 @@ impl Retention {
     }
 }
 
-/// What the next sweep will do by a new policy.
+/// The effect of a new policy at the next sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RetentionPlan {
     /// Live memories that are too old.
@@ -66,7 +66,7 @@ pub struct Swept {
     pub namespaces: Vec<SweptNamespace>,
 }
 
-/// What a sweep did in a namespace.
+/// The receipt of a sweep for a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SweptNamespace {
     /// The namespace.
@@ -77,7 +77,7 @@ pub struct SweptNamespace {
     pub aged: u64,
     /// Embeddings and assignments of tags that are hidden with them, and deleted jobs.
     pub forgotten: Removed,
-    /// What the retention policy has purged.
+    /// Rows that the retention policy has purged.
     pub purged: Purged,
 }
 
