@@ -5,13 +5,19 @@
 -- :namespaces text[]   scope on the node n
 --
 -- Index: jobs_htm_open_idx, nodes_pk, completions_pk
+with open as materialized (
+    -- Read once, whatever the statistics say. Joined directly, it was read again for each node of the scope.
+    select (j.metadata -> 'node')::bigint as node, (j.metadata -> 'revision')::int as revision
+      from apalis.jobs j
+     where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
+       and j.metadata -> 'namespace' = any (:namespaces)
+     limit 1001
+)
 select count(*)
-  from (select (j.metadata -> 'node')::bigint as node, (j.metadata -> 'revision')::int as revision
-          from apalis.jobs j
-         where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
-           and j.metadata -> 'namespace' = any (:namespaces)
-         limit 1001) j
-  join htm.nodes n on n.id = j.node and n.revision = j.revision
- where n.deleted_at is null and {{scope}}
-   and not exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
+  from open o
+ cross join lateral (
+       select from htm.nodes n
+        where n.id = o.node and n.revision = o.revision and n.deleted_at is null and {{scope}}
+          and not exists (select from htm.completions c
+                           where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
+        limit 1) n
