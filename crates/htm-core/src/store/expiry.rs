@@ -20,8 +20,8 @@ use crate::model::retention::{Retention, RetentionPlan, Swept};
 /// The number of nodes that one transaction forgets.
 const NODES: i64 = 1_000;
 
-/// Gives nodes that expire the later of their own expiry and the given one; none is the latest. A node is remembered
-/// for as long as the last writer wanted, however it was written before.
+/// Gives nodes that expire the later of their own expiry and the given one; none is the latest. A node lasts for the
+/// longest time that a writer asked for.
 pub(crate) async fn prolong(connection: &mut PgConnection, nodes: &[(NodeId, Option<Expiry>)]) -> Result<()> {
     sql!(include_str!("sql/prolong.sql"))
         .bind("nodes", nodes.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
