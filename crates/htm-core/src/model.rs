@@ -18,6 +18,7 @@ pub(crate) mod models;
 pub(crate) mod namespaces;
 pub(crate) mod nodes;
 pub(crate) mod ontology;
+pub(crate) mod operation;
 pub(crate) mod providers;
 pub(crate) mod purge;
 pub(crate) mod rank;

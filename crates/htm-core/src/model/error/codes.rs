@@ -41,6 +41,14 @@ error_codes! {
         => "write the memories without a receipt again";
     NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
         => "name a namespace that the handle sees: `Htm::namespaces`";
+    OPERATION_INVALID "operation_invalid" User "An operation's id is empty, too long or has other than visible ASCII characters."
+        => "use a UUID";
+    OPERATION_DIFFERS "operation_differs" User "An operation's id was used for another request."
+        => "use a new id for a new request, and the same one only to send the same request again";
+    OPERATION_OPEN "operation_open" Transient "Another call has begun the operation and has not ended it."
+        => "make the same call again in a moment";
+    TOO_MANY_NAMESPACES "too_many_namespaces" User "The memories have tags of too many namespaces for one transaction."
+        => "send the memories of each namespace apart";
 
     // Nodes
     NODE_NOT_FOUND "node_not_found" User "There is no such node, or it was forgotten."
