@@ -12,7 +12,7 @@ fn operation(id: &str, request: &str) -> Operation {
     Operation::new("ada", id, request.as_bytes()).unwrap()
 }
 
-fn describe(results: &[Result<Receipt>]) -> Value {
+fn describe(results: Vec<Result<Receipt>>) -> Value {
     results
         .iter()
         .map(|result| result.as_ref().map_or_else(|error| json!(error.code()), |it| json!(it.node)))

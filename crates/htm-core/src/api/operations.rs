@@ -25,7 +25,7 @@ impl Htm {
         &self,
         operation: &Operation,
         memories: &[Memory],
-        describe: impl FnOnce(&[Result<Receipt>]) -> Value,
+        describe: impl FnOnce(Vec<Result<Receipt>>) -> Value,
     ) -> Result<Value> {
         let (mut results, mut accepted) = self.sort(memories).await?;
         self.prioritise(&mut accepted).await?;
@@ -44,8 +44,9 @@ impl Htm {
         let prolonged = existed(&accepted, &written);
         Self::merge(&mut results, written);
         let results: Vec<Result<Receipt>> = results.into_iter().flatten().collect();
-        let answer = describe(&results);
-        if results.iter().all(Result::is_err) {
+        let is_nothing_written = results.iter().all(Result::is_err);
+        let answer = describe(results);
+        if is_nothing_written {
             tx.rollback().await?;
             return Ok(answer);
         }

@@ -74,6 +74,7 @@ impl TimelineQuery {
 
 /// Memories in chronological order.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Timeline {
     /// The memories, the earliest first; those of one instant by session and position.
     pub entries: Vec<TimelineEntry>,
@@ -95,6 +96,7 @@ pub struct Timeline {
 
 /// A memory of a timeline.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimelineEntry {
     /// The memory.
     #[serde(flatten)]
@@ -120,6 +122,7 @@ fn no_grouping(name: &str) -> Error {
 
 /// A group of a timeline.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimelineGroup {
     /// The day, such as `2026-03-01`, or the conversation; none without a conversation.
     pub name: Option<String>,
@@ -157,6 +160,7 @@ impl Timeline {
 
 /// A memory and its neighbours.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Neighbours {
     /// The memories before it, the earliest first.
     pub before: Vec<Node>,
