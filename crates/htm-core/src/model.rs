@@ -13,6 +13,7 @@ pub(crate) mod id;
 pub mod jobs;
 pub(crate) mod keepers;
 pub(crate) mod lexeme;
+pub(crate) mod line;
 pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod namespaces;

@@ -78,7 +78,9 @@ fn without_links(value: &mut Value) {
         Value::Object(fields) => {
             for (name, field) in fields {
                 match field {
-                    Value::String(text) if name == "description" || name == "summary" => *text = unlinked(text),
+                    Value::String(text) if name == "description" || name == "summary" => {
+                        *text = unlinked(text)
+                    }
                     _ => without_links(field),
                 }
             }

@@ -121,8 +121,9 @@ pub(crate) async fn bytes(request: Request) -> Result<Bytes> {
     let mut stream = request.into_body().into_data_stream();
     let mut body = Vec::with_capacity(length.unwrap_or_default());
     while let Some(chunk) = stream.next().await {
-        let chunk =
-            chunk.map_err(|error| Problem::new(codes::BODY_INCOMPLETE, format!("the body ended early: {error}")))?;
+        let chunk = chunk.map_err(|error| {
+            Problem::new(codes::BODY_INCOMPLETE, format!("the body ended early: {error}"))
+        })?;
         if body.len() + chunk.len() > MAX_BODY_BYTES {
             return Err(too_large());
         }

@@ -1,7 +1,7 @@
 //! The filter of a request.
 
 use htm_core::{Filter, TagFilter};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::problem::Result;
 
 /// The conditions on the memories of a request. A memory passes if it meets every condition.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilterBody {
     /// The namespaces. Default: the server's.

@@ -11,15 +11,17 @@ fn of_code(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
     Some(match error.code() {
         "key_taken" => format!("use another key, or read its memory: GET /v1/memories/{}", value("node")?),
-        "content_taken" => format!(
-            "use the existing memory: GET /v1/memories/{}; or forget one of the two",
-            value("node")?
-        ),
+        "content_taken" => {
+            format!("use the existing memory: GET /v1/memories/{}; or forget one of the two", value("node")?)
+        }
         "node_not_found" => {
-            "look for it: POST /v1/recall; a forgotten one comes back by POST /v1/memories/{id}/restore".into()
+            "look for it: POST /v1/recall; a forgotten one comes back by POST /v1/memories/{id}/restore"
+                .into()
         }
         "not_owner" => "ask as that robot (`robot`, `namespace`), or allow any robot's: `any_robot`".into(),
-        "remembered_by_others" => "allow any robot's (`any_robot`): every robot that remembered it loses it".into(),
+        "remembered_by_others" => {
+            "allow any robot's (`any_robot`): every robot that remembered it loses it".into()
+        }
         "revision_conflict" => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node")?)
         }

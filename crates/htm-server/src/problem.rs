@@ -6,9 +6,9 @@ use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use htm_core::Error;
 use htm_core::error::{Code, chain};
 use htm_core::fault::Fault;
-use htm_core::{Error, ErrorKind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -103,34 +103,58 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The status of an error. The tests list every code with its status.
+/// The status of an error.
 pub(crate) fn status(error: &Error) -> StatusCode {
-    of_code(error.code(), error.fault(), error.kind())
+    of_code(error.code(), error.fault())
 }
 
-pub(crate) fn of_code(code: &str, fault: Fault, kind: ErrorKind) -> StatusCode {
+/// The status of a code with a fault.
+pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
     match code {
-        "route_unknown" | "node_not_found" | "robot_unknown" | "group_unknown" | "group_member_unknown"
-        | "tag_unknown" | "synonym_unknown" | "change_unknown" | "job_not_found" | "queue_unknown"
-        | "provider_unknown" | "model_unknown" => StatusCode::NOT_FOUND,
+        "route_unknown"
+        | "node_not_found"
+        | "robot_unknown"
+        | "group_unknown"
+        | "group_member_unknown"
+        | "tag_unknown"
+        | "synonym_unknown"
+        | "change_unknown"
+        | "job_not_found"
+        | "queue_unknown"
+        | "provider_unknown"
+        | "model_unknown" => StatusCode::NOT_FOUND,
         "method_unknown" => StatusCode::METHOD_NOT_ALLOWED,
         "host_forbidden" | "namespace_forbidden" | "not_owner" => StatusCode::FORBIDDEN,
         "body_invalid" | "body_incomplete" | "query_invalid" | "path_invalid" | "header_invalid"
         | "operation_invalid" | "idempotency_unfit" => StatusCode::BAD_REQUEST,
         "body_too_large" | "batch_too_large" | "content_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
         "media_type_unfit" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "key_taken" | "content_taken" | "robot_taken" | "tag_taken" | "tag_is_synonym" | "synonym_is_tag"
-        | "tag_in_use" | "not_forgotten" | "remembered_by_others" | "revision_conflict" | "not_confirmed"
-        | "change_reverted" | "changed_since" | "job_state_unfit" | "model_active" | "model_retired"
-        | "model_incomplete" | "group_closed" | "group_last_active" | "operation_open" => {
-            StatusCode::CONFLICT
-        }
+        "key_taken"
+        | "content_taken"
+        | "robot_taken"
+        | "tag_taken"
+        | "tag_is_synonym"
+        | "synonym_is_tag"
+        | "tag_in_use"
+        | "not_forgotten"
+        | "remembered_by_others"
+        | "revision_conflict"
+        | "not_confirmed"
+        | "change_reverted"
+        | "changed_since"
+        | "job_state_unfit"
+        | "model_active"
+        | "model_retired"
+        | "model_incomplete"
+        | "group_closed"
+        | "group_last_active"
+        | "operation_open" => StatusCode::CONFLICT,
         "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
         "namespace_full" => StatusCode::INSUFFICIENT_STORAGE,
-        _ => match (fault, kind) {
-            (Fault::User, _) => StatusCode::UNPROCESSABLE_ENTITY,
-            (Fault::Transient | Fault::Permanent, _) => StatusCode::SERVICE_UNAVAILABLE,
-            (Fault::Bug, _) => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => match fault {
+            Fault::User => StatusCode::UNPROCESSABLE_ENTITY,
+            Fault::Transient | Fault::Permanent => StatusCode::SERVICE_UNAVAILABLE,
+            Fault::Bug => StatusCode::INTERNAL_SERVER_ERROR,
         },
     }
 }

@@ -56,9 +56,9 @@ fn id(request: &Request) -> HeaderValue {
     let given = request.headers().get(REQUEST_ID).filter(|value| {
         (1..=MAX_ID_BYTES).contains(&value.len()) && value.as_bytes().iter().all(u8::is_ascii_graphic)
     });
-    given.cloned().unwrap_or_else(|| {
-        HeaderValue::from_str(&Ulid::new().to_string()).expect("a ULID is visible")
-    })
+    given
+        .cloned()
+        .unwrap_or_else(|| HeaderValue::from_str(&Ulid::new().to_string()).expect("a ULID is visible"))
 }
 
 /// Refuses a request that names another host, or comes from a page of another: a page on the web could otherwise use

@@ -3,6 +3,7 @@
 mod conversations;
 mod groups;
 mod health;
+mod import;
 mod jobs;
 mod memories;
 mod models;
@@ -23,7 +24,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::codes;
 use crate::problem::Problem;
-use crate::{document, idempotency, request};
+use crate::{document, idempotency, page, request};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
@@ -44,25 +45,33 @@ fn others() -> OpenApiRouter<App> {
         .merge(models::router())
 }
 
+/// The paths that take no key.
+fn streams() -> OpenApiRouter<App> {
+    OpenApiRouter::new().merge(import::router())
+}
+
 /// The description of all paths.
 pub(crate) fn described() -> OpenApi {
-    OpenApiRouter::new().merge(written_once()).merge(others()).into_openapi()
+    OpenApiRouter::new().merge(written_once()).merge(others()).merge(streams()).into_openapi()
 }
 
 /// All routes with what is done around them.
 pub(crate) fn all(app: App) -> Router {
     let (written_once, _) = written_once().split_for_parts();
     let (others, _) = others().split_for_parts();
+    let (streams, _) = streams().split_for_parts();
     let document = document::openapi().to_string();
     let api = written_once
         .layer(from_fn(idempotency::by_handler))
         .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
+        .merge(streams.layer(from_fn(idempotency::refused)))
         .layer(from_fn_with_state(app.clone(), request::limited))
         // Bodies are read with a limit of their own, whose error names it.
         .layer(DefaultBodyLimit::disable());
     let described = get(async move || ([(CONTENT_TYPE, "application/json")], document));
     api.route("/openapi.json", described)
         .merge(health::router())
+        .merge(page::router())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(app.clone(), request::of_this_host))

@@ -1,4 +1,4 @@
-//! `htm up`: the private PostgreSQL and the workers in one process.
+//! `htm up`: the private PostgreSQL, the workers and the HTTP server in one process.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -10,25 +10,41 @@ use htm_core::Stage;
 use htm_core::models::RegisteredModel;
 use htm_runtime::config::Config;
 use htm_runtime::{Session, commands, shutdown};
+use htm_server::{Limits, Server};
 use htm_worker::Handler;
 use htm_worker::service::{ServiceArgs, start, work};
 use tokio_util::sync::CancellationToken;
 
+use super::serve::announce;
+use crate::args::UpArgs;
 use crate::error::CliError;
 use crate::output::Output;
 
 /// The interval between looks for new models. Each look is one small statement.
 const LOOK: Duration = Duration::from_secs(2);
 
-pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(config: &Config, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let UpArgs { listening, service: args } = args;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
         let configured = start(&session, Stage::Embed, embed_worker::handler(&session, None)).await?;
         let tag = start(&session, Stage::Tag, tag_worker::handler(&session)).await?;
+        let server = match listening.listen.or(config.server.address()) {
+            Some(address) if !args.drain => {
+                Some(Server::bind(address, session.htm(), Limits::default()).await?)
+            }
+            _ => None,
+        };
         // A configured URL is not shown, because it may contain a password.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
-        output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
+        let serves = server.as_ref().map(|server| format!("\n{}", announce(server))).unwrap_or_default();
+        output.say(format!("HTM is up at {place}{serves}\nCtrl-C stops it"));
+        let serving = async {
+            if let Some(server) = server {
+                server.serve(stop.clone()).await;
+            }
+        };
         // An error of one worker stops the others too. When draining, each ends by itself.
         let end_of = async |result: htm_core::Result<()>| {
             if result.is_err() {
@@ -36,11 +52,14 @@ pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> 
             }
             result
         };
-        let (embedded, tagged) =
-            tokio::join!(async { end_of(embed(&session, configured, &args, &stop).await).await }, async {
+        let (embedded, tagged, ()) = tokio::join!(
+            async { end_of(embed(&session, configured, &args, &stop).await).await },
+            async {
                 let tagged = work("tag-worker", &session, tag, &args, None, stop.child_token()).await;
                 end_of(tagged.map(drop)).await
-            });
+            },
+            serving
+        );
         embedded.and(tagged)
     }
     .await;

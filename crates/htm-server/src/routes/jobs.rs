@@ -116,9 +116,10 @@ impl SelectionBody {
         match (self.ids.is_empty(), filter == JobFilter::default()) {
             (true, _) => Ok((Selection::Filter(filter), self.confirm)),
             (false, true) => Ok((Selection::Ids(self.ids), self.confirm)),
-            (false, false) => {
-                Err(Problem::new(codes::BODY_INVALID, "both ids and conditions are given; give one of the two"))
-            }
+            (false, false) => Err(Problem::new(
+                codes::BODY_INVALID,
+                "both ids and conditions are given; give one of the two",
+            )),
         }
     }
 }

@@ -9,8 +9,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Confirmation, Edit, Edited, Expiry, FieldChange, ForgetPlan, Forgotten, ForgottenNode, Htm, Keepers,
-    Memory, Neighbours, Node, NodeId, NodeStatus, Outcome, Receipt, Restored, Revision, Stage,
+    Caller, Confirmation, Edit, Edited, Expiry, FieldChange, ForgetPlan, Forgotten, ForgottenNode, Htm,
+    Keepers, Memory, Neighbours, Node, NodeId, NodeStatus, Outcome, Place, Receipt, Restored, Revision,
+    Stage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -35,6 +36,7 @@ pub(crate) fn written_once() -> OpenApiRouter<App> {
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .routes(routes!(list))
         .routes(routes!(get, edit, forget))
         .routes(routes!(get_by_key))
         .routes(routes!(restore))
@@ -187,6 +189,39 @@ fn location(node: NodeId) -> HeaderValue {
     HeaderValue::from_str(&format!("/v1/memories/{node}")).expect("a number is visible")
 }
 
+/// A page of memories.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PageQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// `next` of the previous page.
+    cursor: Option<String>,
+    /// The most memories, 1 to 10,000. Default: 100.
+    limit: Option<usize>,
+}
+
+/// A page of memories, the earliest first.
+#[derive(Debug, Serialize, ToSchema)]
+struct Page {
+    memories: Vec<Node>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<String>,
+}
+
+/// List the memories of a namespace in the order of their time.
+#[utoipa::path(get, path = "/v1/memories", tag = "memories", params(PageQuery),
+    responses((status = 200, body = Page)))]
+async fn list(State(app): State<App>, Asked(asked): Asked<PageQuery>) -> Result<Json<Page>> {
+    let after = asked.cursor.as_deref().map(str::parse).transpose()?;
+    let limit = asked.limit.unwrap_or(100);
+    let memories = app.htm.page(asked.namespace.as_deref(), after, limit).await?;
+    let last = memories.last().filter(|_| memories.len() == limit);
+    let next = last.map(|node| Place::of(node).to_string());
+    Ok(Json(Page { memories, next }))
+}
+
 /// Remember a memory.
 ///
 /// It is committed when this answers, and full text finds it at once. 201: it is new. 200: it existed, by its key or
@@ -229,8 +264,9 @@ async fn create(
 
 /// The receipt that an earlier request got.
 fn kept(answer: Value) -> Result<Receipt> {
-    serde_json::from_value(answer)
-        .map_err(|error| Problem::new(codes::INTERNAL_ERROR, format!("a kept answer cannot be read: {error}")))
+    serde_json::from_value(answer).map_err(|error| {
+        Problem::new(codes::INTERNAL_ERROR, format!("a kept answer cannot be read: {error}"))
+    })
 }
 
 /// Many memories.
@@ -321,7 +357,9 @@ async fn create_many(
 
 fn shown(node: Node, headers: &HeaderMap) -> Response {
     let tag = etag(node.revision);
-    let is_known = |value: &HeaderValue| value.as_bytes().split(|it| *it == b',').any(|it| it.trim_ascii() == tag.as_bytes());
+    let is_known = |value: &HeaderValue| {
+        value.as_bytes().split(|it| *it == b',').any(|it| it.trim_ascii() == tag.as_bytes())
+    };
     if headers.get(IF_NONE_MATCH).is_some_and(is_known) {
         return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
     }
@@ -357,10 +395,12 @@ async fn get_by_key(
 ) -> Result<Response> {
     let namespace = app.namespace(place.namespace.as_deref());
     let found = app.htm.get_by_key(Some(namespace), &key).await?;
-    let missing = || Problem::from(htm_core::Error::new(
-        htm_core::error::codes::NODE_NOT_FOUND,
-        format!("namespace `{namespace}` has no memory with key `{key}`"),
-    ));
+    let missing = || {
+        Problem::from(htm_core::Error::new(
+            htm_core::error::codes::NODE_NOT_FOUND,
+            format!("namespace `{namespace}` has no memory with key `{key}`"),
+        ))
+    };
     Ok(shown(found.ok_or_else(missing)?, &headers))
 }
 
@@ -444,7 +484,10 @@ async fn edit(
         (FieldChange::Clear, None) => FieldChange::Clear,
         (FieldChange::Set(at), None) => FieldChange::Set(Expiry::At(at)),
         (_, Some(_)) => {
-            return Err(Problem::new(codes::BODY_INVALID, "both expires_at and ttl_seconds are given; give one"));
+            return Err(Problem::new(
+                codes::BODY_INVALID,
+                "both expires_at and ttl_seconds are given; give one",
+            ));
         }
     };
     let edit = Edit {
@@ -511,7 +554,8 @@ async fn forget(
     let current = plan.matches.first().map_or(0, |found| found.revision);
     let conflict = || {
         let problem = format!("memory {id} has revision {current}, not {revision}");
-        let error = htm_core::Error::new(htm_core::error::codes::REVISION_CONFLICT, problem).with_value("node", id);
+        let error =
+            htm_core::Error::new(htm_core::error::codes::REVISION_CONFLICT, problem).with_value("node", id);
         Problem::from(error).of_precondition()
     };
     if current != revision {

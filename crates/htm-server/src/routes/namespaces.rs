@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Confirmation, MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery, Swept,
+    Confirmation, MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery,
+    Swept,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -97,7 +98,10 @@ struct NewRetention {
 /// Answers what the next sweep will remove by it, and not by the policy before.
 #[utoipa::path(put, path = "/v1/retention", tag = "namespaces", request_body = NewRetention,
     responses((status = 200, body = RetentionPlan)))]
-async fn set_retention(State(app): State<App>, Body(body): Body<NewRetention>) -> Result<Json<RetentionPlan>> {
+async fn set_retention(
+    State(app): State<App>,
+    Body(body): Body<NewRetention>,
+) -> Result<Json<RetentionPlan>> {
     let policy = Retention {
         forget_after_seconds: body.forget_after_seconds,
         purge_after_seconds: body.purge_after_seconds,

@@ -215,8 +215,7 @@ struct ImportOntology {
 #[utoipa::path(post, path = "/v1/tags/import", tag = "tags", request_body = ImportOntology,
     responses((status = 200, body = Imported)))]
 async fn import(State(app): State<App>, Body(body): Body<ImportOntology>) -> Result<Json<Imported>> {
-    let descriptions =
-        if body.overwrite_descriptions { Descriptions::Overwrite } else { Descriptions::Keep };
+    let descriptions = if body.overwrite_descriptions { Descriptions::Overwrite } else { Descriptions::Keep };
     let source = body.source.as_deref().unwrap_or("http");
     let ontology = body.change.ontology(&app)?;
     Ok(Json(ontology.import(ChangeKind::Import, source, &body.document, descriptions).await?))

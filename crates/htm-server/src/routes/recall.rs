@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use htm_core::{
-    ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Strategy, Timeline,
-    TimelineQuery, WorkingMemoryStats,
+    ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Strategy,
+    Timeline, TimelineQuery, WorkingMemoryStats,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +17,10 @@ use crate::filter::{FilterBody, prefixes};
 use crate::problem::Result;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(recall, recall_simply)).routes(routes!(context)).routes(routes!(timeline))
+    OpenApiRouter::new()
+        .routes(routes!(recall, recall_simply))
+        .routes(routes!(context))
+        .routes(routes!(timeline))
 }
 
 /// A query. Only the text is required.
@@ -229,8 +232,8 @@ async fn context(State(app): State<App>, Body(body): Body<ContextBody>) -> Resul
         }
     };
     // A single namespace only selects the robot.
-    let is_whole = filter.namespaces.len() < 2
-        && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty();
+    let is_whole =
+        filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty();
     let context = match (&recalled, is_whole) {
         (_, true) => robot.context(&options).await,
         (Some(recalled), false) => {

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use htm_core::NodeId;
 use htm_core::ontology::{
-    CoOccurrence, LoggedChange, OntologyDocument, Orphan, SimilarTag, Suggestion, Synonym, TagDetails, TagUse,
-    TaggedNode,
+    CoOccurrence, LoggedChange, OntologyDocument, Orphan, SimilarTag, Suggestion, Synonym, TagDetails,
+    TagUse, TaggedNode,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -113,10 +113,7 @@ struct SimilarQuery {
 /// List tags with a similar name, the nearest first.
 #[utoipa::path(get, path = "/v1/tags/similar", tag = "tags", params(SimilarQuery),
     responses((status = 200, body = Vec<SimilarTag>)))]
-async fn similar(
-    State(app): State<App>,
-    Asked(asked): Asked<SimilarQuery>,
-) -> Result<Json<Vec<SimilarTag>>> {
+async fn similar(State(app): State<App>, Asked(asked): Asked<SimilarQuery>) -> Result<Json<Vec<SimilarTag>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     Ok(Json(ontology.similar(&asked.q, asked.limit.unwrap_or(10).min(1_000)).await?))
 }
@@ -197,10 +194,7 @@ async fn synonyms(State(app): State<App>, Asked(place): Asked<InNamespace>) -> R
 /// Export the ontology as a document.
 #[utoipa::path(get, path = "/v1/tags/export", tag = "tags", params(InNamespace),
     responses((status = 200, body = OntologyDocument)))]
-async fn export(
-    State(app): State<App>,
-    Asked(place): Asked<InNamespace>,
-) -> Result<Json<OntologyDocument>> {
+async fn export(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<OntologyDocument>> {
     Ok(Json(app.htm.ontology(place.namespace.as_deref())?.export().await?))
 }
 
