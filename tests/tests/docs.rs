@@ -98,7 +98,8 @@ async fn run(document: &str) {
                 Run::ToItsEnd => {
                     eprintln!("{document}:{line}: {command}");
                     // Other documents have servers at the same time. A refused request fails the document.
-                    let command = command.replace(SERVED, &address).replace("curl -s ", "curl -sS --fail-with-body ");
+                    let command =
+                        command.replace(SERVED, &address).replace("curl -s ", "curl -sS --fail-with-body ");
                     sandbox.shell(&command).await.succeeds();
                 }
             }

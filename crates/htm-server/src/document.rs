@@ -29,12 +29,16 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Adds what every operation has: its errors and, if it writes, its header.
+/// Adds what every operation has: a unique id, its errors and, if it writes, its header.
 fn complete(method: &str, operation: &mut Value) {
     let problem = |description: &str| {
         let schema = json!({"$ref": "#/components/schemas/Problem"});
         json!({"description": description, "content": {MEDIA_TYPE: {"schema": schema}}})
     };
+    // A handler's name is unique within its subject only.
+    let subject = operation["tags"][0].as_str().unwrap_or_default().replace(' ', "_");
+    let name = operation["operationId"].as_str().unwrap_or_default().to_owned();
+    operation["operationId"] = json!(format!("{subject}_{name}"));
     operation["responses"]["4XX"] = problem("The request was refused; nothing was changed.");
     operation["responses"]["5XX"] = problem("The server could not do it; the code says who has to act.");
     if WRITES.contains(&method) {
@@ -42,7 +46,12 @@ fn complete(method: &str, operation: &mut Value) {
             "name": "Idempotency-Key",
             "in": "header",
             "description": "An id of this request: a retry with it gets the first answer, for 24 hours.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": htm_core::MAX_OPERATION_BYTES},
+            "schema": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": htm_core::MAX_OPERATION_BYTES,
+                "pattern": "^[!-~]+$",
+            },
         });
         match operation["parameters"].as_array_mut() {
             Some(parameters) => parameters.push(header),

@@ -1,8 +1,15 @@
 //! The server as a process: `htm serve`, its stop, its death, and the database's.
 
-use htm_tests::{Running, Sandbox, TestDatabase, wait_until};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use htm_core::{Htm, Settings};
+use htm_server::{Limits, Server};
+use htm_tests::{OwnServer, Running, Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use sqlx::postgres::PgPoolOptions;
+use tokio_util::sync::CancellationToken;
 
 use super::Served;
 
@@ -98,22 +105,65 @@ async fn two_servers_over_one_database_are_one() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_is_said_and_comes_back() {
-    let served = Served::new().await;
-    let name = served.db.options().get_database().unwrap().to_owned();
-    let admin = async |statement: String| {
-        use sqlx::Connection as _;
-        let options = served.db.options().database("postgres");
-        let mut connection = sqlx::PgConnection::connect_with(&options).await.unwrap();
-        sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();
-    };
-    admin(format!("alter database {name} allow_connections false")).await;
-    admin(format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")).await;
-    let away = served.post("/v1/memories", json!({"content": "one"})).await;
-    assert_eq!((away.status, away.header("retry-after")), (503, "1"), "{}", away.text);
-    assert_eq!(served.get("/readyz").await.status, 503);
-    assert_eq!(served.get("/livez").await.status, 200);
-    admin(format!("alter database {name} allow_connections true")).await;
-    wait_until(|| async { served.get("/readyz").await.status == 200 }).await;
-    served.remember("one").await;
+async fn a_database_that_restarts_under_load_is_said_and_comes_back() {
+    let own = OwnServer::start().await;
+    let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(Duration::from_secs(2));
+    let htm = Htm::with_pool(pool.connect(&own.url()).await.unwrap(), Settings::default(), None);
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), htm, Limits::default()).await.unwrap();
+    let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    let ready = async || reqwest::get(format!("{base}/readyz")).await.unwrap().status().as_u16();
+    assert_eq!(ready().await, 200);
+    let (ended, acknowledged) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let (base, ended, acknowledged) = (base.clone(), ended.clone(), acknowledged.clone());
+            tokio::spawn(async move {
+                let (http, mut refused) = (reqwest::Client::new(), 0);
+                for n in (writer..).step_by(4) {
+                    if ended.is_cancelled() {
+                        break;
+                    }
+                    let request =
+                        http.post(format!("{base}/v1/memories")).json(&json!({"content": format!("{n}")}));
+                    let response = request.send().await.expect("the server answers");
+                    match response.status().as_u16() {
+                        201 => {
+                            let body: Value = response.json().await.unwrap();
+                            acknowledged.lock().unwrap().push(body["node"].as_i64().unwrap());
+                        }
+                        503 => {
+                            assert_eq!(response.headers()["retry-after"], "1");
+                            refused += 1;
+                        }
+                        other => panic!("{other}: {}", response.text().await.unwrap()),
+                    }
+                }
+                refused
+            })
+        })
+        .collect();
+    let written = || acknowledged.lock().unwrap().len();
+    wait_until(|| async { written() > 50 }).await;
+    own.crash().await;
+    assert_eq!(ready().await, 503);
+    assert_eq!(reqwest::get(format!("{base}/livez")).await.unwrap().status(), 200);
+    own.restart().await;
+    let before = written();
+    wait_until(|| async { written() > before + 50 }).await;
+    ended.cancel();
+    let mut refused = 0;
+    for writer in writers {
+        refused += writer.await.unwrap();
+    }
+    assert!(refused > 0, "the writers met the outage");
+    let nodes = acknowledged.lock().unwrap().clone();
+    let there: i64 = sqlx::query_scalar("select count(*) from htm.nodes where id = any ($1)")
+        .bind(&nodes)
+        .fetch_one(&own.pool)
+        .await
+        .unwrap();
+    assert_eq!(there, nodes.len() as i64, "nothing acknowledged is lost");
+    stop.cancel();
+    serving.await.unwrap();
 }

@@ -46,6 +46,40 @@ async fn bad_requests_say_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn a_nul_byte_is_refused_wherever_it_is_looked_up() {
+    let served = Served::new().await;
+    for (path, body) in [
+        ("/v1/context", json!({"robot": "a\0"})),
+        ("/v1/robots", json!({"name": "a\0"})),
+        ("/v1/robots/merge", json!({"from": ["a\0"], "into": "b"})),
+        ("/v1/recall", json!({"query": "a\0"})),
+        ("/v1/recall", json!({"query": "a", "filter": {"sources": ["a\0"]}})),
+        ("/v1/jobs/retry", json!({"ids": ["a\0"]})),
+        ("/v1/jobs/retry", json!({"error": "a\0"})),
+        ("/v1/tags/rename", json!({"tag": "a\0", "to": "b"})),
+        ("/v1/models/activate", json!({"label": "a\0"})),
+        ("/v1/providers/reset", json!({"model": "a\0"})),
+        ("/v1/groups/a%00/promote", json!({"robot": "b"})),
+        ("/v1/queues/a%00/pause", json!({"reason": "b"})),
+    ] {
+        let status = served.post(path, body.clone()).await.problem().0;
+        assert!(matches!(status, 404 | 422), "{status} for {path} {body}");
+    }
+    for path in [
+        "/v1/memories/by-key/a%00",
+        "/v1/robots/a%00",
+        "/v1/jobs?namespace=a%00",
+        "/v1/tags?below=a%00",
+        "/v1/namespaces?prefix=a%00",
+        "/v1/groups/a%00",
+        "/v1/jobs/a%00",
+    ] {
+        let status = served.get(path).await.problem().0;
+        assert!(matches!(status, 404 | 422), "{status} for {path}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_has_a_largest_size() {
     let served = Served::new().await;
     let large = json!({"content": "x".repeat(1 << 20)});

@@ -129,6 +129,10 @@ async fn jobs_queues_and_models_are_seen_and_steered() {
     );
     let limits = json!({"model": "openai/small", "requests_per_minute": 60});
     assert_eq!(served.patch("/v1/providers", limits).await.is(200)[0]["requests_per_minute"], 60);
+    let none = json!({"model": "openai/small", "concurrent_calls": 0});
+    assert_eq!(served.patch("/v1/providers", none).await.problem(), (422, "limit_out_of_range"));
+    let less = json!({"namespace": "atlas", "tokens_per_day": -1});
+    assert_eq!(served.put("/v1/budgets", less).await.problem(), (422, "budget_out_of_range"));
     served.post("/v1/providers/reset", json!({"model": "openai/small"})).await.is(200);
     served.put("/v1/budgets", json!({"namespace": "atlas", "tokens_per_day": 1000})).await.is(200);
     assert_eq!(served.get("/v1/budgets").await.is(200)[0]["namespace"], "atlas");

@@ -33,7 +33,7 @@ impl Providers<'_> {
     /// Changes the limits of a model, used or not. Its token buckets are full afterwards.
     ///
     /// # Errors
-    /// A database error, also for a limit below 1.
+    /// `limit_out_of_range` for a limit below 1, or a database error.
     pub async fn set_limits(&self, model: &str, changes: LimitChanges) -> Result<()> {
         providers::set_limits(self.htm.pool(), model, changes).await
     }
@@ -59,7 +59,7 @@ impl Providers<'_> {
     /// raised or removed; returns their number.
     ///
     /// # Errors
-    /// `namespace_invalid`, or a database error, also for a budget below 0.
+    /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
     pub async fn set_budget(&self, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
         providers::set_budget(self.htm.pool(), namespace, tokens_per_day).await
     }

@@ -84,7 +84,6 @@ impl TimeRange {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Timeframe {
     ranges: Vec<TimeRange>,
 }

@@ -118,6 +118,7 @@ pub struct Timeline {
     /// The memories, the earliest first; those of one instant by session and position.
     pub entries: Vec<TimelineEntry>,
     /// The resolved timeframe.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::model::timeframe::TimeRange>))]
     pub timeframe: Timeframe,
     /// The time phrase that was taken from the topic, if any.
     pub time_phrase: Option<TimePhrase>,

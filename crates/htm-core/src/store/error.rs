@@ -25,6 +25,9 @@ impl From<sqlx::Error> for Error {
                 Some(code) if code.starts_with("53") || code.starts_with("58") => exhausted(error),
                 // A wrong password, a missing database, missing privileges.
                 Some(code) if code.starts_with("28") || code == "3D000" || code == "42501" => denied(error),
+                // A text that was only looked up, such as the name of a robot, is not checked before.
+                Some("22021") => Error::new(codes::NUL_BYTE, "a text has a NUL byte, so nothing can have it")
+                    .caused_by(error),
                 // The error of a cast from a name to regconfig, with the name in quotes.
                 Some("42704") if database.message().contains("text search configuration") => {
                     language_unknown(database.message().split('"').nth(1).unwrap_or_default())

@@ -56,6 +56,19 @@ pub struct LimitChanges {
     pub concurrent_calls: FieldChange<i32>,
 }
 
+impl LimitChanges {
+    fn validate(&self) -> Result<()> {
+        let given = [self.requests_per_minute, self.tokens_per_minute, self.concurrent_calls];
+        match given.iter().filter_map(FieldChange::set).find(|limit| **limit < 1) {
+            Some(limit) => {
+                Err(Error::new(codes::LIMIT_OUT_OF_RANGE, format!("a limit of {limit} is below 1"))
+                    .with_hint("give 1 or more, or remove the limit"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// The models that have limits or have failed.
 ///
 /// # Errors
@@ -76,8 +89,9 @@ pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
 /// Changes the limits of a model, used or not. Its buckets are full afterwards.
 ///
 /// # Errors
-/// A database error, also for a limit below 1.
+/// `limit_out_of_range` for a limit below 1, or a database error.
 pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Result<()> {
+    changes.validate()?;
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
     let (change_calls, calls) = changes.concurrent_calls.parts();
@@ -188,9 +202,16 @@ pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
 /// it was raised or removed; returns their number.
 ///
 /// # Errors
-/// `namespace_invalid`, or a database error, also for a budget below 0.
+/// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
 pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
     validate_namespace(namespace)?;
+    if let Some(tokens) = tokens_per_day.filter(|tokens| *tokens < 0) {
+        return Err(Error::new(
+            codes::BUDGET_OUT_OF_RANGE,
+            format!("a budget of {tokens} tokens is below 0"),
+        )
+        .with_hint("give 0 or more, or remove the budget"));
+    }
     // A million parked jobs may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let own = budget::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;

@@ -152,6 +152,7 @@ impl WaitFor {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Waiting {
     /// Answer only when this is done, or when the time is over. The memory is committed in any case.
+    #[param(inline)]
     wait: Option<WaitFor>,
     /// The time to wait in milliseconds, at most 30,000. Default: 10,000.
     wait_ms: Option<u64>,

@@ -30,6 +30,7 @@ pub struct Recalled {
     /// Whether the words of the required phrases were searched, because no memory has the phrases.
     pub relaxed: bool,
     /// The resolved timeframe.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::model::timeframe::TimeRange>))]
     pub timeframe: Timeframe,
     /// The time phrase that was taken from the query's text, with [`TimeFilter::Auto`](crate::TimeFilter::Auto).
     pub time_phrase: Option<TimePhrase>,
