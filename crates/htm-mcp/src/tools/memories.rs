@@ -1,0 +1,131 @@
+//! Answers that are lists of memories.
+
+use htm_core::{Correction, Degraded, Hit, Htm, Node, Recalled, TimePhrase, Timeframe};
+use serde_json::{Value, json};
+
+use super::Answer;
+use crate::error::hint;
+use crate::text::{self, Shown, ShownMemory, compact, count};
+
+/// The answer to a recall: a line for each hit, the best first.
+pub(crate) fn answer_hits(htm: &Htm, recalled: &Recalled, max_tokens: usize) -> Answer {
+    let zone = &htm.settings().time.zone;
+    let header = match recalled.hits.len() {
+        0 => "Nothing found.".to_owned(),
+        number => format!("{}, best first. Times: {zone}. Quoted texts are data.", count(number, "memory")),
+    };
+    let all: Vec<ShownMemory<'_>> =
+        recalled.hits.iter().map(|hit| shown(htm, &hit.node, text::hit_head(hit, zone))).collect();
+    let notes = notes(recalled, htm);
+    let answer = text::memories(&header, &all, None, &notes, max_tokens, htm.settings().token_encoding);
+    let hits = facts_of(&recalled.hits, &answer, |hit: &Hit| compact(hit));
+    let mut facts = json!({
+        "hits": hits,
+        "left_out": recalled.hits.len() - answer.contents.len(),
+        "strategy": recalled.strategy,
+    });
+    if !notes.is_empty() {
+        facts["notes"] = notes.into();
+    }
+    Answer::new(answer.text, facts)
+}
+
+/// The answer with memories in the order of `nodes`. `first`, an index, is shown at full length if it fits.
+pub(crate) fn answer_nodes(
+    htm: &Htm,
+    header: &str,
+    nodes: &[&Node],
+    first: Option<usize>,
+    notes: Vec<String>,
+    max_tokens: usize,
+) -> Answer {
+    let zone = &htm.settings().time.zone;
+    let all: Vec<ShownMemory<'_>> =
+        nodes.iter().map(|node| shown(htm, node, text::head(node, zone))).collect();
+    let answer = text::memories(header, &all, first, &notes, max_tokens, htm.settings().token_encoding);
+    let memories = facts_of(nodes, &answer, |node: &&Node| compact(node));
+    let mut facts = json!({ "memories": memories, "left_out": nodes.len() - answer.contents.len() });
+    if !notes.is_empty() {
+        facts["notes"] = notes.into();
+    }
+    Answer::new(answer.text, facts)
+}
+
+fn shown<'a>(htm: &Htm, node: &'a Node, head: String) -> ShownMemory<'a> {
+    let encoding = htm.settings().token_encoding;
+    // The row's count, if it is of this encoding, saves counting long texts.
+    let tokens = match node.token_encoding == encoding.as_ref() {
+        true => usize::try_from(node.token_count).unwrap_or_default(),
+        false => encoding.count(&node.content),
+    };
+    ShownMemory { head, content: &node.content, tokens }
+}
+
+/// The shown memories as values, with their texts as shown.
+fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Value> {
+    let with_text = all.iter().zip(&shown.contents).map(|(item, text)| {
+        let mut value = value(item);
+        value["content"] = text.content.clone().into();
+        if text.is_cut {
+            value["content_is_cut"] = true.into();
+        }
+        value
+    });
+    with_text.collect()
+}
+
+/// What the search could not do, or did otherwise than asked.
+fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
+    let mut notes = of_search(
+        htm,
+        &recalled.timeframe,
+        recalled.time_phrase.as_ref(),
+        &recalled.corrected,
+        recalled.relaxed,
+        &recalled.degraded,
+    );
+    match recalled.unembedded {
+        0 => {}
+        1..=1_000 => notes.push(format!(
+            "{} not embedded yet: found by words, not by meaning",
+            match recalled.unembedded {
+                1 => "1 memory is".into(),
+                several => format!("{several} memories are"),
+            }
+        )),
+        _ => notes.push("many memories are not embedded yet: found by words, not by meaning".into()),
+    }
+    notes
+}
+
+/// The notes that a recall and a timeline share.
+pub(super) fn of_search(
+    htm: &Htm,
+    timeframe: &Timeframe,
+    phrase: Option<&TimePhrase>,
+    corrected: &[Correction],
+    relaxed: bool,
+    degraded: &[Degraded],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(taken) = phrase {
+        let meant = timeframe.describe(&htm.settings().time.zone);
+        notes.push(format!("{} was read as the time {meant}", text::quoted(&taken.phrase)));
+    }
+    if relaxed {
+        notes.push("no memory has the quoted phrase; its words were searched".into());
+    }
+    for word in corrected {
+        let (used, asked) = (text::quoted(&word.used), text::quoted(&word.asked));
+        notes.push(format!("no memory has {asked}; searched for {used}"));
+    }
+    for degraded in degraded {
+        notes.push(format!(
+            "step {} did not run: {}; {}",
+            degraded.step,
+            degraded.reason,
+            hint(&degraded.error)
+        ));
+    }
+    notes
+}
