@@ -86,7 +86,20 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "group_closed" => "join_group opens it again",
         "node_oversized" => "split the text; each part has to fit the working memory",
         "job_not_found" | "job_state_unfit" => "see the jobs with list_jobs",
-        "tag_unknown" => "see the tags with tags",
+        "tag_unknown" => "see the tags with the tool tags",
+        "namespace_full" => "use tags that there are; see them with the tool tags",
+        "wait_timeout" => "try again later; `htm doctor` says whether a worker runs",
+        "provider_unknown" => "see them with list_providers",
+        "tag_taken" | "tag_into_own_child" | "tag_in_use" | "tag_is_synonym" | "synonym_is_tag"
+        | "synonym_unknown" | "change_reverted" | "changed_since" => {
+            "tell the user; tags are changed with the command `htm tags`"
+        }
+        "model_unknown"
+        | "model_retired"
+        | "model_active"
+        | "model_incomplete"
+        | "version_unfit"
+        | "provider_unusable_answer" => "tell the user; models are changed with the command `htm models`",
         "database_unreachable" => "tell the user that the database does not answer; `htm doctor` says why",
         _ => return None,
     })

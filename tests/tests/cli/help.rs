@@ -81,6 +81,7 @@ async fn of_htm() {
         &["models", "retire"],
         &["backfill"],
         &["up"],
+        &["mcp"],
         &["demo"],
         &["jobs"],
         &["jobs", "stats"],

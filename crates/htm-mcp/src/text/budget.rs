@@ -10,6 +10,9 @@ const LEAST_TEXT: usize = 12;
 /// The tokens that are kept free for the line that says what was left out.
 const RESERVE: usize = 40;
 
+/// A text of so many bytes is longer than most budgets.
+const LONG_TEXT: usize = 16 * 1024;
+
 /// More characters than this have more than one token, even in the longest words of a vocabulary.
 const MAX_CHARS_PER_TOKEN: usize = 32;
 
@@ -49,8 +52,12 @@ pub(crate) fn memories(
     let notes = notes_within(notes, max_tokens / 3, encoding);
     let fixed = encoding.count(header) + encoding.count(&notes) + RESERVE;
     let heads: Vec<usize> = all.iter().map(|it| encoding.count(&it.head) + 4).collect();
-    // A text of escapes has more tokens when it is quoted; the loop below corrects the difference.
-    let bodies: Vec<usize> = all.iter().map(|it| it.tokens).collect();
+    // Escapes have more tokens than what they stand for. In a long text they do not matter: it is cut anyway.
+    let body = |it: &ShownMemory<'_>| match it.content.len() {
+        ..LONG_TEXT => encoding.count(&quoted(it.content)),
+        _ => it.tokens,
+    };
+    let bodies: Vec<usize> = all.iter().map(body).collect();
     let mut room = max_tokens.saturating_sub(fixed);
     let mut shown = 0;
     for (head, body) in heads.iter().zip(&bodies) {
