@@ -26,6 +26,7 @@ documents! {
     readme: "README.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
+    mcp: "docs/mcp.md",
     memory: "docs/memory.md",
     ontology: "docs/ontology.md",
     operating: "docs/operating.md",

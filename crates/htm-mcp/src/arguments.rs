@@ -14,8 +14,8 @@ pub(crate) enum Kind {
     Texts,
     /// A whole number in a range, with a default.
     Whole(i64, i64, Option<i64>),
-    /// A number in a range.
-    Number(f64, f64),
+    /// A number in a range of whole numbers, with a default.
+    Number(i32, i32, Option<i32>),
     Numbers,
     Flag,
     /// One of these words.
@@ -59,19 +59,27 @@ impl Argument {
         Self { is_required: true, ..self }
     }
 
+    fn default(&self) -> Option<i64> {
+        match self.kind {
+            Kind::Whole(_, _, default) => default,
+            Kind::Number(_, _, default) => default.map(i64::from),
+            _ => None,
+        }
+    }
+
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Kind::Whole(from, i64::MAX, _) => json!({ "type": "integer", "minimum": from }),
             Kind::Whole(from, to, _) => json!({ "type": "integer", "minimum": from, "maximum": to }),
-            Kind::Number(from, to) => json!({ "type": "number", "minimum": from, "maximum": to }),
+            Kind::Number(from, to, _) => json!({ "type": "number", "minimum": from, "maximum": to }),
             Kind::Numbers => json!({ "type": "array", "items": { "type": "integer" } }),
             Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Choice(words) => json!({ "enum": words }),
+            Kind::Choice(words) => json!({ "type": "string", "enum": words }),
             Kind::Object => json!({ "type": "object" }),
         };
-        if let Kind::Whole(_, _, Some(default)) = self.kind {
+        if let Some(default) = self.default() {
             schema["default"] = default.into();
         }
         if !self.about.is_empty() {
@@ -95,8 +103,9 @@ impl Argument {
                 };
                 (value.as_i64().is_some_and(|it| (from..=to).contains(&it)), wanted)
             }
-            Kind::Number(from, to) => {
-                let is_good = value.as_f64().is_some_and(|it| (from..=to).contains(&it));
+            Kind::Number(from, to, _) => {
+                let range = f64::from(from)..=f64::from(to);
+                let is_good = value.as_f64().is_some_and(|it| range.contains(&it));
                 (is_good, format!("a number from {from} to {to}"))
             }
             Kind::Flag => (value.is_boolean(), "true or false".into()),
@@ -158,7 +167,7 @@ impl Arguments {
                 let message = format!("the argument `{}` is missing", argument.name);
                 return Err(ToolError::new(codes::ARGUMENT_MISSING, message));
             }
-            if let Kind::Whole(_, _, Some(default)) = argument.kind {
+            if let Some(default) = argument.default() {
                 given.insert(argument.name.into(), default.into());
             }
         }
@@ -213,7 +222,7 @@ mod tests {
         argument("query", Kind::Text).required().about("What to look for"),
         argument("tags", Kind::Texts),
         argument("limit", Kind::Whole(1, 100, Some(10))),
-        argument("importance", Kind::Number(1.0, 10.0)),
+        argument("importance", Kind::Number(1, 10, None)),
         argument("strategy", Kind::Choice(&["vector", "hybrid"])),
         argument("confirm", Kind::Flag),
         argument("metadata", Kind::Object),

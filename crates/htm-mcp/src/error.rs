@@ -87,6 +87,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "node_oversized" => "split the text; each part has to fit the working memory",
         "job_not_found" | "job_state_unfit" => "see the jobs with list_jobs",
         "tag_unknown" => "see the tags with the tool tags",
+        "model_not_ready" => "new memories are found by their words until a worker embeds them",
         "namespace_full" => "use tags that there are; see them with the tool tags",
         "wait_timeout" => "try again later; `htm doctor` says whether a worker runs",
         "provider_unknown" => "see them with list_providers",

@@ -150,10 +150,10 @@ async fn standard_output_has_the_protocol_alone() {
 async fn what_is_no_mcp_is_an_error() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    let input = format!("{}\n", json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }));
+    let input = format!("{}\n", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let answer = sandbox.htm_reading(&["mcp", "--no-workers"], input.as_bytes()).await;
     answer.fails(2, "mcp_client_invalid");
-    let answer = sandbox.htm(&["mcp", "--robot", "a\nb"]).await;
+    let answer = sandbox.htm(&["mcp", "--robot", &"x".repeat(200)]).await;
     answer.fails(2, "robot_invalid");
 }
 

@@ -33,7 +33,8 @@ async fn what_is_remembered_is_recalled() {
     );
     assert!(lines[1].starts_with(&start), "{text}");
     assert!(lines[1].ends_with(" | \"We pin PostgreSQL 17.2 until the vendor certifies 18.\""), "{text}");
-    assert_eq!(lines[2], "note: 1 memory is not embedded yet: found by words, not by meaning");
+    let note = "note: no search by meaning: nothing is embedded with fake/fake-64 yet; new memories are found by their words until a worker embeds them";
+    assert_eq!(lines[2..], [note]);
     let hit = &facts["hits"][0];
     assert_eq!(
         (&hit["id"], &hit["metadata"]["ticket"], &facts["left_out"]),
@@ -54,6 +55,13 @@ async fn what_is_remembered_is_recalled() {
         arguments["query"] = "which PostgreSQL do we run?".into();
         let (text, _) = client.succeeds("recall", arguments).await;
         assert!(text.starts_with("Nothing found."), "{filter}: {text}");
+        let told = match filter.as_object().unwrap().keys().next().unwrap().as_str() {
+            "tags" => "note: no tag is home",
+            "by" => "note: no robot is ada",
+            "namespace" => "note: namespace other has no memories; the nearest are: default",
+            _ => "",
+        };
+        assert!(text.contains(told), "{filter}: {text}");
     }
 }
 

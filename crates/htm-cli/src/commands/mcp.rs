@@ -69,6 +69,11 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
         },
         // A client that leaves before it says anything is no error.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        // The error would show the message, which may have what nobody should read in a log.
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            let message = "the first message is neither `initialize` nor a request that stands alone";
+            Err(CliError::new(codes::MCP_CLIENT_INVALID, message))
+        }
         Err(error) => Err(CliError::new(codes::MCP_CLIENT_INVALID, error.to_string())),
     };
     stdio.finish().await;

@@ -137,8 +137,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
 
 const REMEMBER: &[Argument] = &{
     let own = super::remember::ARGUMENTS;
-    let mut all = [GROUP; 12];
-    assert!(own.len() == 11, "the list has room for the arguments of remember");
+    let mut all = [GROUP; super::remember::ARGUMENTS.len() + 1];
     let mut place = 0;
     while place < own.len() {
         all[place + 1] = own[place];
@@ -253,7 +252,8 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
         ..RecallQuery::new(arguments.text("query").unwrap_or_default()).limit(arguments.size("limit"))
     };
     let found = member.recall(&query).await?;
-    let mut answer = answer_hits(server.htm(), &found.recalled, arguments.size("max_tokens"));
+    let max_tokens = arguments.size("max_tokens");
+    let mut answer = answer_hits(server.htm(), &found.recalled, &query.filter, max_tokens).await?;
     answer.facts["is_in_working_memory"] = found.is_in_working_memory.into();
     Ok(answer)
 }

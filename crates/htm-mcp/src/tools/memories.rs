@@ -1,14 +1,19 @@
 //! Answers that are lists of memories.
 
-use htm_core::{Correction, Degraded, Hit, Htm, Node, Recalled, TimePhrase, Timeframe};
+use htm_core::{Correction, Degraded, Filter, Hit, Htm, Node, Recalled, Step, TimePhrase, Timeframe};
 use serde_json::{Value, json};
 
 use super::Answer;
-use crate::error::hint;
+use crate::error::{ToolError, hint};
 use crate::text::{self, Shown, ShownMemory, compact, count};
 
 /// The answer to a recall: a line for each hit, the best first.
-pub(crate) fn answer_hits(htm: &Htm, recalled: &Recalled, max_tokens: usize) -> Answer {
+pub(crate) async fn answer_hits(
+    htm: &Htm,
+    recalled: &Recalled,
+    filter: &Filter,
+    max_tokens: usize,
+) -> Result<Answer, ToolError> {
     let zone = &htm.settings().time.zone;
     let header = match recalled.hits.len() {
         0 => "Nothing found.".to_owned(),
@@ -16,7 +21,10 @@ pub(crate) fn answer_hits(htm: &Htm, recalled: &Recalled, max_tokens: usize) -> 
     };
     let all: Vec<ShownMemory<'_>> =
         recalled.hits.iter().map(|hit| shown(htm, &hit.node, text::hit_head(hit, zone))).collect();
-    let notes = notes(recalled, htm);
+    let mut notes = notes(recalled, htm);
+    if recalled.hits.is_empty() {
+        notes.extend(unknown_names(htm, filter).await?);
+    }
     let answer = text::memories(&header, &all, None, &notes, max_tokens, htm.settings().token_encoding);
     let hits = facts_of(&recalled.hits, &answer, |hit: &Hit| compact(hit));
     let mut facts = json!({
@@ -27,7 +35,36 @@ pub(crate) fn answer_hits(htm: &Htm, recalled: &Recalled, max_tokens: usize) -> 
     if !notes.is_empty() {
         facts["notes"] = notes.into();
     }
-    Answer::new(answer.text, facts)
+    Ok(Answer::new(answer.text, facts))
+}
+
+/// Why a filter may have found nothing: names in it that nothing has, with the nearest that there are.
+pub(super) async fn unknown_names(htm: &Htm, filter: &Filter) -> Result<Vec<String>, ToolError> {
+    let nearest = |all: &[String]| match all {
+        [] => String::new(),
+        all => format!("; the nearest are: {}", text::names(all)),
+    };
+    let mut notes = Vec::new();
+    let namespaces: Vec<&str> = filter.namespaces.iter().map(String::as_str).collect();
+    for unknown in htm.unknown_namespaces(&namespaces).await? {
+        let known = nearest(&unknown.nearest);
+        notes.push(format!("namespace {} has no memories{known}", text::name(&unknown.namespace)));
+    }
+    for namespace in namespaces {
+        for robot in &filter.robots {
+            match htm.find_robot(Some(namespace), robot).await {
+                Err(error) if error.code() == "robot_unknown" => {
+                    notes.push(format!("no robot is {}", text::name(robot)));
+                }
+                found => drop(found?),
+            }
+        }
+        for unmatched in htm.ontology(Some(namespace))?.unmatched(&filter.tags).await? {
+            let known = nearest(&unmatched.nearest);
+            notes.push(format!("no tag is {}{known}", text::name(unmatched.tag.as_str())));
+        }
+    }
+    Ok(notes)
 }
 
 /// The answer with memories in the order of `nodes`. `first`, an index, is shown at full length if it fits.
@@ -84,7 +121,9 @@ fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
         recalled.relaxed,
         &recalled.degraded,
     );
+    let is_told = recalled.degraded.iter().any(|it| it.step == Step::Vector);
     match recalled.unembedded {
+        _ if is_told => {}
         0 => {}
         1..=1_000 => notes.push(format!(
             "{} not embedded yet: found by words, not by meaning",
@@ -120,12 +159,12 @@ pub(super) fn of_search(
         notes.push(format!("no memory has {asked}; searched for {used}"));
     }
     for degraded in degraded {
-        notes.push(format!(
-            "step {} did not run: {}; {}",
-            degraded.step,
-            degraded.reason,
-            hint(&degraded.error)
-        ));
+        let what = match degraded.step {
+            Step::Vector => "no search by meaning",
+            Step::Rerank => "not re-ranked",
+            Step::Expansion => "not all phrasings",
+        };
+        notes.push(format!("{what}: {}; {}", degraded.reason, hint(&degraded.error)));
     }
     notes
 }

@@ -34,7 +34,7 @@ pub(super) const RECALL: ToolSpec = ToolSpec {
         TAGS,
         argument("by", Kind::Texts).about("Only of these robots"),
         argument("type", Kind::Text),
-        argument("min_importance", Kind::Number(1.0, 10.0)),
+        argument("min_importance", Kind::Number(1, 10, None)),
         STRATEGY,
         MAX_TOKENS.about("Of the whole answer"),
         NAMESPACE,
@@ -54,7 +54,7 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
     let recalled = robot.recall(&query).await?.recalled;
     robot.close().await?;
-    Ok(answer_hits(server.htm(), &recalled, arguments.size("max_tokens")))
+    answer_hits(server.htm(), &recalled, &query.filter, arguments.size("max_tokens")).await
 }
 
 /// The query of a call.

@@ -14,12 +14,14 @@ use crate::time::{expiry, instant};
 pub(super) const ARGUMENTS: &[Argument] = &[
     argument("text", Kind::Text).required().about("One fact, clear on its own"),
     argument("tags", Kind::Texts).about("As database:postgresql; more are added by themselves"),
-    argument("importance", Kind::Number(1.0, 10.0))
-        .about("1–3 transient, 7–10 decisions and preferences; default 1"),
+    argument("importance", Kind::Number(1, 10, Some(1)))
+        .about("1–3 transient, 7–10 decisions and preferences"),
     argument("type", Kind::Text).about("As fact, decision, preference"),
     argument("source", Kind::Text).about("File, URL or chat"),
     argument("metadata", Kind::Object),
     argument("key", Kind::Text).about("Unique name"),
+    argument("speaker", Kind::Text).about("Who said it"),
+    argument("session", Kind::Text).about("Conversation"),
     argument("time", Kind::Text).about("When it happened, if not now: 2026-03-01, yesterday"),
     argument("expires", Kind::Text).about("12h, 90d or a date; default never"),
     NAMESPACE,
@@ -72,6 +74,8 @@ pub(super) fn memory(server: &McpServer, arguments: &Arguments) -> Result<Memory
         importance: arguments.number("importance").unwrap_or(1.0) as f32,
         source: arguments.owned("source"),
         kind: arguments.owned("type"),
+        speaker: arguments.owned("speaker"),
+        session: arguments.owned("session"),
         tags: tags.collect::<Result<_, htm_core::Error>>()?,
         metadata: arguments.object("metadata").cloned().unwrap_or_else(Map::new),
         at: arguments.text("time").map(|time| instant(time, &settings.time)).transpose()?,

@@ -2,7 +2,7 @@
 
 use htm_core::{Node, NodeId, TagFilter, TimelineQuery};
 
-use super::memories::of_search;
+use super::memories::{of_search, unknown_names};
 use super::recall::{LIMIT, TAGS, TIMEFRAME, filter, strategy};
 use super::{Answer, Effect, ToolSpec, Who, answer_nodes};
 use crate::McpServer;
@@ -69,7 +69,11 @@ async fn timeline(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     let found = htm.conversation_timeline(&query).await?;
     let nodes: Vec<&Node> = found.entries.iter().map(|entry| &entry.node).collect();
     let phrase = found.time_phrase.as_ref();
-    let notes = of_search(htm, &found.timeframe, phrase, &found.corrected, found.relaxed, &found.degraded);
+    let mut notes =
+        of_search(htm, &found.timeframe, phrase, &found.corrected, found.relaxed, &found.degraded);
+    if nodes.is_empty() {
+        notes.extend(unknown_names(htm, &query.filter).await?);
+    }
     Ok(answer_nodes(htm, &header(nodes.len()), &nodes, None, notes, max_tokens))
 }
 
@@ -85,15 +89,10 @@ async fn find_by_topic(server: McpServer, arguments: Arguments) -> Result<Answer
         false => TagFilter::Prefix(topic.clone()),
     });
     let found = htm.latest(&filter, arguments.size("limit")).await?;
-    let mut notes = Vec::new();
-    if found.is_empty() {
-        for unmatched in htm.ontology(Some(&who.namespace))?.unmatched(&filter.tags).await? {
-            let nearest = unmatched.nearest.iter().map(|it| name(it)).collect::<Vec<_>>().join(", ");
-            let nearest =
-                if nearest.is_empty() { String::new() } else { format!("; the nearest are {nearest}") };
-            notes.push(format!("no tag is {}{nearest}", name(unmatched.tag.as_str())));
-        }
-    }
+    let notes = match found.is_empty() {
+        true => unknown_names(htm, &filter).await?,
+        false => Vec::new(),
+    };
     let header = format!("{} tagged {}, latest first.", count(found.len(), "memory"), name(topic.as_str()));
     let nodes: Vec<&Node> = found.iter().collect();
     Ok(answer_nodes(htm, &header, &nodes, None, notes, arguments.size("max_tokens")))
