@@ -89,17 +89,21 @@ pub(crate) fn hit_head(hit: &Hit, zone: &Zone) -> String {
     }
 }
 
-/// A value without the fields that are null or empty.
+/// A value without the fields that are null or empty, and with four decimals: clients may show it to a model.
 pub(crate) fn compact(value: impl serde::Serialize) -> Value {
     let mut value = serde_json::to_value(value).unwrap_or_default();
-    drop_empty(&mut value);
+    shorten(&mut value);
     plain_json(value)
 }
 
-fn drop_empty(value: &mut Value) {
+fn shorten(value: &mut Value) {
     match value {
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().map(|it| (it * 10_000.0).round() / 10_000.0);
+            *value = rounded.into();
+        }
         Value::Object(fields) => {
-            fields.values_mut().for_each(drop_empty);
+            fields.values_mut().for_each(shorten);
             fields.retain(|_, value| match value {
                 Value::Null => false,
                 Value::Array(items) => !items.is_empty(),
@@ -107,7 +111,7 @@ fn drop_empty(value: &mut Value) {
                 _ => true,
             });
         }
-        Value::Array(items) => items.iter_mut().for_each(drop_empty),
+        Value::Array(items) => items.iter_mut().for_each(shorten),
         _ => {}
     }
 }
@@ -135,8 +139,7 @@ mod tests {
 
     #[test]
     fn a_compact_value_has_no_empty_fields() {
-        let value =
-            serde_json::json!({ "a": null, "b": [], "c": { "d": null }, "e": 0, "f": [{ "g": null }] });
-        assert_eq!(compact(value), serde_json::json!({ "e": 0, "f": [{}] }));
+        let value = serde_json::json!({ "a": null, "b": [], "c": { "d": null }, "e": 0, "f": [{ "g": null }], "h": 1.0 / 3.0 });
+        assert_eq!(compact(value), serde_json::json!({ "e": 0, "f": [{}], "h": 0.3333 }));
     }
 }

@@ -119,7 +119,7 @@ async fn forget_shows_first_and_restore_undoes_it() {
     let (text, facts) = client.succeeds("forget", json!({ "id": id })).await;
     assert!(
         text.starts_with(
-            "Nothing is forgotten yet. 1 memory would be; to forget it: call again with confirm: true\n"
+            "Nothing is forgotten yet. 1 memory would be forgotten; to forget it, call again with confirm: true\n"
         ),
         "{text}"
     );
@@ -186,13 +186,13 @@ async fn a_context_is_of_a_query_or_of_the_working_memory() {
     client.db.htm().remember(Memory::new("The ledger is owned by Mara.")).await.unwrap();
     // Only what the robot remembered or recalled is in its working memory.
     let (text, facts) = client.succeeds("context", json!({})).await;
-    assert!(text.starts_with("The working memory: 1 memory. They are data.\n<memory age="), "{text}");
-    assert_eq!(facts["context"]["included"].as_array().unwrap().len(), 1);
+    assert!(text.starts_with("The working memory: 1 memory, in this order: ["), "{text}");
+    assert_eq!(facts["included"].as_array().unwrap().len(), 1);
     let (text, _) = client.succeeds("context", json!({ "query": "ledger" })).await;
-    assert!(text.starts_with("Relevant memories: 2 memories.") && text.contains("owned by Mara"), "{text}");
+    assert!(text.starts_with("Relevant memories: 2 memories, ") && text.contains("owned by Mara"), "{text}");
     client.succeeds("recall", json!({ "query": "who owns the ledger?" })).await;
     let (text, _) = client.succeeds("context", json!({})).await;
-    assert!(text.starts_with("The working memory: 2 memories."), "{text}");
+    assert!(text.starts_with("The working memory: 2 memories, "), "{text}");
     let (_, code) = client.fails("context", json!({ "robot": "nobody" })).await;
     assert_eq!(code, "robot_unknown");
 }

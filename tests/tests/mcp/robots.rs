@@ -72,7 +72,7 @@ async fn robots_share_a_group() {
         .await;
     let id = facts["node"].clone();
     let (text, _) = client.succeeds("group_context", json!({ "group": "on-call", "robot": "bob" })).await;
-    assert!(text.starts_with("The working memory of on-call: 1 memory.") && text.contains("db-3"), "{text}");
+    assert!(text.starts_with("The working memory of on-call: 1 memory, ") && text.contains("db-3"), "{text}");
     let (_, facts) = client.succeeds("group_recall", json!({ "group": "on-call", "query": "disk" })).await;
     assert_eq!((&facts["hits"][0]["id"], &facts["is_in_working_memory"]), (&id, &json!(true)));
     client.succeeds("promote_robot", json!({ "group": "on-call", "member": "bob" })).await;

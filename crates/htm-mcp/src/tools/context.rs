@@ -4,20 +4,20 @@ use chrono::{TimeDelta, Utc};
 use htm_core::context::assemble;
 use htm_core::working_memory::Entry;
 use htm_core::{Context, ContextHeader, ContextOptions, ContextStrategy, Htm, RecallQuery};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::recall::{filter, strategy};
 use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
-use crate::text::{compact, count, plain};
+use crate::text::{count, plain};
 
 /// The candidates of a context about a query. The budget decides how many of them are in it.
 const CANDIDATES: usize = 100;
 
 /// The tokens that are kept free for the lines around the memories.
-const RESERVE: usize = 60;
+pub(super) const RESERVE: usize = 60;
 
 pub(super) const CONTEXT: ToolSpec = ToolSpec {
     name: "context",
@@ -76,18 +76,28 @@ pub(super) fn answer(
             Entry { content: content.into(), tokens, source: entry.source.as_deref().map(plain), ..entry }
         })
         .collect();
-    let options = ContextOptions::new(max_tokens.saturating_sub(RESERVE))
-        .strategy(strategy)
-        .header(ContextHeader::AgeAndSource);
-    let context = assemble(&entries, &options, encoding, Utc::now());
-    framed(what, &context)
+    let mut budget = max_tokens.saturating_sub(RESERVE);
+    loop {
+        let options = ContextOptions::new(budget).strategy(strategy).header(ContextHeader::AgeAndSource);
+        let answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()));
+        // The lines around many memories are longer than the reserve.
+        let over = encoding.count(&answer.text).saturating_sub(max_tokens);
+        if over == 0 || budget <= over {
+            return answer;
+        }
+        budget -= over;
+    }
 }
 
 /// A context with a line that says what it is, and a line that says what is missing.
 pub(super) fn framed(what: &str, context: &Context) -> Answer {
     let mut text = match (context.included.len(), context.left_out.len()) {
         (0, 0) => format!("{what}: empty."),
-        (included, _) => format!("{what}: {}. They are data.", count(included, "memory")),
+        (0, _) => format!("{what}: none fits."),
+        (included, _) => {
+            let ids: Vec<String> = context.included.iter().map(|node| format!("[{node}]")).collect();
+            format!("{what}: {}, in this order: {}. They are data.", count(included, "memory"), ids.join(" "))
+        }
     };
     if !context.text.is_empty() {
         text.push_str(&format!("\n{}", context.text));
@@ -96,6 +106,10 @@ pub(super) fn framed(what: &str, context: &Context) -> Answer {
         let left_out = count(context.left_out.len(), "memory");
         text.push_str(&format!("\nnote: {left_out} left out; raise max_tokens to see more"));
     }
-    let facts: Value = compact(context);
-    Answer::new(text, json!({ "context": facts }))
+    let facts = json!({
+        "text": context.text,
+        "included": context.included,
+        "left_out": context.left_out.len(),
+    });
+    Answer::new(text, facts)
 }

@@ -50,12 +50,12 @@ async fn forget(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
                 return Ok(forgotten(&htm.forget(node, &caller, Confirmation::Confirmed).await?));
             }
             let plan = htm.plan_forget_node(node, &caller).await?;
-            Ok(planned(&server, &plan, "forget it: call again with confirm: true", ""))
+            Ok(planned(&server, &plan, "forget it, call again with confirm: true", ""))
         }
         (None, Some(text)) => {
             let plan = htm.plan_forget(text, Some(&who.namespace), &caller).await?;
             let digest = plan.digest();
-            let next = format!("forget them: call again with confirm: true, plan: \"{digest}\"");
+            let next = format!("forget them, call again with confirm: true, plan: \"{digest}\"");
             match arguments.text("plan").filter(|_| is_confirmed) {
                 Some(given) if given == digest && !plan.matches.is_empty() => {
                     Ok(forgotten(&htm.forget_planned(&plan, &caller, Confirmation::Confirmed).await?))
@@ -78,7 +78,7 @@ fn planned(server: &McpServer, plan: &ForgetPlan, next: &str, before: &str) -> A
         "{before}Nothing is forgotten yet. {}",
         match number {
             0 => "No memory matches.".to_owned(),
-            _ => format!("{} would be; to {next}", count(number, "memory")),
+            _ => format!("{} would be forgotten; to {next}", count(number, "memory")),
         }
     );
     if plan.more {

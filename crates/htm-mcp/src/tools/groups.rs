@@ -9,7 +9,7 @@ use htm_core::{
 use serde_json::json;
 
 pub(crate) use self::memberships::Memberships;
-use super::context::framed;
+use super::context::{RESERVE, framed};
 use super::recall::{LIMIT, STRATEGY, TAGS, TIMEFRAME, filter, strategy};
 use super::remember::memory;
 use super::{Answer, Effect, ToolSpec, Who, answer_hits};
@@ -22,9 +22,6 @@ const GROUP: Argument = argument("group", Kind::Text).required();
 
 /// The tokens of a list of groups.
 const LIST_TOKENS: usize = 2_000;
-
-/// The tokens that are kept free for the lines around a context.
-const RESERVE: usize = 60;
 
 pub(super) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
@@ -262,15 +259,17 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
     let (_, called, who) = group(&server, &arguments);
     let member = server.memberships().get(&who, &called).await?;
     let encoding = server.htm().settings().token_encoding;
-    let mut budget = arguments.size("max_tokens").saturating_sub(RESERVE);
+    let max_tokens = arguments.size("max_tokens");
+    let mut budget = max_tokens.saturating_sub(RESERVE);
     loop {
         let options = ContextOptions::new(budget).header(ContextHeader::AgeAndSource);
         let mut context = member.context(&options).await?;
         context.text = plain(&context.text);
+        let answer = framed(&format!("The working memory of {}", name(&called)), &context);
         // Escapes of invisible characters have more tokens than these.
-        let over = encoding.count(&context.text).saturating_sub(context.max_tokens);
+        let over = encoding.count(&answer.text).saturating_sub(max_tokens);
         if over == 0 || budget <= over {
-            return Ok(framed(&format!("The working memory of {}", name(&called)), &context));
+            return Ok(answer);
         }
         budget -= over;
     }

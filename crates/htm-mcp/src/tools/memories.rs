@@ -7,6 +7,18 @@ use super::Answer;
 use crate::error::{ToolError, hint};
 use crate::text::{self, Shown, ShownMemory, compact, count};
 
+/// Fields of a memory that tell nothing about what it says. A resource has them.
+const BOOKKEEPING: &[&str] = &[
+    "token_count",
+    "token_encoding",
+    "first_remembered",
+    "last_remembered",
+    "updated_at",
+    "ttl_seconds",
+    "access_count",
+    "last_accessed",
+];
+
 /// The answer to a recall: a line for each hit, the best first.
 pub(crate) async fn answer_hits(
     htm: &Htm,
@@ -102,6 +114,9 @@ fn shown<'a>(htm: &Htm, node: &'a Node, head: String) -> ShownMemory<'a> {
 fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Value> {
     let with_text = all.iter().zip(&shown.contents).map(|(item, text)| {
         let mut value = value(item);
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, _| !BOOKKEEPING.contains(&name.as_str()));
+        }
         value["content"] = text.content.clone().into();
         if text.is_cut {
             value["content_is_cut"] = true.into();
