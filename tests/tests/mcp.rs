@@ -14,6 +14,8 @@ mod protocol;
 mod resources;
 #[path = "mcp/robots.rs"]
 mod robots;
+#[path = "mcp/sdks.rs"]
+mod sdks;
 
 use htm_tests::{Sandbox, TestDatabase};
 use rmcp::ServiceExt;

@@ -4,6 +4,7 @@ mod stdio;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use htm_core::Memory;
 use htm_mcp::{McpOptions, McpServer};
@@ -21,6 +22,9 @@ use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
 
+/// The time limit for leaving the joined groups, for a database that does not answer.
+const LEAVE: Duration = Duration::from_secs(5);
+
 pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Result<ExitCode, CliError> {
     let options = options(config, &args)?;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
@@ -31,8 +35,10 @@ pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Resu
     let server = McpServer::new(session.htm(), options);
     let serving = async {
         let served = serve(&server, &stop).await;
-        server.close().await;
         stop.cancel();
+        if tokio::time::timeout(LEAVE, server.close()).await.is_err() {
+            tracing::warn!("the groups were not left in time; the leases will end");
+        }
         served
     };
     let working = async {
