@@ -24,6 +24,12 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "argument_invalid",
             "`limit` is 0, not a whole number from 1 to 200",
         ),
+        (
+            "recall",
+            json!({ "query": "a", "robot": "nobody" }),
+            "robot_unknown",
+            "a robot is known after its first memory",
+        ),
         ("recall", json!({ "query": " " }), "content_empty", "the query is empty"),
         (
             "recall",

@@ -47,9 +47,12 @@ pub(super) const RECALL: ToolSpec = ToolSpec {
 async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
     let who = Who::of(&server, &arguments);
     let query = query(&server, &arguments, &who.namespace)?;
-    // Before the robot is opened, which registers a new one.
+    // Before the robot is opened, which registers a new one: a mistyped name is none.
     if query.text.trim().is_empty() {
         return Err(ToolError::new(CONTENT_EMPTY, "the query is empty"));
+    }
+    if arguments.text("robot").is_some() {
+        server.htm().find_robot(Some(&who.namespace), &who.robot).await?;
     }
     let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
     let recalled = robot.recall(&query).await?.recalled;
