@@ -12,6 +12,8 @@ mod memories;
 mod protocol;
 #[path = "mcp/resources.rs"]
 mod resources;
+#[path = "mcp/restricted.rs"]
+mod restricted;
 #[path = "mcp/robots.rs"]
 mod robots;
 #[path = "mcp/sdks.rs"]

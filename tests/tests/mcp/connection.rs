@@ -16,7 +16,7 @@ pub(super) struct Raw {
     pub(super) child: Child,
     stdin: Option<ChildStdin>,
     stdout: Lines<BufReader<ChildStdout>>,
-    _db: TestDatabase,
+    db: TestDatabase,
     _sandbox: Sandbox,
 }
 
@@ -28,7 +28,7 @@ impl Raw {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        Self { child, stdin, stdout, _db: db, _sandbox: sandbox }
+        Self { child, stdin, stdout, db, _sandbox: sandbox }
     }
 
     pub(super) async fn send(&mut self, message: Value) {
@@ -120,6 +120,24 @@ async fn it_ends_on_sigterm_although_standard_input_is_open() {
     let (code, rest, said) = raw.end().await;
     assert_eq!((code, rest.as_str()), (Some(0), ""), "{said}");
     assert!(started.elapsed() < Duration::from_secs(15), "{said}");
+}
+
+#[tokio::test]
+async fn a_cancelled_call_holds_up_nothing() {
+    let mut raw = Raw::start(&["--no-workers"]).await;
+    raw.initialize("2025-06-18").await;
+    raw.ask(remember(1, "The ledger is closed.")).await;
+    let mut lock = raw.db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.nodes in access exclusive mode").execute(&mut *lock).await.unwrap();
+    raw.send(remember(2, "This one waits for the table.")).await;
+    raw.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } }))
+        .await;
+    let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" })).await;
+    assert_eq!(answer["id"], 3, "{answer}");
+    lock.rollback().await.unwrap();
+    let answer = raw.ask(remember(4, "After the lock.")).await;
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(4), &json!(false)), "{answer}");
+    assert_eq!(raw.db.count("select count(*) from htm.nodes").await, 2);
 }
 
 #[tokio::test]

@@ -211,6 +211,8 @@ pub(crate) fn rows(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const ENCODING: TokenEncoding = TokenEncoding::O200kBase;
@@ -254,6 +256,21 @@ mod tests {
                 assert!(answer.contents.len() == texts.len() || answer.text.contains("left out"));
                 assert!(answer.text.contains("raise max_tokens"));
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_stay_within_the_budget_and_on_their_lines(
+            texts in proptest::collection::vec("(\\PC|[\n\r\t\"\\\\\u{1b}\u{202e}]){0,300}", 0..12),
+            max_tokens in 200_usize..1_500,
+        ) {
+            let answer = shown(&texts, max_tokens, None);
+            prop_assert!(ENCODING.count(&answer.text) <= max_tokens, "{}", answer.text);
+            let lines = answer.text.lines().filter(|line| line.starts_with('[')).count();
+            prop_assert_eq!(lines, answer.contents.len());
+            let is_raw = answer.text.contains(['\u{1b}', '\u{202e}', '\r']);
+            prop_assert!(!is_raw, "{}", answer.text);
         }
     }
 

@@ -13,10 +13,10 @@ use crate::time::{expiry, instant};
 /// The attributes of a memory, which a group's memory has too.
 pub(super) const ARGUMENTS: &[Argument] = &[
     argument("text", Kind::Text).required().about("One fact, clear on its own"),
-    argument("tags", Kind::Texts).about("As database:postgresql; more are added by themselves"),
+    argument("tags", Kind::Texts).about("Such as database:postgresql; more are added automatically"),
     argument("importance", Kind::Number(1, 10, Some(1)))
         .about("1–3 transient, 7–10 decisions and preferences"),
-    argument("type", Kind::Text).about("As fact, decision, preference"),
+    argument("type", Kind::Text).about("Such as fact, decision, preference"),
     argument("source", Kind::Text).about("File, URL or chat"),
     argument("metadata", Kind::Object),
     argument("key", Kind::Text).about("Unique name"),
