@@ -3,7 +3,7 @@
 use htm_core::error::codes::CONTENT_EMPTY;
 use htm_core::{Filter, RecallQuery, Strategy, TagFilter};
 
-use super::{Answer, Effect, ToolSpec, Who, answer_hits};
+use super::{Answer, Effect, ToolSpec, Who, answer_hits, saved};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
@@ -56,7 +56,7 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     }
     let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
     let recalled = robot.recall(&query).await?.recalled;
-    robot.close().await?;
+    saved(robot).await;
     answer_hits(server.htm(), &recalled, &query.filter, arguments.size("max_tokens")).await
 }
 

@@ -3,7 +3,7 @@
 use htm_core::{Memory, Outcome};
 use serde_json::{Map, json};
 
-use super::{Answer, Effect, ToolSpec, Who};
+use super::{Answer, Effect, ToolSpec, Who, saved};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
@@ -44,7 +44,7 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     memory.validate()?;
     let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
     let remembered = robot.remember(memory).await?;
-    robot.close().await?;
+    saved(robot).await;
     let node = remembered.receipt.node;
     let mut text = match remembered.receipt.outcome {
         Outcome::Written => format!("Remembered as [{node}]."),
