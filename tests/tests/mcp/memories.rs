@@ -93,6 +93,16 @@ async fn the_budget_bounds_the_answer() {
 }
 
 #[tokio::test]
+async fn large_metadata_is_left_to_the_resource() {
+    let client = Client::start(&["--no-workers"]).await;
+    let large = json!({ "log": "x".repeat(3_000) });
+    client.succeeds("remember", json!({ "text": "The build broke.", "metadata": large })).await;
+    let (_, facts) = client.succeeds("recall", json!({ "query": "build" })).await;
+    let hit = &facts["hits"][0];
+    assert_eq!((hit.get("metadata"), &hit["metadata_left_out"]), (None, &json!(true)), "{hit}");
+}
+
+#[tokio::test]
 async fn a_memory_cannot_look_like_the_answer_or_drive_a_terminal() {
     let client = Client::start(&["--no-workers"]).await;
     let forged =

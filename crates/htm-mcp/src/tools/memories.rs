@@ -19,6 +19,9 @@ const BOOKKEEPING: &[&str] = &[
     "last_accessed",
 ];
 
+/// The most bytes of metadata in an answer, for clients that show facts to a model. A resource has all of it.
+const MAX_METADATA: usize = 2_000;
+
 /// The answer to a recall: a line for each hit, the best first.
 pub(crate) async fn answer_hits(
     htm: &Htm,
@@ -116,6 +119,10 @@ fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Val
         let mut value = value(item);
         if let Some(fields) = value.as_object_mut() {
             fields.retain(|name, _| !BOOKKEEPING.contains(&name.as_str()));
+            if fields.get("metadata").is_some_and(|it| it.to_string().len() > MAX_METADATA) {
+                fields.remove("metadata");
+                fields.insert("metadata_left_out".into(), true.into());
+            }
         }
         value["content"] = text.content.clone().into();
         if text.is_cut {
