@@ -47,6 +47,8 @@ impl Sandbox {
             ("HTM_TAG__PROVIDER", "fake".into()),
             // A vocabulary takes longer to load than most commands to run.
             ("HTM_TOKENS__ENCODING", "estimate".into()),
+            // Many run at the same time.
+            ("HTM_SERVER__LISTEN", "127.0.0.1:0".into()),
         ];
         Self { dir, variables: variables.map(|(name, value)| (name.into(), value)).into() }
     }

@@ -14,6 +14,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("htm-providers", 1),
     ("htm-runtime", 2),
     ("htm-worker", 3),
+    ("htm-server", 3),
     ("embed-worker", 4),
     ("tag-worker", 4),
     ("htm-cli", 5),

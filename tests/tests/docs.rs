@@ -9,7 +9,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{Sandbox, TestDatabase, wait_until};
+use tokio::net::TcpStream;
 
 /// Each document has a test of its own, named after it.
 macro_rules! documents {
@@ -26,6 +27,7 @@ documents! {
     readme: "README.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
+    http: "docs/http.md",
     mcp: "docs/mcp.md",
     memory: "docs/memory.md",
     ontology: "docs/ontology.md",
@@ -41,6 +43,9 @@ const WITHOUT_COMMANDS: &[&str] = &["docs/errors.md", "docs/library.md"];
 
 /// The most lines of the documents that everybody reads.
 const MOST_LINES: &[(&str, usize)] = &[("README.md", 150), ("ARCHITECTURE.md", 200)];
+
+/// Where the documents' server listens.
+const SERVED: &str = "127.0.0.1:7480";
 
 /// How the commands of a block are run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +71,10 @@ async fn run(document: &str) {
     let blocks = blocks(document, &text);
     let Some(model) = htm_tests::local_model() else { return };
     let db = TestDatabase::new().await;
+    let port = free_port();
+    let address = format!("127.0.0.1:{port}");
     let sandbox = Sandbox::new(&db)
+        .set("HTM_SERVER__LISTEN", &address)
         .set("HTM_EMBEDDING__PROVIDER", "local")
         .set("HTM_TAG__PROVIDER", "local")
         .set("HTM_LOCAL__MODEL_DIR", &model.display().to_string());
@@ -84,10 +92,16 @@ async fn run(document: &str) {
                 Run::InTheBackground => {
                     let words: Vec<&str> = command.split_whitespace().collect();
                     background.push(sandbox.start(words[0], &words[1..]));
+                    if matches!(words[..], ["htm", "up" | "serve", ..]) {
+                        wait_until(|| async { TcpStream::connect(&address).await.is_ok() }).await;
+                    }
                 }
                 Run::ToItsEnd => {
                     eprintln!("{document}:{line}: {command}");
-                    sandbox.shell(command).await.succeeds();
+                    // Other documents have servers at the same time. A refused request fails the document.
+                    let command =
+                        command.replace(SERVED, &address).replace("curl -s ", "curl -sS --fail-with-body ");
+                    sandbox.shell(&command).await.succeeds();
                 }
             }
             ran += 1;
@@ -95,6 +109,12 @@ async fn run(document: &str) {
     }
     eprintln!("{document}: {ran} commands run, {left} not");
     assert!(ran > 0, "{document} has no command that runs: show one, or list it in WITHOUT_COMMANDS");
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").port()
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod ontology;
 mod providers;
 mod refine;
 mod robots;
+mod server;
 mod tags;
 mod time;
 
@@ -22,7 +23,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, value_parser};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
-use htm_worker::service::ServiceArgs;
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
@@ -39,6 +39,7 @@ pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayA
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
+pub(crate) use self::server::{ServeArgs, UpArgs};
 pub(crate) use self::tags::{Consent, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 
@@ -118,12 +119,10 @@ pub(crate) enum Command {
     Models(ModelsCommand),
     /// Embed or tag existing memories
     Backfill(BackfillArgs),
-    /// Run the private PostgreSQL and the workers until Ctrl-C
-    #[command(
-        after_help = "It opens no port and ignores worker.listen. /livez, /readyz and /metrics are served by the \
-processes embed-worker and tag-worker."
-    )]
-    Up(ServiceArgs),
+    /// Run the private PostgreSQL, the workers and the HTTP server until Ctrl-C
+    Up(UpArgs),
+    /// Serve HTTP until Ctrl-C
+    Serve(ServeArgs),
     /// Serve the memory to an agent over MCP, on standard input and output
     Mcp(McpArgs),
     /// Run HTM end to end on sample memories

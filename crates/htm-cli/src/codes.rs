@@ -5,8 +5,8 @@ use htm_core::fault::Fault;
 
 // Codes of the library for errors that the command line detects first.
 pub(crate) use htm_core::error::codes::{
-    BUDGET_OUT_OF_RANGE, CONTENT_EMPTY, CONTENT_TOO_LARGE, LIMIT_OUT_OF_RANGE, MIN_SIMILARITY_OUT_OF_RANGE,
-    NOT_CONFIRMED, PROVIDER_UNKNOWN,
+    BUDGET_OUT_OF_RANGE, CONTENT_EMPTY, CONTENT_TOO_LARGE, LIMIT_OUT_OF_RANGE, LINE_INVALID, LINE_TOO_LONG,
+    MIN_SIMILARITY_OUT_OF_RANGE, NOT_CONFIRMED, PROVIDER_UNKNOWN,
 };
 
 htm_core::error_codes! {
@@ -20,12 +20,10 @@ htm_core::error_codes! {
         => "give an object, as in {\"ticket\": 7}";
     KEY_NOT_FOUND "key_not_found" User "No node has the key."
         => "name its namespace with --namespace, or search for it: `htm recall QUERY`";
-    LINE_INVALID "line_invalid" User "A line of a file is not in the expected format."
-        => "fix the line named in the message";
-    LINE_TOO_LONG "line_too_long" User "A line of a file is longer than any memory."
-        => "split the text of the line named in the message";
     NOT_IN_WORKING_MEMORY "not_in_working_memory" User "The robot has none of these nodes in its working memory."
         => "list its working memory: `htm memory show`";
+    LISTEN_MISSING "listen_missing" User "The server was started without an address."
+        => "set server.listen, or give one: `htm serve --listen 127.0.0.1:7480`";
     PLAN_MISSING "plan_missing" User "Forgetting nodes by their text needs a plan."
         => "check the matches with `--dry-run`, which prints the plan's number, then confirm: `--plan PLAN --yes`";
     PLAN_CHANGED "plan_changed" User "The matching nodes have changed since the plan was made."

@@ -54,7 +54,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
     }
     let loaded = Config::load(&overrides)?;
     // A command's output is its own text. A library's log matters only if something is wrong.
-    let quiet = !matches!(arguments.command, Command::Up(_));
+    let quiet = !matches!(arguments.command, Command::Up(_) | Command::Serve(_));
     let nobody_said = loaded.sources.get("log.level").is_none_or(|source| *source == Source::Default);
     let level = if quiet && nobody_said { Level::Warn } else { loaded.config.log.level };
     telemetry::init(level, loaded.config.log.format, Role::Command)?;
@@ -82,6 +82,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Import(args) => commands::import::run(config, args, output).await,
         Command::Models(command) => commands::models::run(config, command, output).await,
         Command::Backfill(args) => commands::backfill::run(config, args, output).await,
+        Command::Serve(args) => commands::serve::run(config, args, output).await,
         Command::Up(args) => commands::up::run(config, args, output).await,
         Command::Mcp(args) => commands::mcp::run(config, args, output).await,
         Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,

@@ -19,6 +19,7 @@ pub mod models;
 mod namespaces;
 mod nodes;
 pub mod ontology;
+mod operations;
 pub(crate) mod ping;
 pub mod providers;
 mod purge;

@@ -40,9 +40,11 @@ pub use model::groups::{GroupEvent, GroupInfo, GroupRole, JoinOptions};
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
+pub use model::line::MAX_LINE_BYTES;
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::{NamespaceQuery, UnknownNamespace, labels_of, namespace_of};
 pub use model::nodes::{Node, Revision};
+pub use model::operation::{MAX_OPERATION_BYTES, Operation};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::recall::{
@@ -67,7 +69,7 @@ pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };
 pub use model::timeline::{
-    Grouping, MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
+    Grouping, MAX_NEIGHBOURS, Neighbours, Place, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;
 pub use model::working_memory::{WorkingMemory, WorkingMemoryStats};

@@ -27,6 +27,7 @@ pub(crate) mod named;
 pub(crate) mod namespaces;
 pub mod nodes;
 pub(crate) mod ontology;
+pub mod operations;
 mod orm;
 pub mod priorities;
 pub mod providers;

@@ -10,7 +10,7 @@ use htm_core::Swept;
 use htm_core::error::chain;
 use htm_core::worker::jobs::{self, RescueWait};
 use htm_core::worker::workers::{self, Unseen};
-use htm_core::worker::{expiry, queues, statistics};
+use htm_core::worker::{expiry, operations, queues, statistics};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -35,7 +35,7 @@ const DEAD_LETTERS: Duration = Duration::from_secs(3_600);
 /// The interval between sweeps of expired memories.
 const EXPIRY: Duration = Duration::from_secs(30);
 
-/// The interval between sweeps of the retention policies. It is longer, because they read the old part of a namespace.
+/// The interval between sweeps of the retention policies and of old operations. It is longer, because they read the old part of a namespace.
 const RETENTION: Duration = Duration::from_secs(600);
 
 /// The most rows of done jobs that one statement deletes.
@@ -79,6 +79,8 @@ impl Heartbeat {
                 .of(async { expiry::sweep_expired(&self.pool).await.map(report) })),
             every(RETENTION, || Deadline::LONGEST
                 .of(async { expiry::sweep_retention(&self.pool).await.map(report) })),
+            every(RETENTION, || Deadline::LONGEST
+                .of(async { operations::sweep(&self.pool).await.map(drop) })),
             every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );

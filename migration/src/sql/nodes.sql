@@ -119,6 +119,22 @@ comment on column htm.retention.forget_after_seconds is
     'The age at which a memory is forgotten: since it happened or was remembered, whichever is later. Null: never.';
 comment on column htm.retention.purge_after_seconds is 'The time from forgetting to deletion. Null: never.';
 
+-- A row for each write with an id of its caller, so that a retry gets the answer of the first. Sweeps delete old rows.
+create table htm.operations (
+    scope         text collate "C" not null constraint operations_scope_size check (octet_length(scope) <= 255),
+    id            text collate "C" not null constraint operations_id_size check (octet_length(id) between 1 and 255),
+    digest        bytea not null constraint operations_digest_size check (octet_length(digest) = 32),
+    answer        jsonb,
+    claimed_until timestamptz not null,
+    expires_at    timestamptz not null,
+    constraint operations_pk primary key (scope, id)
+);
+create index operations_expires_at_idx on htm.operations (expires_at);
+comment on column htm.operations.scope is 'Whose ids these are, such as a key of the API.';
+comment on column htm.operations.digest is 'The SHA-256 of the request.';
+comment on column htm.operations.answer is 'The answer; null: the operation has not ended.';
+comment on column htm.operations.claimed_until is 'When an operation without an answer can be begun again.';
+
 -- A row for each text that an edit replaced. Deleted with the node.
 create table htm.node_revisions (
     namespace  text collate "C" not null,

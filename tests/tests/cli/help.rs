@@ -81,6 +81,7 @@ async fn of_htm() {
         &["models", "retire"],
         &["backfill"],
         &["up"],
+        &["serve"],
         &["mcp"],
         &["demo"],
         &["jobs"],

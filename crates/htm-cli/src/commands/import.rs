@@ -4,16 +4,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use chrono::{DateTime, Utc};
-use htm_core::{Expiry, Htm, Memory, Outcome, TagRules};
+use htm_core::{Htm, MAX_LINE_BYTES, Memory, Outcome};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
 
-use crate::args::{ImportArgs, parse_tags};
+use crate::args::ImportArgs;
 use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
@@ -23,9 +21,6 @@ use crate::output::{Output, count, one_line};
 const SHOWN: usize = 20;
 /// The most rejected lines that `--json` lists. In a file of another kind, every line is rejected.
 const LISTED: usize = 1_000;
-/// The most bytes of a line. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`), and the rest of a memory is limited
-/// too.
-const MAX_LINE_BYTES: usize = 8 << 20;
 /// A chunk ends at this many bytes of text, however few lines it has.
 const CHUNK_BYTES: usize = 16 << 20;
 
@@ -60,6 +55,12 @@ pub(crate) struct Refused {
     line: u64,
     code: &'static str,
     reason: String,
+}
+
+impl Refused {
+    fn of(line: u64, error: &htm_core::Error) -> Self {
+        Self { line, code: error.code(), reason: error.to_string() }
+    }
 }
 
 impl Report {
@@ -114,7 +115,9 @@ pub(crate) async fn import(
                 is_end = true;
                 Ok(None)
             }
-            Some(RawLine::Whole(line)) => parse(line, htm.tag_rules()),
+            Some(RawLine::Whole(line)) => {
+                Memory::from_line(line, htm.tag_rules()).map_err(|error| Refused::of(0, &error))
+            }
             Some(RawLine::TooLong) => Err(Refused {
                 line: 0,
                 code: codes::LINE_TOO_LONG.name,
@@ -137,7 +140,7 @@ pub(crate) async fn import(
                     Ok(receipt) if receipt.outcome == Outcome::Written => report.written += 1,
                     Ok(_) => report.skipped += 1,
                     Err(error) => {
-                        report.refuse(Refused { line, code: error.code(), reason: error.to_string() });
+                        report.refuse(Refused::of(line, &error));
                     }
                 }
             }
@@ -159,102 +162,4 @@ fn open(file: &Path) -> Result<(Box<dyn BufRead>, u64), CliError> {
     let opened = File::open(file).map_err(cannot_open())?;
     let bytes = opened.metadata().map_err(cannot_open())?.len();
     Ok((Box::new(BufReader::with_capacity(1 << 20, opened)), bytes))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    id: String,
-    ns: String,
-    text: String,
-    created_at: Option<DateTime<Utc>>,
-    expires_at: Option<DateTime<Utc>>,
-    /// Instead of `expires_at`: seconds from now to the expiry.
-    ttl_seconds: Option<u64>,
-    speaker: Option<String>,
-    /// A name or a number.
-    session: Option<Value>,
-    seq: Option<i32>,
-    #[serde(default)]
-    tags: Vec<String>,
-    #[serde(default)]
-    metadata: Map<String, Value>,
-    robot: Option<String>,
-    importance: Option<f32>,
-    source: Option<String>,
-    #[serde(rename = "type")]
-    kind: Option<String>,
-}
-
-/// Parses a line. None for a blank one.
-fn parse(line: &[u8], rules: &TagRules) -> Result<Option<Memory>, Refused> {
-    let refuse = |code, reason: String| Refused { line: 0, code, reason };
-    let text =
-        std::str::from_utf8(line).map_err(|_| refuse(codes::LINE_INVALID.name, "it is not UTF-8".into()))?;
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let line: Line =
-        serde_json::from_str(text).map_err(|error| refuse(codes::LINE_INVALID.name, error.to_string()))?;
-    let tags = parse_tags(rules, &line.tags).map_err(|error| refuse(error.code(), error.to_string()))?;
-    let session = match line.session {
-        None | Some(Value::Null) => None,
-        Some(Value::String(name)) => Some(name),
-        Some(Value::Number(number)) => Some(number.to_string()),
-        Some(_) => {
-            return Err(refuse(codes::LINE_INVALID.name, "session is neither a name nor a number".into()));
-        }
-    };
-    let memory = Memory::new(line.text);
-    Ok(Some(Memory {
-        namespace: Some(line.ns),
-        robot: line.robot,
-        key: Some(line.id),
-        importance: line.importance.unwrap_or(memory.importance),
-        source: line.source,
-        kind: line.kind,
-        speaker: line.speaker,
-        session,
-        seq: line.seq,
-        tags,
-        metadata: line.metadata,
-        at: line.created_at,
-        expires: match (line.ttl_seconds, line.expires_at) {
-            (Some(seconds), _) => Some(Expiry::After(Duration::from_secs(seconds))),
-            (None, at) => at.map(Expiry::At),
-        },
-        ..memory
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_read_whole_or_refused_with_a_reason() {
-        let rules = TagRules::default();
-        let memory = parse(
-            br#"{"id":"a","ns":"n","text":"t","session":3,"seq":4,"tags":["x:y"],"metadata":{"k":1}}"#,
-            &rules,
-        );
-        let memory = memory.unwrap().unwrap();
-        assert_eq!(
-            (memory.key.as_deref(), memory.session.as_deref(), memory.seq),
-            (Some("a"), Some("3"), Some(4))
-        );
-        assert_eq!(parse(b" \n", &rules).unwrap(), None);
-        for (line, code) in [
-            (&b"not json"[..], "line_invalid"),
-            (b"\xff", "line_invalid"),
-            (br#"{"id":"a","ns":"n"}"#, "line_invalid"),
-            (br#"{"id":"a","ns":"n","text":"t","tags":["c++"]}"#, "tag_invalid"),
-            (br#"{"id":"a","ns":"n","text":"t","created_at":"yesterday"}"#, "line_invalid"),
-            (br#"{"id":"a","ns":"n","text":"t","importance":"high"}"#, "line_invalid"),
-            (br#"{"id":"a","ns":"n","text":"t","type":7}"#, "line_invalid"),
-            (br#"{"id":"a","ns":"n","text":"t","metdata":{}}"#, "line_invalid"),
-        ] {
-            assert_eq!(parse(line, &rules).unwrap_err().code, code);
-        }
-    }
 }

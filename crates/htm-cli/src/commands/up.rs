@@ -1,24 +1,40 @@
-//! `htm up`: the private PostgreSQL and the workers in one process.
+//! `htm up`: the private PostgreSQL, the workers and the HTTP server in one process.
 
 use std::process::ExitCode;
 
 use htm_runtime::config::Config;
 use htm_runtime::{Session, shutdown};
-use htm_worker::service::ServiceArgs;
+use htm_server::{Limits, Server};
 
 use super::in_process::Workers;
+use super::serve::announce;
+use crate::args::UpArgs;
 use crate::error::CliError;
 use crate::output::Output;
 
-pub(crate) async fn run(config: &Config, args: ServiceArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(config: &Config, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let UpArgs { listening, service: args } = args;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
         let workers = Workers::start(&session).await?;
+        let server = match listening.listen.or(config.server.address()) {
+            Some(address) if !args.drain => {
+                Some(Server::bind(address, session.htm(), Limits::default()).await?)
+            }
+            _ => None,
+        };
         // A configured URL is not shown, because it may contain a password.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
-        output.say(format!("HTM is up at {place}\nCtrl-C stops it"));
-        workers.run(&session, &args, &stop).await
+        let serves = server.as_ref().map(|server| format!("\n{}", announce(server))).unwrap_or_default();
+        output.say(format!("HTM is up at {place}{serves}\nCtrl-C stops it"));
+        let serving = async {
+            if let Some(server) = server {
+                server.serve(stop.clone()).await;
+            }
+        };
+        let (worked, ()) = tokio::join!(workers.run(&session, &args, &stop), serving);
+        worked
     }
     .await;
     session.close().await;

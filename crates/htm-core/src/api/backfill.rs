@@ -80,6 +80,7 @@ pub enum BackfillStep {
 
 /// The states of the backfill jobs of a run's queue (and namespace).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BackfillProgress {
     /// Open jobs.
     pub open: i64,

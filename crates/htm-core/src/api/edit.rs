@@ -136,6 +136,7 @@ impl Edit {
 
 /// The receipt of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Edited {
     /// The node.
     pub node: NodeId,

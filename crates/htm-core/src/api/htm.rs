@@ -34,6 +34,7 @@ pub struct Htm {
 
 /// The statistics of the cache of query embeddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryCache {
     /// The approximate number of cached embeddings.
     pub entries: u64,

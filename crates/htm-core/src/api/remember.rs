@@ -19,6 +19,9 @@ use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{expiry, jobs};
 use crate::store::{priorities, robots, tags};
 
+/// The errors of some memories, at their places, and the others, ready to be written.
+pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
+
 /// The number of attempts of a write that conflicts with a removal or another write.
 const ATTEMPTS: u32 = 4;
 
@@ -103,26 +106,11 @@ impl Htm {
     /// The outer error is the database's: nothing is written then. The inner errors are those of
     /// [`remember`](Self::remember), and `not_written` for memories that were not written because a transaction failed.
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
-        // An unknown language would fail the statement for all of them.
-        let unknown = self.unknown_languages(memories).await?;
-        let prepare = |memory| match self.prepare(memory) {
-            Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
-            result => result,
-        };
-        let (mut results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
-            .iter()
-            .map(|memory| match prepare(memory) {
-                Ok(node) => (None, Some(node)),
-                Err(error) => (Some(Err(error)), None),
-            })
-            .unzip();
-        let mut accepted: Vec<NewNode<'_>> = accepted.into_iter().flatten().collect();
+        let (mut results, mut accepted) = self.sort(memories).await?;
         self.prioritise(&mut accepted).await?;
-        let mut written = self.write_in_parts(&accepted).await?.into_iter();
+        let written = self.write_in_parts(&accepted).await?;
         self.pinger().ping();
-        for result in results.iter_mut().filter(|result| result.is_none()) {
-            *result = written.next();
-        }
+        Self::merge(&mut results, written);
         Ok(results.into_iter().flatten().collect())
     }
 
@@ -149,6 +137,32 @@ impl Htm {
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 
+    /// The errors of memories that cannot be written, at their places, and the others, ready to be written.
+    pub(crate) async fn sort<'a>(&'a self, memories: &'a [Memory]) -> Result<Sorted<'a>> {
+        // An unknown language would fail the statement for all of them.
+        let unknown = self.unknown_languages(memories).await?;
+        let prepare = |memory| match self.prepare(memory) {
+            Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
+            result => result,
+        };
+        let (results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
+            .iter()
+            .map(|memory| match prepare(memory) {
+                Ok(node) => (None, Some(node)),
+                Err(error) => (Some(Err(error)), None),
+            })
+            .unzip();
+        Ok((results, accepted.into_iter().flatten().collect()))
+    }
+
+    /// Fills in the results of what was written, in their order.
+    pub(crate) fn merge(results: &mut [Option<Result<Receipt>>], written: Vec<Result<Receipt>>) {
+        let places = results.iter_mut().filter(|result| result.is_none());
+        for (place, result) in places.zip(written) {
+            *place = Some(result);
+        }
+    }
+
     /// The languages of memories that this PostgreSQL does not have.
     async fn unknown_languages<'a>(&'a self, memories: &'a [Memory]) -> Result<HashSet<&'a str>> {
         let known = self.known_languages();
@@ -170,7 +184,7 @@ impl Htm {
 
     /// Sets the priorities of an import, which must not hold up others: the more open jobs a namespace has, the later
     /// the jobs of its next nodes are claimed.
-    async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
+    pub(crate) async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
         if nodes.len() <= nodes::BULK {
             return Ok(());
         }
@@ -212,9 +226,14 @@ impl Htm {
         })
     }
 
+    /// The places of the nodes of each transaction that the locks of the tags need.
+    pub(crate) fn parts_of(&self, nodes: &[NewNode<'_>]) -> Vec<Vec<usize>> {
+        parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))))
+    }
+
     /// Writes in as many transactions as the locks of the tags need. An error of the first one is returned for all.
     async fn write_in_parts(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
-        let parts = parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))));
+        let parts = self.parts_of(nodes);
         if parts.len() <= 1 {
             return self.write(nodes).await;
         }
@@ -270,7 +289,7 @@ impl Htm {
 
     /// Writes in a transaction, or in a savepoint of the open one. Tries again if another transaction removed the robot
     /// or the node in the way meanwhile, and after a deadlock.
-    async fn write_in_tx(
+    pub(crate) async fn write_in_tx(
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
@@ -401,6 +420,17 @@ fn is_robot_gone(error: &Error) -> bool {
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
 }
 
+/// The nodes that existed, with the expiry that the writer asked for.
+pub(crate) fn existed(nodes: &[NewNode<'_>], results: &[Result<Receipt>]) -> Vec<(NodeId, Option<Expiry>)> {
+    nodes
+        .iter()
+        .zip(results)
+        .filter_map(|(node, result)| Some((result.as_ref().ok()?, node.memory.expires)))
+        .filter(|(receipt, _)| receipt.outcome != Outcome::Written)
+        .map(|(receipt, expiry)| (receipt.node, expiry))
+        .collect()
+}
+
 /// Prolongs nodes that existed and expire. Called after the commit where that is possible: with the lock that counts a
 /// repeat, two writers of a text would wait for one another. If it fails, the caller has no receipt and remembers again.
 async fn prolong(
@@ -408,13 +438,7 @@ async fn prolong(
     nodes: &[NewNode<'_>],
     results: &[Result<Receipt>],
 ) -> Result<()> {
-    let existed: Vec<(NodeId, Option<Expiry>)> = nodes
-        .iter()
-        .zip(results)
-        .filter_map(|(node, result)| Some((result.as_ref().ok()?, node.memory.expires)))
-        .filter(|(receipt, _)| receipt.outcome != Outcome::Written)
-        .map(|(receipt, expiry)| (receipt.node, expiry))
-        .collect();
+    let existed = existed(nodes, results);
     if existed.is_empty() { Ok(()) } else { expiry::prolong(connection, &existed).await }
 }
 

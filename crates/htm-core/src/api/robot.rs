@@ -50,6 +50,7 @@ pub struct Robot {
 
 /// The effect of adding nodes to a working memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Intake {
     /// Evicted nodes, in the order of their eviction.
     pub evicted: Vec<NodeId>,
@@ -59,6 +60,7 @@ pub struct Intake {
 
 /// A node that exceeds the budget of a working memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Oversized {
     /// The node.
     pub node: NodeId,
@@ -68,6 +70,7 @@ pub struct Oversized {
 
 /// The result of [`Robot::remember`].
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Remembered {
     /// The receipt of the write to long-term memory.
     #[serde(flatten)]
@@ -79,6 +82,7 @@ pub struct Remembered {
 
 /// The result of [`Robot::recall`].
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RobotRecalled {
     /// The hits.
     #[serde(flatten)]
@@ -90,6 +94,7 @@ pub struct RobotRecalled {
 
 /// A context made from a robot's working memory.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RobotContext {
     /// The text, and the nodes in it.
     #[serde(flatten)]
@@ -100,6 +105,7 @@ pub struct RobotContext {
 
 /// The reason why a context could not be compared with long-term memory.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unverified {
     /// The stable code of the reason.
     pub code: &'static str,

@@ -10,7 +10,7 @@ use crate::model::memory::validate_text;
 use crate::model::nodes::Node;
 use crate::model::recall::{Hit, MAX_QUERY_BYTES, RecallQuery};
 use crate::model::timeframe::{Applied, Timeframe};
-use crate::model::timeline::{MAX_NEIGHBOURS, Neighbours, Timeline, TimelineEntry, TimelineQuery};
+use crate::model::timeline::{MAX_NEIGHBOURS, Neighbours, Place, Timeline, TimelineEntry, TimelineQuery};
 use crate::store::timeline;
 
 impl Htm {
@@ -104,6 +104,21 @@ impl Htm {
             latest.truncate(limit);
         }
         Ok(latest)
+    }
+
+    /// A page of the memories of a namespace (default: the handle's), the earliest first, after a place. A memory that is
+    /// written meanwhile is on a later page if it happened later than the page's last.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `namespace_forbidden`, `limit_out_of_range`, or a database error.
+    pub async fn page(
+        &self,
+        namespace: Option<&str>,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Node>> {
+        validate_limit(limit)?;
+        timeline::page(self.pool(), self.namespace_or_own(namespace)?, after, limit).await
     }
 
     /// The memories around a memory, at most `before` and `after` of them. In a conversation they are found by position

@@ -19,6 +19,7 @@ use crate::model::working_memory::Entry;
 #[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_strategy)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ContextStrategy {
     /// The most recently accessed.
     Recent,
@@ -114,6 +115,7 @@ impl ContextOptions {
 
 /// A text for a prompt, its nodes, and the omitted ones.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Context {
     /// The text.
     pub text: String,
@@ -131,6 +133,7 @@ pub struct Context {
 
 /// A node of the working memory that is not in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LeftOut {
     /// The node.
     pub node: NodeId,
@@ -143,6 +146,7 @@ pub struct LeftOut {
 /// The reason why a node is not in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum LeftOutReason {
     /// Alone, with its header, it exceeds the whole budget.
     #[strum(to_string = "larger than the whole budget")]

@@ -137,6 +137,11 @@ impl Error {
         self.0.code.name
     }
 
+    /// What the code means, in one sentence.
+    pub fn meaning(&self) -> &'static str {
+        self.0.code.meaning
+    }
+
     /// Whether it has this code.
     pub fn is(&self, code: &Code) -> bool {
         self.code() == code.name
@@ -160,6 +165,11 @@ impl Error {
     /// A value of the message by its name, such as `node` of `key_taken`.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.0.values.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The values of the message, by their names.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.values.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
     /// The error of the database, if it is the cause.

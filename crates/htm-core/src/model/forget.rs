@@ -13,6 +13,7 @@ pub const MAX_MATCHES: usize = 1_000;
 #[derive(serde::Serialize, strum::AsRefStr, strum::EnumString)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ForgetReason {
     /// A caller asked for it.
     #[default]
@@ -25,6 +26,7 @@ pub enum ForgetReason {
 
 /// The numbers of removed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Removed {
     /// Nodes.
     pub nodes: u64,
@@ -47,6 +49,7 @@ impl Removed {
 
 /// The receipt of a forget.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Forgotten {
     /// The forgotten nodes; `htm.restore` brings each back.
     pub forgotten: Vec<NodeId>,
@@ -60,6 +63,7 @@ pub struct Forgotten {
 
 /// The plan of a forget by content. Confirming it forgets exactly these nodes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForgetPlan {
     /// The nodes, oldest first; [`MAX_MATCHES`] at most.
     pub matches: Vec<Match>,
@@ -71,6 +75,7 @@ pub struct ForgetPlan {
 
 /// A node that contains the text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Match {
     /// The node.
     pub node: NodeId,
@@ -98,6 +103,7 @@ impl ForgetPlan {
 
 /// The receipt of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Restored {
     /// The node.
     pub node: NodeId,
@@ -107,6 +113,7 @@ pub struct Restored {
 
 /// A node that can be restored.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForgottenNode {
     /// The node.
     pub node: NodeId,

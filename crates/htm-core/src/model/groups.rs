@@ -14,6 +14,7 @@ use crate::model::id::{GroupId, NodeId};
 #[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GroupRole {
     /// It writes.
     Active,
@@ -47,6 +48,7 @@ impl Default for JoinOptions {
 
 /// A group.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GroupInfo {
     /// Its number.
     pub id: GroupId,
@@ -72,6 +74,7 @@ pub struct GroupInfo {
 
 /// A member of a group, by the database's clock.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GroupMemberInfo {
     /// The robot's name.
     pub robot: String,
@@ -109,6 +112,7 @@ pub enum TransferTarget {
 
 /// The receipt of a transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransferReceipt {
     /// The moved nodes.
     pub transferred: Vec<NodeId>,
@@ -128,6 +132,7 @@ pub enum AfterShutdown {
 /// An event of a group.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GroupEvent {
     /// The working memory changed, by this member or another one.
     Synced {

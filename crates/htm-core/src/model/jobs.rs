@@ -16,6 +16,7 @@ pub const PAYLOAD_VERSION: u16 = 1;
 #[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_stage)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Stage {
     /// Its embedding.
     Embed,
@@ -45,6 +46,7 @@ fn no_stage(text: &str) -> String {
 #[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_state)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum JobState {
     /// It can be claimed.
     Due,
@@ -78,6 +80,7 @@ fn no_state(text: &str) -> String {
 
 /// A job's payload, as JSON in `apalis.jobs.job`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Payload {
     /// [`PAYLOAD_VERSION`] of the writer.
     pub v: u16,

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 /// The keepers of a memory.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Keepers {
     /// The robots, by name.
     pub robots: Vec<KeptBy>,
@@ -14,6 +15,7 @@ pub struct Keepers {
 
 /// A robot that keeps a memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct KeptBy {
     /// Its namespace; a working memory may hold nodes of other namespaces.
     pub namespace: String,

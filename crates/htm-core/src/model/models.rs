@@ -6,6 +6,7 @@ use crate::model::error::{Error, codes};
 
 /// A model by provider and name, as in `local/all-MiniLM-L6-v2`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelName {
     /// `local`, `ollama`, `openai`, `fake`.
     pub provider: String,

@@ -6,6 +6,7 @@ use crate::model::memory::validate_namespace;
 
 /// A namespace that no memory was ever written to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnknownNamespace {
     /// The name as given.
     pub namespace: String,

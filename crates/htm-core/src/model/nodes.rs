@@ -9,6 +9,7 @@ use crate::model::tags::TagPath;
 
 /// A memory with its attributes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Node {
     /// Its id.
     pub id: NodeId,
@@ -61,6 +62,7 @@ pub struct Node {
 
 /// A version of a node's text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Revision {
     /// Its number, from 1.
     pub revision: i32,

@@ -38,6 +38,7 @@ impl Purge {
 
 /// The receipt of a purge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Purged {
     /// Nodes, embeddings, assignments of tags, and jobs, including completed ones.
     #[serde(flatten)]

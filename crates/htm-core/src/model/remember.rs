@@ -3,7 +3,8 @@
 use crate::model::id::NodeId;
 
 /// The receipt of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// The node.
     pub node: NodeId,
@@ -12,8 +13,9 @@ pub struct Receipt {
 }
 
 /// The outcome of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Outcome {
     /// A new node.
     Written,
@@ -30,6 +32,7 @@ pub enum Outcome {
 #[derive(serde::Serialize, serde::Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Deduplicate {
     /// None: every write is a node.
     Off,

@@ -7,6 +7,7 @@ use crate::model::purge::Purged;
 
 /// The retention policy of a namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Retention {
     /// The age in seconds at which a memory is forgotten, counted from when it happened or was remembered, whichever is
     /// later. None: never.
@@ -52,6 +53,7 @@ impl Retention {
 
 /// The effect of a new policy at the next sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RetentionPlan {
     /// Live memories that are too old.
     pub to_forget: i64,
@@ -61,6 +63,7 @@ pub struct RetentionPlan {
 
 /// The receipt of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Swept {
     /// A row for each namespace with a change, in order.
     pub namespaces: Vec<SweptNamespace>,
@@ -68,6 +71,7 @@ pub struct Swept {
 
 /// The receipt of a sweep for a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SweptNamespace {
     /// The namespace.
     pub namespace: String,

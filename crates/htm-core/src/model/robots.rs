@@ -11,6 +11,7 @@ use crate::model::id::RobotId;
 
 /// A registered robot.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RobotInfo {
     /// Its number, which rows refer to.
     pub id: RobotId,
@@ -36,6 +37,7 @@ pub const MAX_BUDGET: usize = 1_000_000_000;
 
 /// A robot with its statistics.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RobotStatistics {
     /// The robot.
     #[serde(flatten)]
@@ -62,6 +64,7 @@ pub struct RobotStatistics {
 
 /// The receipt of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergeReceipt {
     /// The namespace.
     pub namespace: String,

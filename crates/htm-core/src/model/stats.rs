@@ -23,6 +23,7 @@ impl Default for StatsQuery {
 
 /// The statistics, all of one instant.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MemoryStats {
     /// The namespace; none for all.
     pub namespace: Option<String>,
@@ -52,6 +53,7 @@ pub struct MemoryStats {
 
 /// Sums over the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Totals {
     /// Live nodes.
     pub nodes: i64,
@@ -67,6 +69,7 @@ pub struct Totals {
 
 /// Live nodes by age; each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Ages {
     /// Within the last 24 hours, or in the future.
     pub day: i64,
@@ -80,6 +83,7 @@ pub struct Ages {
 
 /// A list of groups of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Counts {
     /// The number of groups.
     pub distinct: i64,
@@ -89,6 +93,7 @@ pub struct Counts {
 
 /// A group of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GroupCount {
     /// Its namespace; none for a type, which spans them.
     pub namespace: Option<String>,
@@ -102,6 +107,7 @@ pub struct GroupCount {
 
 /// The progress of a stage.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Enrichment {
     /// The stage.
     pub stage: Stage,
@@ -121,6 +127,7 @@ pub struct Enrichment {
 
 /// The utilisation of a robot's working memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkingMemoryUse {
     /// The robot's namespace.
     pub namespace: String,
@@ -138,6 +145,7 @@ pub struct WorkingMemoryUse {
 
 /// The utilisation of a group's working memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GroupUse {
     /// Its namespace.
     pub namespace: String,
@@ -159,6 +167,7 @@ pub struct GroupUse {
 
 /// The disk space of the database.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Storage {
     /// The whole database, in bytes.
     pub database_bytes: i64,
@@ -170,6 +179,7 @@ pub struct Storage {
 
 /// The disk space of a table.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TableSize {
     /// Its name, with its schema.
     pub name: String,
@@ -183,6 +193,7 @@ pub struct TableSize {
 
 /// The disk space of an index.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct IndexSize {
     /// Its name.
     pub name: String,

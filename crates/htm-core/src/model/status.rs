@@ -7,6 +7,7 @@ use crate::model::jobs::Stage;
 
 /// A node's progress through the stages.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NodeStatus {
     /// The node.
     pub node: NodeId,
@@ -28,6 +29,7 @@ impl NodeStatus {
 
 /// A stage of a node.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StageStatus {
     /// The stage.
     pub stage: Stage,
@@ -43,6 +45,7 @@ pub struct StageStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ParkedFor {
     /// Its namespace has spent the day's budget.
     Budget,
@@ -54,6 +57,7 @@ pub enum ParkedFor {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, strum::IntoStaticStr)]
 #[serde(tag = "state", rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StageState {
     /// Its job waits.
     Pending {

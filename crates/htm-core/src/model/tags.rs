@@ -44,6 +44,7 @@ pub const MAX_BYTES: usize = 255;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TagPath(String);
 
 impl TagPath {

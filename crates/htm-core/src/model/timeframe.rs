@@ -26,6 +26,7 @@ use crate::model::error::{Error, Result, codes};
 
 /// A range from an instant (inclusive) until another one (exclusive). A side that is none is open. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimeRange {
     from: Option<DateTime<Utc>>,
     until: Option<DateTime<Utc>>,
@@ -83,6 +84,7 @@ impl TimeRange {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Timeframe {
     ranges: Vec<TimeRange>,
 }

@@ -1,15 +1,54 @@
 //! Timelines: memories in chronological order.
 
+use std::fmt;
+use std::str::FromStr;
+
 use chrono::{DateTime, Utc};
 
 use crate::model::error::{Error, codes};
 use crate::model::filter::{Filter, TagFilter};
+use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::recall::{Correction, Degraded, Strategy};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours on either side.
 pub const MAX_NEIGHBOURS: usize = 1_000;
+
+/// The place of a memory in the order of time of its namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// When it happened.
+    pub time: DateTime<Utc>,
+    /// The memory.
+    pub node: NodeId,
+}
+
+impl Place {
+    /// The place of a memory.
+    pub fn of(node: &Node) -> Self {
+        Self { time: node.created_at, node: node.id }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.time.timestamp_micros(), self.node)
+    }
+}
+
+impl FromStr for Place {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let place = || {
+            let (time, node) = text.split_once('.')?;
+            let time = DateTime::from_timestamp_micros(time.parse().ok()?)?;
+            Some(Self { time, node: node.parse().ok()? })
+        };
+        place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
+    }
+}
 
 /// The query of a timeline.
 #[derive(Clone, Debug)]
@@ -74,6 +113,7 @@ impl TimelineQuery {
 
 /// Memories in chronological order.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Timeline {
     /// The memories, the earliest first; those of one instant by session and position.
     pub entries: Vec<TimelineEntry>,
@@ -95,6 +135,7 @@ pub struct Timeline {
 
 /// A memory of a timeline.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimelineEntry {
     /// The memory.
     #[serde(flatten)]
@@ -120,6 +161,7 @@ fn no_grouping(name: &str) -> Error {
 
 /// A group of a timeline.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimelineGroup {
     /// The day, such as `2026-03-01`, or the conversation; none without a conversation.
     pub name: Option<String>,
@@ -157,6 +199,7 @@ impl Timeline {
 
 /// A memory and its neighbours.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Neighbours {
     /// The memories before it, the earliest first.
     pub before: Vec<Node>,

@@ -22,6 +22,7 @@ const PIECE_BYTES: usize = 1 << 16;
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", parse_err_ty = Error, parse_err_fn = no_encoding)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TokenEncoding {
     /// GPT-4o and later.
     #[default]

@@ -28,10 +28,12 @@ pub struct WorkingMemory {
 
 /// A node in a working memory.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Entry {
     /// The node.
     pub node: NodeId,
     /// Its text.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub content: Arc<str>,
     /// The number of tokens of the text, by the encoding of contexts.
     pub tokens: usize,
@@ -81,6 +83,7 @@ impl Entry {
 
 /// The utilisation of a working memory.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkingMemoryStats {
     /// Nodes in it.
     pub nodes: usize,

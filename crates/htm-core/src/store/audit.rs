@@ -15,6 +15,7 @@ const CHUNK: usize = 1_000;
 
 /// The result of an audit.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Audit {
     /// Nodes that lack a result and have no job for it. If there are any, the pipeline has lost something.
     pub stranded: Vec<Stranded>,
@@ -38,6 +39,7 @@ impl Audit {
 
 /// A stage of a live node without a result, a job or a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stranded {
     /// The node.
     pub node: NodeId,

@@ -19,6 +19,7 @@ pub(crate) const MODELS_KEPT: Duration = Duration::from_secs(1);
 
 /// A registered embedding model.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RegisteredModel {
     /// Its number; its vectors are in `htm.embeddings_<id>`.
     pub id: i32,
@@ -55,6 +56,7 @@ impl RegisteredModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ModelState {
     /// Every write goes to it, but recall does not use it: it is not complete yet.
     Building,

@@ -11,6 +11,7 @@ use crate::model::jobs::{JobState, not_found};
 
 /// The result of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Retried {
     /// Jobs that are due again.
     pub retried: i64,

@@ -36,6 +36,7 @@ pub enum Selection {
 
 /// All data of a job.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Job {
     /// Its id, a ULID.
     pub id: String,
@@ -75,6 +76,7 @@ pub struct Job {
     pub deferred_since: Option<DateTime<Utc>>,
     /// The payload, as stored. JSON shows it decoded, or escaped if it cannot be decoded.
     #[serde(serialize_with = "readable")]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value))]
     pub payload: Vec<u8>,
     /// The time of reading, by the database's clock.
     pub read_at: DateTime<Utc>,

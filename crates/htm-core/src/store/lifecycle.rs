@@ -34,6 +34,7 @@ const WRITERS_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The progress of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelOverview {
     /// The number of live nodes.
     pub nodes: i64,
@@ -58,6 +59,7 @@ impl ModelOverview {
 
 /// The result of an activation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Activation {
     /// The label of the model that recall uses now.
     pub active: String,

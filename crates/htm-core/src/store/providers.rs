@@ -17,6 +17,7 @@ use crate::model::providers::BreakerState;
 
 /// A model of a provider, as an operator sees it. A model without limits that never failed has no row.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Provider {
     /// The model's label.
     pub model: String,
@@ -152,6 +153,7 @@ pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
 
 /// The daily token budget of a namespace, and its use.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Budget {
     /// The namespace.
     pub namespace: String,

@@ -20,6 +20,7 @@ const LONGEST_AGE: Duration = Duration::from_secs(1_000 * 365 * 86_400);
 
 /// The number of jobs of a queue in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueueDepth {
     /// Jobs that are due or wait for their time.
     pub pending: i64,
@@ -84,6 +85,7 @@ pub async fn count_stranded(pool: &PgPool) -> Result<i64> {
 
 /// A queue as an operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueueStats {
     /// Its name.
     pub queue: String,

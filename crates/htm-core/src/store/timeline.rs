@@ -10,6 +10,7 @@ use crate::model::filter::Filter;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::timeframe::Timeframe;
+use crate::model::timeline::Place;
 
 /// The latest nodes of a namespace that pass a filter within a timeframe, the latest first.
 pub(crate) async fn latest(
@@ -34,6 +35,23 @@ pub(crate) async fn latest(
         .bind("needed", conditions.tags().len() as i64)?;
     let rows: Vec<NodeRow> = conditions.bind(statement)?.fetch_all(&mut tx).await?;
     tx.commit().await?;
+    rows.into_iter().map(NodeRow::into_node).collect()
+}
+
+/// A page of the live nodes of a namespace, the earliest first, after the place of a node.
+pub(crate) async fn page(
+    pool: &PgPool,
+    namespace: &str,
+    after: Option<Place>,
+    limit: usize,
+) -> Result<Vec<Node>> {
+    let rows: Vec<NodeRow> = Named::new(&include_str!("sql/page.sql").replace("{{node}}", node_columns()))
+        .bind("namespace", namespace)?
+        .bind("time", after.map(|place| place.time))?
+        .bind("node", after.map(|place| place.node))?
+        .bind("limit", limit as i64)?
+        .fetch_all(pool)
+        .await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }
 

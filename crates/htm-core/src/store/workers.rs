@@ -128,6 +128,7 @@ pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
 
 /// A worker process of a queue.
 #[derive(Clone, Debug, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Worker {
     /// Its identity.
     pub id: String,

@@ -115,6 +115,7 @@ pub(super) const KEYS: &[Key] = &[
     key("jobs.patience_ms", Rule::Whole(0..=365 * DAY_MS)),
     key("jobs.keep_done_ms", Rule::Whole(0..=365 * DAY_MS)),
     key("worker.listen", Rule::Listen),
+    key("server.listen", Rule::Listen),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
     key("embed_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),

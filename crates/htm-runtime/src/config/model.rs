@@ -32,6 +32,7 @@ pub struct Config {
     pub groups: Groups,
     pub jobs: Jobs,
     pub worker: WorkerProcess,
+    pub server: Server,
     pub embed_worker: Worker,
     pub tag_worker: Worker,
     pub log: Log,
@@ -328,6 +329,23 @@ pub struct WorkerProcess {
 }
 
 impl WorkerProcess {
+    /// The address in `listen`, if one is set. Port 0 is any free port.
+    pub fn address(&self) -> Option<SocketAddr> {
+        // An invalid address was rejected when the configuration was loaded.
+        self.listen.parse().ok()
+    }
+}
+
+/// `[server]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Server {
+    /// May be empty. See [`Server::address`].
+    pub listen: String,
+}
+
+impl Server {
     /// The address in `listen`, if one is set. Port 0 is any free port.
     pub fn address(&self) -> Option<SocketAddr> {
         // An invalid address was rejected when the configuration was loaded.

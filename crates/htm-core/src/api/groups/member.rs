@@ -33,6 +33,7 @@ const EVENTS: usize = 1_024;
 
 /// The result of [`GroupMember::recall`].
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GroupRecalled {
     /// The hits.
     #[serde(flatten)]

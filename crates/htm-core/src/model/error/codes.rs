@@ -39,8 +39,20 @@ error_codes! {
         => "make the same call again";
     NOT_WRITTEN "not_written" Transient "The database failed before this one of many memories was written."
         => "write the memories without a receipt again";
+    LINE_INVALID "line_invalid" User "A line of a file is not in the expected format."
+        => "fix the line named in the message";
+    LINE_TOO_LONG "line_too_long" User "A line of a file is longer than any memory."
+        => "split the text of the line named in the message";
     NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
         => "name a namespace that the handle sees: `Htm::namespaces`";
+    OPERATION_INVALID "operation_invalid" User "An operation's id is empty, too long or has other than visible ASCII characters."
+        => "use a UUID";
+    OPERATION_DIFFERS "operation_differs" User "An operation's id was used for another request."
+        => "use a new id for a new request, and the same one only to send the same request again";
+    OPERATION_OPEN "operation_open" Transient "Another call has begun the operation and has not ended it."
+        => "make the same call again in a moment";
+    TOO_MANY_NAMESPACES "too_many_namespaces" User "The memories have tags of too many namespaces for one transaction."
+        => "send the memories of each namespace apart";
 
     // Nodes
     NODE_NOT_FOUND "node_not_found" User "There is no such node, or it was forgotten."
@@ -88,6 +100,8 @@ error_codes! {
         => "swap its start and its end; the end is exclusive";
     ZONE_UNKNOWN "zone_unknown" User "There is no time zone of this name."
         => "use a name as Europe/Berlin or America/New_York, UTC, or system";
+    CURSOR_INVALID "cursor_invalid" User "A text is not the cursor of a page."
+        => "give the cursor that the page before has, or none for the first page";
     GROUPING_UNKNOWN "grouping_unknown" User "A timeline is not grouped by this."
         => "use one of: day, session";
     EMBEDDER_MISSING "embedder_missing" Permanent "Strategy `vector` needs an embedding provider, and the handle has none."

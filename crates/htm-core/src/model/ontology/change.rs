@@ -13,6 +13,7 @@ pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
 #[derive(Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ChangeKind {
     /// Tags were added or described.
     Add,
@@ -58,6 +59,7 @@ pub enum Removal {
 
 /// The receipt of a change, or of its dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Changed {
     /// Its number in the log; none for a dry run or if nothing changed.
     pub change: Option<i64>,
@@ -89,6 +91,7 @@ pub struct Changed {
 
 /// A renamed or merged tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Moved {
     /// Its former name.
     pub from: String,
@@ -100,6 +103,7 @@ pub struct Moved {
 
 /// A synonym.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Synonym {
     /// The synonym.
     pub name: String,

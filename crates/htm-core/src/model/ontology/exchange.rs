@@ -19,6 +19,7 @@ pub const DOCUMENT_VERSION: u32 = 1;
 /// Its tags are normalised, each before the tags below it. Parents may be left out; they are added anyway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OntologyDocument {
     /// [`DOCUMENT_VERSION`].
     pub version: u32,
@@ -29,6 +30,7 @@ pub struct OntologyDocument {
 /// A tag of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DocumentTag {
     /// The tag.
     pub tag: TagPath,
@@ -65,6 +67,7 @@ pub enum Descriptions {
 
 /// The receipt of an import, or of its dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Imported {
     /// The change.
     #[serde(flatten)]

@@ -10,6 +10,7 @@ use crate::model::tags::{TagOrigin, TagPath};
 
 /// A tag with its counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TagUse {
     /// The tag.
     pub tag: TagPath,
@@ -29,6 +30,7 @@ pub struct TagUse {
 
 /// The progress of a split.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SplitOutcome {
     /// Nodes that wait to be tagged again.
     pub waiting: i64,
@@ -40,6 +42,7 @@ pub struct SplitOutcome {
 
 /// The number of nodes of a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TagCount {
     /// The tag.
     pub tag: String,
@@ -49,6 +52,7 @@ pub struct TagCount {
 
 /// The details of a tag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TagDetails {
     /// The tag with its counts.
     #[serde(flatten)]
@@ -69,6 +73,7 @@ pub struct TagDetails {
 
 /// The assignments of one origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OriginCount {
     /// The origin.
     pub origin: TagOrigin,
@@ -84,6 +89,7 @@ pub struct OriginCount {
 
 /// A node that has a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaggedNode {
     /// The node.
     pub node: NodeId,
@@ -93,6 +99,7 @@ pub struct TaggedNode {
 
 /// A tag with a similar name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SimilarTag {
     /// The tag.
     pub tag: String,
@@ -102,6 +109,7 @@ pub struct SimilarTag {
 
 /// A filter that matches no tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnmatchedTag {
     /// The tag of the filter.
     pub tag: TagPath,
@@ -111,6 +119,7 @@ pub struct UnmatchedTag {
 
 /// Two tags with common nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CoOccurrence {
     /// One tag.
     pub tag: String,
@@ -128,6 +137,7 @@ pub struct CoOccurrence {
 
 /// A change in the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoggedChange {
     /// Its number.
     pub change: i64,

@@ -7,6 +7,7 @@ use crate::model::tags::TagPath;
 
 /// Two tags that may mean the same, with the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Suggestion {
     /// The tag with fewer nodes.
     pub from: TagPath,
@@ -36,6 +37,7 @@ impl Suggestion {
 
 /// A tag of few nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Orphan {
     /// The tag with its counts.
     #[serde(flatten)]

@@ -15,6 +15,7 @@ use crate::model::timeframe::{TimePhrase, Timeframe};
 
 /// The answer of a recall: the hits, and the limits of the search.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Recalled {
     /// The hits, best first.
     pub hits: Vec<Hit>,
@@ -59,6 +60,7 @@ pub struct Recalled {
 
 /// A strategy that was chosen by the query.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Chosen {
     /// The strategy.
     pub strategy: Strategy,
@@ -69,6 +71,7 @@ pub struct Chosen {
 /// The reason for a chosen strategy: the form of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ChosenFor {
     /// It requires a phrase.
     #[strum(serialize = "a phrase in quotes")]
@@ -89,6 +92,7 @@ pub enum ChosenFor {
 
 /// A spell-corrected word.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Correction {
     /// The word of the query.
     pub asked: String,
@@ -100,6 +104,7 @@ pub struct Correction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum VectorSearch {
     /// Every vector in scope was compared, because the scope, or its part that passes the filters, is small
     /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)).
@@ -112,6 +117,7 @@ pub enum VectorSearch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Leg {
     /// All vectors in scope, compared exactly.
     Exact,
@@ -125,6 +131,7 @@ pub enum Leg {
 
 /// A tag of hits.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Facet {
     /// The tag.
     pub tag: TagPath,
@@ -136,6 +143,7 @@ pub struct Facet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Step {
     /// The search by vectors.
     Vector,
@@ -147,6 +155,7 @@ pub enum Step {
 
 /// A step that did not run.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Degraded {
     /// The step.
     pub step: Step,
@@ -177,6 +186,7 @@ impl Degraded {
 
 /// A hit.
 #[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Hit {
     /// The node.
     #[serde(flatten)]
@@ -191,6 +201,7 @@ pub struct Hit {
     pub matched_by: MatchedBy,
     /// Its best passage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub snippet: Option<Snippet>,
     /// The parts of its score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -201,6 +212,7 @@ pub struct Hit {
 
 /// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Scores {
     /// The score, 0 to 1. The best hit has its similarity, its [`text_share`](Scores::text_share), or both by the
     /// vectors' weight. The scores of the other hits are in proportion to the values that order them, whose parts are
@@ -231,6 +243,7 @@ pub struct Scores {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MatchedBy {
     /// Its embedding is near the query's.
     Vector,

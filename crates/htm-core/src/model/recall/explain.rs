@@ -2,6 +2,7 @@
 
 /// The parts of the value that orders a hit. [`Scores::score`](crate::Scores::score) is in proportion to their sum.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// The parts that are not 0.
     pub parts: Vec<ScorePart>,
@@ -9,6 +10,7 @@ pub struct Explanation {
 
 /// A part of the value that orders a hit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScorePart {
     /// `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for
     /// length), `together` (adjacent words, as in the query), `exact` (exact terms as written), `neighbours` (negative

@@ -24,6 +24,7 @@ pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_strategy)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Strategy {
     /// By the query's embedding alone: the score is the cosine similarity.
     Vector,

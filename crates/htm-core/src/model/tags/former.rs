@@ -25,6 +25,7 @@ pub struct FormerNames {
 #[derive(Serialize, Deserialize, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Leftover {
     /// They keep the tag.
     #[default]

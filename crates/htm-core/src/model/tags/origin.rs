@@ -5,6 +5,7 @@
 #[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TagOrigin {
     /// The caller of `remember`.
     Manual,

@@ -6,6 +6,7 @@ use super::TagPath;
 ///
 /// Children are ordered by name, so `database` with its subtree comes before `database-design`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TagTree {
     /// Its path, the root's name first.
     pub tag: TagPath,

@@ -53,6 +53,7 @@ impl FromStr for TimeFilter {
 
 /// A time phrase that was taken from a query's text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimePhrase {
     /// The phrase.
     pub phrase: String,

@@ -24,6 +24,7 @@ pub struct TimeSettings {
 #[derive(serde::Serialize, serde::Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum WeekStart {
     /// As ISO 8601 has it.
     #[default]

@@ -1,0 +1,113 @@
+//! Operations and their answers.
+
+use serde_json::Value;
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgPool};
+
+use std::time::Duration;
+
+use super::named::sql;
+use crate::model::error::Result;
+use crate::model::operation::Operation;
+
+/// The most operations that one statement deletes.
+const SWEEP: i64 = 10_000;
+
+/// Claims an operation for a time. Returns the answer of an earlier request instead, if there was one. Of two at the
+/// same time in transactions, the second waits for the first. An operation whose claim has run out is claimed again.
+///
+/// # Errors
+/// `operation_differs`, `operation_open`, or a database error.
+pub(crate) async fn claim(
+    connection: &mut PgConnection,
+    operation: &Operation,
+    lease: Duration,
+) -> Result<Option<Value>> {
+    let claimed = sql!(
+        "insert into htm.operations (scope, id, digest, claimed_until, expires_at)
+         values (:scope, :id, :digest, clock_timestamp() + :lease * interval '1 second',
+                 clock_timestamp() + :keep * interval '1 second')
+         on conflict (scope, id) do update
+            set digest = excluded.digest, answer = null, claimed_until = excluded.claimed_until,
+                expires_at = excluded.expires_at
+          where operations.expires_at < clock_timestamp()
+             or operations.answer is null and operations.claimed_until < clock_timestamp()
+            and operations.digest = excluded.digest"
+    )
+    .bind("scope", &operation.scope)?
+    .bind("id", &operation.id)?
+    .bind("digest", &operation.digest[..])?
+    .bind("lease", lease.as_secs_f64())?
+    .bind("keep", operation.keep.as_secs_f64())?
+    .execute(&mut *connection)
+    .await?;
+    if claimed == 1 {
+        return Ok(None);
+    }
+    let found: Option<(Vec<u8>, Option<Json<Value>>)> =
+        sql!("select digest, answer from htm.operations where scope = :scope and id = :id")
+            .bind("scope", &operation.scope)?
+            .bind("id", &operation.id)?
+            .fetch_optional(connection)
+            .await?;
+    match found {
+        Some((digest, _)) if digest != operation.digest => Err(operation.differs()),
+        Some((_, Some(Json(answer)))) => Ok(Some(answer)),
+        // None: abandoned or swept this moment.
+        Some((_, None)) | None => Err(operation.open()),
+    }
+}
+
+/// Keeps the answer of an operation.
+pub(crate) async fn answer(
+    connection: &mut PgConnection,
+    operation: &Operation,
+    answer: &Value,
+) -> Result<()> {
+    sql!(
+        "update htm.operations set answer = :answer, claimed_until = clock_timestamp()
+          where scope = :scope and id = :id and digest = :digest"
+    )
+    .bind("answer", Json(answer))?
+    .bind("scope", &operation.scope)?
+    .bind("id", &operation.id)?
+    .bind("digest", &operation.digest[..])?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Deletes an operation without an answer.
+pub(crate) async fn abandon(pool: &PgPool, operation: &Operation) -> Result<()> {
+    sql!(
+        "delete from htm.operations where scope = :scope and id = :id and digest = :digest and answer is null"
+    )
+    .bind("scope", &operation.scope)?
+    .bind("id", &operation.id)?
+    .bind("digest", &operation.digest[..])?
+    .execute(pool)
+    .await
+    .map(drop)
+}
+
+/// Deletes operations whose time has passed; returns their number.
+///
+/// # Errors
+/// A database error.
+pub async fn sweep(pool: &PgPool) -> Result<u64> {
+    let mut deleted = 0;
+    loop {
+        let now = sql!(
+            "delete from htm.operations where (scope, id) in
+             (select scope, id from htm.operations where expires_at < now()
+               order by expires_at limit :limit for update skip locked)"
+        )
+        .bind("limit", SWEEP)?
+        .execute(pool)
+        .await?;
+        deleted += now;
+        if now < SWEEP as u64 {
+            return Ok(deleted);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What the handlers share.
+
+use std::sync::Arc;
+
+use htm_core::{Htm, TagPath};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::problem::Result;
+
+/// What the handlers share. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) htm: Htm,
+    pub(crate) limits: Limits,
+    /// A permit for each request in hand.
+    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// The hosts that requests may name.
+    pub(crate) hosts: Arc<[String]>,
+    /// Cancelled when the server stops.
+    pub(crate) stop: CancellationToken,
+}
+
+impl App {
+    /// The given namespace, or the server's.
+    pub(crate) fn namespace<'a>(&'a self, namespace: Option<&'a str>) -> &'a str {
+        namespace.unwrap_or(&self.htm.settings().namespace)
+    }
+
+    /// Tags in their stored form.
+    pub(crate) fn tags(&self, tags: &[String]) -> Result<Vec<TagPath>> {
+        let stored = |tag: &String| self.htm.tag_rules().normalise(tag).map_err(htm_core::Error::from);
+        Ok(tags.iter().map(stored).collect::<htm_core::Result<_>>()?)
+    }
+}

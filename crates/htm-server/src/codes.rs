@@ -1,0 +1,43 @@
+//! The error codes of the server.
+
+use htm_core::error::Code;
+use htm_core::fault::Fault;
+
+htm_core::error_codes! {
+    ROUTE_UNKNOWN "route_unknown" User "The server has no such path."
+        => "see the paths at /openapi.json";
+    METHOD_UNKNOWN "method_unknown" User "The path has no such method."
+        => "see the methods of the path at /openapi.json";
+    BODY_INVALID "body_invalid" User "The body of a request is not the JSON that the path expects."
+        => "see its schema at /openapi.json";
+    BODY_TOO_LARGE "body_too_large" User "The body of a request has more bytes than the server reads."
+        => "send less at once";
+    BODY_INCOMPLETE "body_incomplete" User "The client did not send the whole body."
+        => "send the request again";
+    MEDIA_TYPE_UNFIT "media_type_unfit" User "The body has a content type or an encoding that the path does not read."
+        => "send `Content-Type: application/json`, without `Content-Encoding`";
+    QUERY_INVALID "query_invalid" User "A parameter of the query is unknown, missing or not what it has to be."
+        => "see the parameters at /openapi.json";
+    PATH_INVALID "path_invalid" User "A part of the path is not what it has to be."
+        => "see the path at /openapi.json; an id is a whole number";
+    HEADER_INVALID "header_invalid" User "A header has a value that the server cannot read."
+        => "see the headers at /openapi.json";
+    HOST_FORBIDDEN "host_forbidden" User "The request names a host, or comes from a page, that the server does not serve."
+        => "call the server by the address that it listens on";
+    BATCH_TOO_LARGE "batch_too_large" User "A request has more items than the server takes at once."
+        => "send them in several requests, or as a stream to /v1/import";
+    IDEMPOTENCY_UNFIT "idempotency_unfit" User "The path takes no Idempotency-Key."
+        => "leave the header out; a key of a memory makes its import idempotent";
+    TOO_BUSY "too_busy" Transient "The server has as many requests in hand as it takes."
+        => "send the request again in a moment";
+    REQUEST_TIMEOUT "request_timeout" Transient "The request took longer than the server allows."
+        => "ask for less at once, or send it again; with an Idempotency-Key a write is not done twice";
+    STOPPING "stopping" Transient "The server is stopping."
+        => "send the request again, to another server or in a moment";
+    INTERNAL_ERROR "internal_error" Bug "The server failed in a way that no version of it should."
+        => "this is a bug; the server's log has the cause under the request's id: report it";
+    LISTEN_NOT_LOOPBACK "listen_not_loopback" Permanent "The server was to listen beyond this machine, and has no keys."
+        => "listen on 127.0.0.1 or [::1]";
+    LISTEN_UNUSABLE "listen_unusable" Permanent "The server cannot listen on the address."
+        => "set `server.listen` to a free port of this machine";
+}

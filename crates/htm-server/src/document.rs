@@ -1,0 +1,130 @@
+//! The OpenAPI document, made of the routes and the types.
+
+use serde_json::{Value, json};
+
+use crate::problem::MEDIA_TYPE;
+use crate::routes;
+
+/// The methods that write.
+const WRITES: [&str; 4] = ["post", "put", "patch", "delete"];
+
+/// The OpenAPI 3.1 document of the server.
+pub fn openapi() -> Value {
+    let mut document = serde_json::to_value(routes::described()).unwrap_or_default();
+    document["info"] = json!({
+        "title": "HTM",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Durable memory for LLM agents.",
+        "license": {"name": "MIT OR Apache-2.0"},
+    });
+    document["components"]["schemas"]["Problem"] = problem_schema();
+    if let Some(paths) = document["paths"].as_object_mut() {
+        for methods in paths.values_mut().filter_map(Value::as_object_mut) {
+            for (method, operation) in methods.iter_mut() {
+                complete(method, operation);
+            }
+        }
+    }
+    without_links(&mut document);
+    document
+}
+
+/// Adds what every operation has: its errors and, if it writes, its header.
+fn complete(method: &str, operation: &mut Value) {
+    let problem = |description: &str| {
+        let schema = json!({"$ref": "#/components/schemas/Problem"});
+        json!({"description": description, "content": {MEDIA_TYPE: {"schema": schema}}})
+    };
+    operation["responses"]["4XX"] = problem("The request was refused; nothing was changed.");
+    operation["responses"]["5XX"] = problem("The server could not do it; the code says who has to act.");
+    if WRITES.contains(&method) {
+        let header = json!({
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "An id of this request: a retry with it gets the first answer, for 24 hours.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": htm_core::MAX_OPERATION_BYTES},
+        });
+        match operation["parameters"].as_array_mut() {
+            Some(parameters) => parameters.push(header),
+            None => operation["parameters"] = json!([header]),
+        }
+    }
+}
+
+fn problem_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "Problem details (RFC 9457).",
+        "required": ["type", "title", "status", "detail", "code", "hint"],
+        "properties": {
+            "type": {"type": "string", "description": "A URI reference of the kind of problem."},
+            "title": {"type": "string", "description": "What the code means."},
+            "status": {"type": "integer", "description": "The HTTP status."},
+            "detail": {"type": "string", "description": "What was wrong, with its value."},
+            "code": {"type": "string", "description": "A stable code for programs, such as `key_taken`."},
+            "hint": {"type": "string", "description": "The next step."},
+            "values": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "Values of the detail for programs, such as the node that has a key.",
+            },
+        },
+    })
+}
+
+/// Turns the links of Rust's documentation into their text: [`Htm::edit`](crate::Htm::edit) becomes `Htm::edit`.
+fn without_links(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text) if name == "description" || name == "summary" => {
+                        *text = unlinked(text)
+                    }
+                    _ => without_links(field),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_links),
+        _ => {}
+    }
+}
+
+fn unlinked(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('[') {
+        plain.push_str(&rest[..start]);
+        let inner = &rest[start + 1..];
+        let Some(end) = inner.find(']') else { break };
+        plain.push_str(&inner[..end]);
+        rest = &inner[end + 1..];
+        if let Some(target) = rest.strip_prefix('(')
+            && let Some(close) = target.find(')')
+        {
+            rest = &target[close + 1..];
+        }
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_become_their_text() {
+        assert_eq!(unlinked("Use [`Htm::edit`](crate::Htm::edit) or [it](x)."), "Use `Htm::edit` or it.");
+        assert_eq!(unlinked("None."), "None.");
+    }
+
+    #[test]
+    fn the_document_is_openapi_with_errors_and_keys() {
+        let document = openapi();
+        assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")));
+        let create = &document["paths"]["/v1/memories"]["post"];
+        assert!(create["responses"]["4XX"].is_object());
+        let is_key = |parameter: &Value| parameter["name"] == "Idempotency-Key";
+        assert!(create["parameters"].as_array().unwrap().iter().any(is_key));
+    }
+}

@@ -1,0 +1,146 @@
+//! What a request consists of: its path, its query and its body, each with an error that says what is wrong.
+
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
+use bytes::Bytes;
+use futures::StreamExt;
+use serde::de::DeserializeOwned;
+
+use crate::codes;
+use crate::limits::MAX_BODY_BYTES;
+use crate::problem::{Problem, Result};
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self> {
+        json_only(request.headers())?;
+        let bytes = bytes(request).await?;
+        let read = || serde_json::from_slice(&bytes).map_err(|error| unreadable(&error, bytes.is_empty()));
+        read().map(Self)
+    }
+}
+
+fn unreadable(error: &serde_json::Error, is_empty: bool) -> Problem {
+    match is_empty {
+        true => Problem::new(codes::BODY_INVALID, "the body is empty"),
+        false => Problem::new(codes::BODY_INVALID, format!("the body cannot be read: {error}")),
+    }
+}
+
+/// The parameters of the query. Unknown ones are an error.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Sync + Send, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let refused = |error: QueryRejection| Problem::new(codes::QUERY_INVALID, error.body_text());
+        Query::from_request_parts(parts, state).await.map(|Query(asked)| Self(asked)).map_err(refused)
+    }
+}
+
+/// The parts of the path.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<S: Sync + Send, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let refused = |error: PathRejection| Problem::new(codes::PATH_INVALID, error.body_text());
+        Path::from_request_parts(parts, state).await.map(|Path(named)| Self(named)).map_err(refused)
+    }
+}
+
+/// The revision in `If-Match`, if there is one. `*` is any.
+pub(crate) struct IfMatch(pub(crate) Option<i32>);
+
+impl<S: Sync + Send> FromRequestParts<S> for IfMatch {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        let Some(value) = parts.headers.get(axum::http::header::IF_MATCH) else { return Ok(Self(None)) };
+        if value.as_bytes() == b"*" {
+            return Ok(Self(None));
+        }
+        revision(value).map(|revision| Self(Some(revision))).ok_or_else(|| {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let problem = format!("If-Match `{value}` is not an ETag of this server, such as \"3\"");
+            Problem::new(codes::HEADER_INVALID, problem)
+        })
+    }
+}
+
+/// The revision of an ETag.
+pub(crate) fn revision(etag: &HeaderValue) -> Option<i32> {
+    etag.to_str().ok()?.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+}
+
+/// The ETag of a revision.
+pub(crate) fn etag(revision: i32) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{revision}\"")).expect("a number is visible")
+}
+
+/// Refuses bodies that are not plain JSON.
+fn json_only(headers: &HeaderMap) -> Result<()> {
+    let media_type = headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
+    let essence = media_type.map(|it| it.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    if essence.as_deref() != Some("application/json") {
+        let given = media_type.unwrap_or("none");
+        return Err(Problem::new(codes::MEDIA_TYPE_UNFIT, format!("the content type is `{given}`")));
+    }
+    plain_only(headers)
+}
+
+/// Refuses compressed bodies, whose size is not known before they are read.
+pub(crate) fn plain_only(headers: &HeaderMap) -> Result<()> {
+    match headers.get(CONTENT_ENCODING) {
+        Some(encoding) if encoding.as_bytes() != b"identity" => {
+            let given = String::from_utf8_lossy(encoding.as_bytes()).into_owned();
+            Err(Problem::new(codes::MEDIA_TYPE_UNFIT, format!("the content encoding is `{given}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The whole body, up to the limit.
+pub(crate) async fn bytes(request: Request) -> Result<Bytes> {
+    let too_large =
+        || Problem::new(codes::BODY_TOO_LARGE, format!("the body has more than {MAX_BODY_BYTES} bytes"));
+    let length = request.headers().get(axum::http::header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > MAX_BODY_BYTES) {
+        return Err(too_large());
+    }
+    let mut stream = request.into_body().into_data_stream();
+    let mut body = Vec::with_capacity(length.unwrap_or_default());
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|error| {
+            Problem::new(codes::BODY_INCOMPLETE, format!("the body ended early: {error}"))
+        })?;
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_etag_is_a_revision() {
+        assert_eq!(revision(&etag(3)), Some(3));
+        for other in ["3", "W/\"3\"", "\"x\"", "\"3", ""] {
+            assert_eq!(revision(&HeaderValue::from_str(other).unwrap()), None, "{other}");
+        }
+    }
+}

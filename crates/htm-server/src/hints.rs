@@ -1,0 +1,63 @@
+//! The requests to send after an error. The library's hints name its functions. The server shows these hints instead.
+
+use htm_core::Error;
+
+/// The next step: the request to send if there is one, else the error's own hint.
+pub(crate) fn hint(error: &Error) -> String {
+    of_code(error).unwrap_or_else(|| error.hint().to_owned())
+}
+
+fn of_code(error: &Error) -> Option<String> {
+    let value = |name| error.value(name);
+    Some(match error.code() {
+        "key_taken" => format!("use another key, or read its memory: GET /v1/memories/{}", value("node")?),
+        "content_taken" => {
+            format!("use the existing memory: GET /v1/memories/{}; or forget one of the two", value("node")?)
+        }
+        "node_not_found" => {
+            "look for it: POST /v1/recall; a forgotten one comes back by POST /v1/memories/{id}/restore"
+                .into()
+        }
+        "not_owner" => "ask as that robot (`robot`, `namespace`), or allow any robot's: `any_robot`".into(),
+        "remembered_by_others" => {
+            "allow any robot's (`any_robot`): every robot that remembered it loses it".into()
+        }
+        "revision_conflict" => {
+            format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node")?)
+        }
+        "not_confirmed" => "preview it with `dry_run`, then confirm it with `confirm`".into(),
+        "not_forgotten" => format!("nothing is left to do: GET /v1/memories/{}", value("node")?),
+        "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")?),
+        "wait_timeout" => "see whether a worker runs: GET /v1/workers".into(),
+        "embedder_missing" => "configure a provider of embeddings, or recall with strategy `fulltext`".into(),
+        "reranker_missing" => "configure a re-ranker, or recall without `rerank`".into(),
+        "expander_missing" => "configure a language model for expansion, or recall without `expand`".into(),
+        "robot_unknown" => "list them: GET /v1/robots; a robot belongs to one namespace".into(),
+        "robot_taken" => "use another name, or merge them: POST /v1/robots/merge".into(),
+        "group_unknown" => "list them: GET /v1/groups".into(),
+        "tag_unknown" if value("nearest").is_none() => {
+            "list them: GET /v1/tags; a tag belongs to one namespace".into()
+        }
+        "tag_taken" => "merge them: POST /v1/tags/merge".into(),
+        "tag_into_own_child" => "to split it: POST /v1/tags/split".into(),
+        "tag_in_use" => {
+            "merge it into another (POST /v1/tags/merge), or take it from them: `assigned`".into()
+        }
+        "synonym_unknown" => "list them: GET /v1/tags/synonyms".into(),
+        "change_unknown" => "list them: GET /v1/tags/log".into(),
+        "change_reverted" => format!("to do it again, revert change {}", value("by")?),
+        "changed_since" => "revert the later change first: GET /v1/tags/log".into(),
+        "job_not_found" => "list them: GET /v1/jobs".into(),
+        "job_state_unfit" => "see its state: GET /v1/jobs/{id}".into(),
+        "queue_unknown" => "list them: GET /v1/queues".into(),
+        "provider_unknown" => "list them: GET /v1/providers".into(),
+        "model_unknown" => "list them: GET /v1/models".into(),
+        "namespace_forbidden" => "name a namespace that you may see".into(),
+        // Who calls the server can do nothing about these.
+        "database_unreachable" | "database_exhausted" => "send the request again in a moment".into(),
+        "database_denied" | "database_locks" | "database_error" | "corrupt" => {
+            "tell the operator of the server; its log has the cause".into()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,130 @@
+//! `Idempotency-Key`: a write with a key is done once, and a retry gets the first answer.
+//!
+//! Memories and the answer commit together: their handlers take the operation and pass it to
+//! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after; after a crash
+//! between the two, a retry does the write again, which has no second effect.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use htm_core::Operation;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::codes;
+use crate::extract;
+use crate::limits::MAX_BODY_BYTES;
+use crate::problem::{Problem, Result};
+
+/// The header with a key.
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The header of an answer that an earlier request got.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// The headers of an answer that a retry gets too.
+const KEPT: [HeaderName; 2] = [header::ETAG, header::LOCATION];
+
+/// The operation of a write whose handler keeps the answer.
+pub(crate) struct Once(pub(crate) Option<Operation>);
+
+impl<S: Sync> FromRequestParts<S> for Once {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        Ok(Self(parts.extensions.remove()))
+    }
+}
+
+/// Reads the key, for a handler that keeps the answer.
+pub(crate) async fn by_handler(request: Request, next: Next) -> Result<Response> {
+    let (mut request, operation) = read(request).await?;
+    if let Some(operation) = operation {
+        request.extensions_mut().insert(operation);
+    }
+    Ok(next.run(request).await)
+}
+
+/// Reads the key, and keeps the answer.
+pub(crate) async fn around(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
+    let (request, operation) = read(request).await?;
+    let Some(operation) = operation else { return Ok(next.run(request).await) };
+    if let Some(answer) = app.htm.begin_operation(&operation, app.limits.request_time * 2).await? {
+        return Ok(replayed(&answer));
+    }
+    let response = next.run(request).await;
+    if !response.status().is_success() {
+        app.htm.abandon_operation(&operation).await?;
+        return Ok(response);
+    }
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let kept: Vec<(&str, &str)> = KEPT
+        .iter()
+        .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
+        .collect();
+    let text = String::from_utf8_lossy(&body);
+    let answer = json!({"status": parts.status.as_u16(), "headers": kept, "body": text});
+    app.htm.end_operation(&operation, &answer).await?;
+    Ok(Response::from_parts(parts, Body::from(body)))
+}
+
+/// Refuses a key on a path that cannot honour it.
+pub(crate) async fn refused(request: Request, next: Next) -> Result<Response> {
+    match request.headers().contains_key(IDEMPOTENCY_KEY) && request.method() != Method::GET {
+        true => Err(Problem::new(codes::IDEMPOTENCY_UNFIT, "this path takes no Idempotency-Key")),
+        false => Ok(next.run(request).await),
+    }
+}
+
+/// Marks the answer of an earlier request.
+pub(crate) fn mark(response: &mut Response) {
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+}
+
+/// The operation of a write with a key, and the request with its body in memory.
+async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
+    let Some(key) = request.headers().get(IDEMPOTENCY_KEY) else { return Ok((request, None)) };
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok((request, None));
+    }
+    let key = String::from_utf8_lossy(key.as_bytes()).into_owned();
+    let (parts, body) = request.into_parts();
+    let head = format!(
+        "{} {} {:?}\n",
+        parts.method,
+        parts.uri.path_and_query().map_or("", |it| it.as_str()),
+        parts.headers.get(header::IF_MATCH)
+    );
+    let sized = Request::from_parts(parts, body);
+    let (parts, body) = {
+        let headers = sized.headers().clone();
+        let (parts, body) = sized.into_parts();
+        let mut again = Request::new(body);
+        *again.headers_mut() = headers;
+        (parts, extract::bytes(again).await?)
+    };
+    debug_assert!(body.len() <= MAX_BODY_BYTES);
+    let operation = Operation::new("", &key, &[head.as_bytes(), &body].concat())?;
+    Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
+}
+
+fn replayed(answer: &Value) -> Response {
+    let status = answer["status"].as_u64().and_then(|status| StatusCode::from_u16(status as u16).ok());
+    let body = answer["body"].as_str().unwrap_or_default().to_owned();
+    let mut response = (status.unwrap_or_default(), body).into_response();
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    for pair in answer["headers"].as_array().into_iter().flatten() {
+        let name = pair[0].as_str().and_then(|name| KEPT.iter().find(|kept| kept.as_str() == name));
+        let value = pair[1].as_str().and_then(|value| HeaderValue::from_str(value).ok());
+        if let (Some(name), Some(value)) = (name, value) {
+            response.headers_mut().insert(name.clone(), value);
+        }
+    }
+    mark(&mut response);
+    response
+}

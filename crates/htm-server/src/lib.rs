@@ -1,0 +1,23 @@
+//! The HTTP server of HTM: the library's calls as requests, described by an OpenAPI document.
+//!
+//! [`Server::bind`] takes an address, [`Server::serve`] answers requests until it is told to stop.
+
+mod app;
+pub mod codes;
+mod document;
+mod extract;
+mod filter;
+mod hints;
+mod idempotency;
+mod limits;
+mod metrics;
+mod page;
+mod problem;
+mod request;
+mod routes;
+mod server;
+mod trace;
+
+pub use document::openapi;
+pub use limits::Limits;
+pub use server::Server;

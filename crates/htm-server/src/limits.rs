@@ -1,0 +1,36 @@
+//! The limits of requests.
+
+use std::time::Duration;
+
+/// The most bytes of a body of JSON. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`).
+pub(crate) const MAX_BODY_BYTES: usize = 16 << 20;
+
+/// The most memories of a batch, and messages of a conversation.
+pub(crate) const MAX_BATCH: usize = 1_000;
+
+/// The limits that a server is started with.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most requests that are worked on at the same time. Further ones get 503.
+    pub requests: usize,
+    /// The most connections. Further clients wait.
+    pub connections: usize,
+    /// The time for a request, from its headers to its answer. Streams may take longer.
+    pub request_time: Duration,
+    /// The time for a client to send its headers.
+    pub header_time: Duration,
+    /// The time for requests in hand when the server stops.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests: 256,
+            connections: 1_024,
+            request_time: Duration::from_secs(60),
+            header_time: Duration::from_secs(10),
+            grace: Duration::from_secs(10),
+        }
+    }
+}

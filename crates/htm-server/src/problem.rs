@@ -1,0 +1,160 @@
+//! Errors as answers: problem details (RFC 9457) with the stable code and the hint.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use htm_core::Error;
+use htm_core::error::{Code, chain};
+use htm_core::fault::Fault;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::hints;
+
+/// The media type of problem details.
+pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
+
+/// The result of a handler.
+pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
+
+/// Problem details (RFC 9457).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct Details {
+    /// A URI reference of the kind of problem: the entry of its code in the list of errors.
+    r#type: String,
+    /// What the code means.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// What was wrong, with its value.
+    detail: String,
+    /// A stable code for programs, such as `key_taken`.
+    code: &'static str,
+    /// The next step.
+    hint: String,
+    /// Values of the detail for programs, such as the node that has a key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<&'static str, String>,
+}
+
+/// An error as an answer.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    details: Box<Details>,
+}
+
+impl Problem {
+    /// A problem of the server itself.
+    pub(crate) fn new(code: &'static Code, detail: impl Into<String>) -> Self {
+        Error::new(code, detail.into()).into()
+    }
+
+    /// Its details, for an item of a list.
+    pub(crate) fn details(self) -> Details {
+        *self.details
+    }
+
+    /// As the answer to a request with `If-Match`: a conflict is a failed precondition.
+    pub(crate) fn of_precondition(mut self) -> Self {
+        if self.details.code == "revision_conflict" {
+            self.status = StatusCode::PRECONDITION_FAILED;
+            self.details.status = self.status.as_u16();
+        }
+        self
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let status = status(&error);
+        if status.is_server_error() {
+            // Its causes may name hosts and statements. They are for the operator.
+            tracing::warn!(code = error.code(), error = %chain(&error), "a request failed");
+        }
+        let values = error.values().map(|(name, value)| (name, value.to_owned())).collect();
+        let details = Details {
+            r#type: format!("/docs/errors#{}", error.code()),
+            title: error.meaning(),
+            status: status.as_u16(),
+            detail: error.to_string(),
+            code: error.code(),
+            hint: hints::hint(&error),
+            values,
+        };
+        Self { status, details: Box::new(details) }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let wait = self.status == StatusCode::SERVICE_UNAVAILABLE || self.details.code == "operation_open";
+        let mut response = (self.status, Json(self.details)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        if wait {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+/// The status of an error.
+pub(crate) fn status(error: &Error) -> StatusCode {
+    of_code(error.code(), error.fault())
+}
+
+/// The status of a code with a fault.
+pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
+    match code {
+        "route_unknown"
+        | "node_not_found"
+        | "robot_unknown"
+        | "group_unknown"
+        | "group_member_unknown"
+        | "tag_unknown"
+        | "synonym_unknown"
+        | "change_unknown"
+        | "job_not_found"
+        | "queue_unknown"
+        | "provider_unknown"
+        | "model_unknown" => StatusCode::NOT_FOUND,
+        "method_unknown" => StatusCode::METHOD_NOT_ALLOWED,
+        "host_forbidden" | "namespace_forbidden" | "not_owner" => StatusCode::FORBIDDEN,
+        "body_invalid" | "body_incomplete" | "query_invalid" | "path_invalid" | "header_invalid"
+        | "operation_invalid" | "idempotency_unfit" => StatusCode::BAD_REQUEST,
+        "body_too_large" | "batch_too_large" | "content_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+        "media_type_unfit" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "key_taken"
+        | "content_taken"
+        | "robot_taken"
+        | "tag_taken"
+        | "tag_is_synonym"
+        | "synonym_is_tag"
+        | "tag_in_use"
+        | "not_forgotten"
+        | "remembered_by_others"
+        | "revision_conflict"
+        | "not_confirmed"
+        | "change_reverted"
+        | "changed_since"
+        | "job_state_unfit"
+        | "model_active"
+        | "model_retired"
+        | "model_incomplete"
+        | "group_closed"
+        | "group_last_active"
+        | "operation_open" => StatusCode::CONFLICT,
+        "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
+        "namespace_full" => StatusCode::INSUFFICIENT_STORAGE,
+        _ => match fault {
+            Fault::User => StatusCode::UNPROCESSABLE_ENTITY,
+            Fault::Transient | Fault::Permanent => StatusCode::SERVICE_UNAVAILABLE,
+            Fault::Bug => StatusCode::INTERNAL_SERVER_ERROR,
+        },
+    }
+}

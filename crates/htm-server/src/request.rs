@@ -1,0 +1,103 @@
+//! What is done around every request: its id, its trace, the check of its host, its limits, its log and its metrics.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use tokio::time::timeout;
+use tracing::Instrument;
+use ulid::Ulid;
+
+use crate::app::App;
+use crate::codes;
+use crate::problem::{Problem, Result};
+use crate::trace::{TRACEPARENT, Trace};
+
+/// The header with a request's id.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The most bytes of a client's id of a request.
+const MAX_ID_BYTES: usize = 128;
+
+/// Gives a request its id, logs and counts it, and answers a panic.
+pub(crate) async fn observed(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = id(&request);
+    let trace = Trace::of(request.headers());
+    let method = request.method().as_str().to_owned();
+    let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
+    let trace_id = trace.as_ref().map(|trace| trace.id.as_str());
+    let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
+    app.metrics.in_flight.inc();
+    let work = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
+    let mut response = work.await.unwrap_or_else(|_| {
+        let _entered = span.enter();
+        Problem::new(codes::INTERNAL_ERROR, "the server failed").into_response()
+    });
+    app.metrics.in_flight.dec();
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    app.metrics.answered(&method, &route, status, took);
+    span.in_scope(|| tracing::debug!(status, ms = took.as_millis() as u64, "answered"));
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    if let Some(trace) = trace {
+        headers.insert(TRACEPARENT, trace.answer(fastrand::u64(..)));
+    }
+    response
+}
+
+/// The client's id of a request if it has a usable one, else a new one.
+fn id(request: &Request) -> HeaderValue {
+    let given = request.headers().get(REQUEST_ID).filter(|value| {
+        (1..=MAX_ID_BYTES).contains(&value.len()) && value.as_bytes().iter().all(u8::is_ascii_graphic)
+    });
+    given
+        .cloned()
+        .unwrap_or_else(|| HeaderValue::from_str(&Ulid::new().to_string()).expect("a ULID is visible"))
+}
+
+/// Refuses a request that names another host, or comes from a page of another: a page on the web could otherwise use
+/// the server of its reader, after a change of its name's address (DNS rebinding).
+pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
+    let forbidden = |what: &str, value: &HeaderValue| {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        Problem::new(codes::HOST_FORBIDDEN, format!("the server does not serve the {what} `{value}`"))
+    };
+    let served = |authority: &str| {
+        let host = authority.parse::<axum::http::uri::Authority>().ok();
+        host.is_some_and(|it| app.hosts.iter().any(|host| host.eq_ignore_ascii_case(it.host())))
+    };
+    if let Some(host) = request.headers().get(HOST)
+        && !host.to_str().is_ok_and(served)
+    {
+        return Err(forbidden("host", host));
+    }
+    if let Some(origin) = request.headers().get(ORIGIN) {
+        let uri = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
+        if !uri.and_then(|uri| uri.authority().map(|it| served(it.as_str()))).unwrap_or_default() {
+            return Err(forbidden("origin", origin));
+        }
+    }
+    Ok(next.run(request).await)
+}
+
+/// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.
+pub(crate) async fn limited(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
+    if app.stop.is_cancelled() {
+        return Err(Problem::new(codes::STOPPING, "the server is stopping"));
+    }
+    let Ok(_permit) = app.permits.clone().try_acquire_owned() else {
+        let problem = format!("{} requests are in hand", app.limits.requests);
+        return Err(Problem::new(codes::TOO_BUSY, problem));
+    };
+    let limit = app.limits.request_time;
+    timeout(limit, next.run(request)).await.map_err(|_elapsed| {
+        let problem = format!("the request took longer than {} s", limit.as_secs());
+        Problem::new(codes::REQUEST_TIMEOUT, problem)
+    })
+}

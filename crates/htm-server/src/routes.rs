@@ -1,0 +1,89 @@
+//! The routes, one file a subject.
+
+mod conversations;
+mod groups;
+mod health;
+mod import;
+mod jobs;
+mod memories;
+mod models;
+mod namespaces;
+mod ontology;
+mod recall;
+mod robots;
+mod tags;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::codes;
+use crate::problem::Problem;
+use crate::{document, idempotency, page, request};
+
+/// The paths whose handlers keep the answer of a write with a key.
+fn written_once() -> OpenApiRouter<App> {
+    OpenApiRouter::new().merge(memories::written_once()).merge(conversations::written_once())
+}
+
+/// The paths whose answer is kept around the handler.
+fn others() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .merge(memories::router())
+        .merge(recall::router())
+        .merge(namespaces::router())
+        .merge(robots::router())
+        .merge(groups::router())
+        .merge(tags::router())
+        .merge(ontology::router())
+        .merge(jobs::router())
+        .merge(models::router())
+}
+
+/// The paths that take no key.
+fn streams() -> OpenApiRouter<App> {
+    OpenApiRouter::new().merge(import::router())
+}
+
+/// The description of all paths.
+pub(crate) fn described() -> OpenApi {
+    OpenApiRouter::new().merge(written_once()).merge(others()).merge(streams()).into_openapi()
+}
+
+/// All routes with what is done around them.
+pub(crate) fn all(app: App) -> Router {
+    let (written_once, _) = written_once().split_for_parts();
+    let (others, _) = others().split_for_parts();
+    let (streams, _) = streams().split_for_parts();
+    let document = document::openapi().to_string();
+    let api = written_once
+        .layer(from_fn(idempotency::by_handler))
+        .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
+        .merge(streams.layer(from_fn(idempotency::refused)))
+        .layer(from_fn_with_state(app.clone(), request::limited))
+        // Bodies are read with a limit of their own, whose error names it.
+        .layer(DefaultBodyLimit::disable());
+    let described = get(async move || ([(CONTENT_TYPE, "application/json")], document));
+    api.route("/openapi.json", described)
+        .merge(health::router())
+        .merge(page::router())
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(unknown_method)
+        .layer(from_fn_with_state(app.clone(), request::of_this_host))
+        .layer(from_fn_with_state(app.clone(), request::observed))
+        .with_state(app)
+}
+
+async fn unknown_path(request: Request) -> Problem {
+    Problem::new(codes::ROUTE_UNKNOWN, format!("there is no path `{}`", request.uri().path()))
+}
+
+async fn unknown_method(request: Request) -> Problem {
+    let problem = format!("the path `{}` has no method {}", request.uri().path(), request.method());
+    Problem::new(codes::METHOD_UNKNOWN, problem)
+}

@@ -1,0 +1,97 @@
+//! `/v1/conversations`: the messages of a conversation, remembered in one call.
+
+use axum::extract::State;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use htm_core::Memory;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use ulid::Ulid;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::Body;
+use crate::idempotency::Once;
+use crate::problem::Result;
+use crate::routes::memories::{ManyWritten, check_batch, expiry, remember_all};
+
+/// The paths whose handlers keep the answer of a write with a key.
+pub(crate) fn written_once() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(create))
+}
+
+/// A conversation: messages in their order.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Conversation {
+    /// The messages, at most 1,000.
+    messages: Vec<Message>,
+    /// The conversation's name. Default: a new one.
+    session: Option<String>,
+    /// The position of the first message. Default: 0.
+    first_seq: Option<i32>,
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The robot that remembers. Default: the server's.
+    robot: Option<String>,
+    /// Where it comes from.
+    source: Option<String>,
+    /// Tags of every message.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Metadata of every message.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+    /// When the memories expire. Default: never.
+    expires_at: Option<DateTime<Utc>>,
+    /// Instead of `expires_at`: the seconds from now to their expiry.
+    ttl_seconds: Option<u64>,
+}
+
+/// A message.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    /// Who speaks: `user`, `assistant`, …
+    role: String,
+    /// The speaker's name, if it says more than the role.
+    name: Option<String>,
+    /// The text.
+    content: String,
+    /// When it was said. Default: now.
+    created_at: Option<DateTime<Utc>>,
+}
+
+/// Remember a conversation.
+///
+/// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction.
+#[utoipa::path(post, path = "/v1/conversations", tag = "memories", request_body = Conversation,
+    responses((status = 200, body = ManyWritten)))]
+async fn create(
+    State(app): State<App>,
+    Once(operation): Once,
+    Body(body): Body<Conversation>,
+) -> Result<Response> {
+    check_batch(body.messages.len())?;
+    let session = body.session.unwrap_or_else(|| Ulid::new().to_string());
+    let tags = app.tags(&body.tags)?;
+    let expires = expiry(body.expires_at, body.ttl_seconds)?;
+    let first = body.first_seq.unwrap_or_default();
+    let memories = body.messages.into_iter().zip(0..).map(|(message, place): (Message, i32)| Memory {
+        namespace: body.namespace.clone(),
+        robot: body.robot.clone(),
+        source: body.source.clone(),
+        speaker: Some(message.name.unwrap_or(message.role)),
+        session: Some(session.clone()),
+        seq: Some(first.saturating_add(place)),
+        tags: tags.clone(),
+        metadata: body.metadata.clone(),
+        at: message.created_at,
+        expires,
+        ..Memory::new(message.content)
+    });
+    remember_all(&app, operation, memories.collect()).await
+}

@@ -1,0 +1,43 @@
+//! `/livez`, `/readyz`, `/metrics`: for orchestrators and monitoring.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use tokio::time::timeout;
+
+use crate::app::App;
+
+/// <https://prometheus.io/docs/specs/om/open_metrics_spec/#overall-structure>
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The time for the database to answer a probe. Probes give up after 5 s.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+pub(crate) fn router() -> Router<App> {
+    Router::new().route("/livez", get(livez)).route("/readyz", get(readyz)).route("/metrics", get(metrics))
+}
+
+async fn livez() -> &'static str {
+    "ok\n"
+}
+
+async fn readyz(State(app): State<App>) -> impl IntoResponse {
+    let unready = |reason: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"));
+    if app.stop.is_cancelled() {
+        return unready("the server is stopping");
+    }
+    match timeout(PATIENCE, app.htm.unknown_namespaces(&[])).await {
+        Ok(Ok(_)) => (StatusCode::OK, "ok\n".into()),
+        Ok(Err(error)) => unready(error.code()),
+        Err(_elapsed) => unready("the database does not answer"),
+    }
+}
+
+async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, OPENMETRICS)], app.metrics.render())
+}

@@ -1,0 +1,212 @@
+//! `/v1/jobs`, `/v1/queues`, `/v1/workers`.
+
+use axum::Json;
+use axum::extract::State;
+use htm_core::NodeId;
+use htm_core::job::JobState;
+use htm_core::jobs::{Audit, Job, JobFilter, QueueStats, Retried, Selection, Worker};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::codes;
+use crate::extract::{Asked, Body, Named};
+use crate::problem::{Problem, Result};
+use crate::routes::namespaces::confirmation;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(retry))
+        .routes(routes!(cancel))
+        .routes(routes!(audit))
+        .routes(routes!(repair))
+        .routes(routes!(show))
+        .routes(routes!(queues))
+        .routes(routes!(pause))
+        .routes(routes!(resume))
+        .routes(routes!(workers))
+}
+
+/// Which jobs to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    /// The queue.
+    queue: Option<String>,
+    /// The state. Default: any but done.
+    state: Option<JobState>,
+    /// The namespace of their memories.
+    namespace: Option<String>,
+    /// Their memory.
+    #[param(value_type = Option<i64>)]
+    node: Option<NodeId>,
+    /// A part of their last error, in upper or lower case.
+    error: Option<String>,
+    /// The most jobs, 1 to 10,000. Default: 100.
+    limit: Option<u32>,
+}
+
+/// Checks a limit of a list.
+fn limit(asked: Option<u32>, default: u32) -> Result<u32> {
+    match asked.unwrap_or(default) {
+        limit @ 1..=10_000 => Ok(limit),
+        limit => Err(Problem::from(htm_core::Error::new(
+            htm_core::error::codes::LIMIT_OUT_OF_RANGE,
+            format!("limit {limit} is outside 1 to 10,000"),
+        ))),
+    }
+}
+
+/// List jobs: dead letters, then parked, then failed ones; the newest first.
+#[utoipa::path(get, path = "/v1/jobs", tag = "jobs", params(ListQuery),
+    responses((status = 200, body = Vec<Job>)))]
+async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<Job>>> {
+    let limit = limit(asked.limit, 100)?;
+    let filter = JobFilter {
+        queue: asked.queue,
+        state: asked.state,
+        namespace: asked.namespace,
+        node: asked.node,
+        error: asked.error,
+    };
+    Ok(Json(app.htm.jobs()?.list(&filter, limit).await?))
+}
+
+/// Read a job.
+#[utoipa::path(get, path = "/v1/jobs/{id}", tag = "jobs", params(("id" = String, Path)),
+    responses((status = 200, body = Job)))]
+async fn show(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Job>> {
+    let mut found = app.htm.jobs()?.show(&[id]).await?;
+    Ok(Json(found.remove(0)))
+}
+
+/// Jobs, by their ids or by conditions.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct SelectionBody {
+    /// The jobs with these ids; the conditions must be empty then.
+    ids: Vec<String>,
+    /// The queue.
+    queue: Option<String>,
+    /// The state.
+    state: Option<JobState>,
+    /// The namespace of their memories.
+    namespace: Option<String>,
+    /// Their memory.
+    node: Option<NodeId>,
+    /// A part of their last error, in upper or lower case.
+    error: Option<String>,
+    /// More than one job is cancelled only with it.
+    confirm: bool,
+}
+
+impl SelectionBody {
+    fn read(self) -> Result<(Selection, bool)> {
+        let filter = JobFilter {
+            queue: self.queue,
+            state: self.state,
+            namespace: self.namespace,
+            node: self.node,
+            error: self.error,
+        };
+        match (self.ids.is_empty(), filter == JobFilter::default()) {
+            (true, _) => Ok((Selection::Filter(filter), self.confirm)),
+            (false, true) => Ok((Selection::Ids(self.ids), self.confirm)),
+            (false, false) => Err(Problem::new(
+                codes::BODY_INVALID,
+                "both ids and conditions are given; give one of the two",
+            )),
+        }
+    }
+}
+
+/// Retry waiting, parked or dead jobs as if they were new.
+///
+/// Without a state, the conditions select dead letters.
+#[utoipa::path(post, path = "/v1/jobs/retry", tag = "jobs", request_body = SelectionBody,
+    responses((status = 200, body = Retried)))]
+async fn retry(State(app): State<App>, Body(body): Body<SelectionBody>) -> Result<Json<Retried>> {
+    let (selection, _) = body.read()?;
+    Ok(Json(app.htm.jobs()?.retry(&selection).await?))
+}
+
+/// The number of changed jobs.
+#[derive(Debug, Serialize, ToSchema)]
+struct ChangedJobs {
+    jobs: u64,
+}
+
+/// Turn pending or running jobs into dead letters.
+#[utoipa::path(post, path = "/v1/jobs/cancel", tag = "jobs", request_body = SelectionBody,
+    responses((status = 200, body = ChangedJobs)))]
+async fn cancel(State(app): State<App>, Body(body): Body<SelectionBody>) -> Result<Json<ChangedJobs>> {
+    let (selection, confirm) = body.read()?;
+    Ok(Json(ChangedJobs { jobs: app.htm.jobs()?.cancel(&selection, confirmation(confirm)).await? }))
+}
+
+/// Find memories without a result, a job or a dead letter. Reads every memory.
+#[utoipa::path(get, path = "/v1/jobs/audit", tag = "jobs", responses((status = 200, body = Audit)))]
+async fn audit(State(app): State<App>) -> Result<Json<Audit>> {
+    Ok(Json(app.htm.jobs()?.audit().await?))
+}
+
+/// Enqueue the jobs that the audit finds missing.
+#[utoipa::path(post, path = "/v1/jobs/repair", tag = "jobs", responses((status = 200, body = ChangedJobs)))]
+async fn repair(State(app): State<App>) -> Result<Json<ChangedJobs>> {
+    let jobs = app.htm.jobs()?;
+    let found = jobs.audit().await?;
+    Ok(Json(ChangedJobs { jobs: jobs.repair(&found.stranded).await? }))
+}
+
+/// List queues with the number of their jobs by state.
+#[utoipa::path(get, path = "/v1/queues", tag = "jobs", responses((status = 200, body = Vec<QueueStats>)))]
+async fn queues(State(app): State<App>) -> Result<Json<Vec<QueueStats>>> {
+    Ok(Json(app.htm.jobs()?.queues().await?))
+}
+
+/// Why a queue is paused.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Pause {
+    /// The reason, for people.
+    reason: String,
+}
+
+/// Whether a queue is paused.
+#[derive(Debug, Serialize, ToSchema)]
+struct Paused {
+    queue: String,
+    paused: bool,
+    /// Whether this call changed it.
+    changed: bool,
+}
+
+/// Pause a queue: no job is claimed until it is resumed; running jobs finish.
+#[utoipa::path(post, path = "/v1/queues/{queue}/pause", tag = "jobs", params(("queue" = String, Path)),
+    request_body = Pause, responses((status = 200, body = Paused)))]
+async fn pause(
+    State(app): State<App>,
+    Named(queue): Named<String>,
+    Body(body): Body<Pause>,
+) -> Result<Json<Paused>> {
+    app.htm.jobs()?.pause(&queue, &body.reason).await?;
+    Ok(Json(Paused { queue, paused: true, changed: true }))
+}
+
+/// Resume a queue.
+#[utoipa::path(post, path = "/v1/queues/{queue}/resume", tag = "jobs", params(("queue" = String, Path)),
+    responses((status = 200, body = Paused)))]
+async fn resume(State(app): State<App>, Named(queue): Named<String>) -> Result<Json<Paused>> {
+    let changed = app.htm.jobs()?.resume(&queue).await?;
+    Ok(Json(Paused { queue, paused: false, changed }))
+}
+
+/// List workers, those alive first.
+#[utoipa::path(get, path = "/v1/workers", tag = "jobs", responses((status = 200, body = Vec<Worker>)))]
+async fn workers(State(app): State<App>) -> Result<Json<Vec<Worker>>> {
+    Ok(Json(app.htm.jobs()?.workers().await?))
+}

@@ -1,0 +1,183 @@
+//! `/v1/models`, `/v1/providers`, `/v1/budgets`.
+
+use axum::Json;
+use axum::extract::State;
+use htm_core::FieldChange;
+use htm_core::models::{Activation, ModelOverview, ModelState, RegisteredModel};
+use htm_core::providers::{Budget, LimitChanges, Provider};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::Body;
+use crate::problem::Result;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(activate))
+        .routes(routes!(retire))
+        .routes(routes!(providers, limit))
+        .routes(routes!(reset))
+        .routes(routes!(budgets, set_budget))
+}
+
+/// An embedding model with its progress.
+#[derive(Debug, Serialize, ToSchema)]
+struct Model {
+    /// Its label, such as `local/all-MiniLM-L6-v2`.
+    label: String,
+    dimensions: usize,
+    state: ModelState,
+    queue: String,
+    #[serde(flatten)]
+    overview: ModelOverview,
+}
+
+/// List the embedding models with their progress. Reads every memory.
+#[utoipa::path(get, path = "/v1/models", tag = "models", responses((status = 200, body = Vec<Model>)))]
+async fn list(State(app): State<App>) -> Result<Json<Vec<Model>>> {
+    let models = app.htm.models()?;
+    let mut listed = Vec::new();
+    for model in models.list().await? {
+        let overview = models.overview(&model).await?;
+        let RegisteredModel { label, dimensions, state, queue, .. } = model;
+        listed.push(Model { label, dimensions, state, queue, overview });
+    }
+    Ok(Json(listed))
+}
+
+/// The model to activate.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Activate {
+    /// Its label.
+    label: String,
+    /// Whether memories that vectors find now may be lost to them.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Make a model the one that recall uses; the old one goes on standby.
+#[utoipa::path(post, path = "/v1/models/activate", tag = "models", request_body = Activate,
+    responses((status = 200, body = Activation)))]
+async fn activate(State(app): State<App>, Body(body): Body<Activate>) -> Result<Json<Activation>> {
+    Ok(Json(app.htm.models()?.activate(&body.label, body.force).await?))
+}
+
+/// The model to retire.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Retire {
+    /// Its label.
+    label: String,
+    /// Whether its vectors are deleted too.
+    #[serde(default)]
+    drop: bool,
+}
+
+/// The effect of a retirement.
+#[derive(Debug, Serialize, ToSchema)]
+struct RetiredModel {
+    /// Deleted jobs of the model.
+    deleted_jobs: u64,
+}
+
+/// Retire a model: writes to it end, and its open jobs are deleted.
+#[utoipa::path(post, path = "/v1/models/retire", tag = "models", request_body = Retire,
+    responses((status = 200, body = RetiredModel)))]
+async fn retire(State(app): State<App>, Body(body): Body<Retire>) -> Result<Json<RetiredModel>> {
+    Ok(Json(RetiredModel { deleted_jobs: app.htm.models()?.retire(&body.label, body.drop).await? }))
+}
+
+/// List the models of providers that have limits or have failed.
+#[utoipa::path(get, path = "/v1/providers", tag = "models", responses((status = 200, body = Vec<Provider>)))]
+async fn providers(State(app): State<App>) -> Result<Json<Vec<Provider>>> {
+    Ok(Json(app.htm.providers()?.list().await?))
+}
+
+/// Limits of a provider's model. Null removes one; one that is not given stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Limits {
+    /// The model, such as `openai/text-embedding-3-small`.
+    model: String,
+    /// Requests a minute, at least 1.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i32>)]
+    requests_per_minute: FieldChange<i32>,
+    /// Tokens a minute, at least 1.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i32>)]
+    tokens_per_minute: FieldChange<i32>,
+    /// Concurrent calls, at least 1.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i32>)]
+    concurrent_calls: FieldChange<i32>,
+}
+
+fn change<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<FieldChange<i32>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.map_or(FieldChange::Clear, FieldChange::Set))
+}
+
+/// Limit the calls to a provider's model.
+#[utoipa::path(patch, path = "/v1/providers", tag = "models", request_body = Limits,
+    responses((status = 200, body = Vec<Provider>)))]
+async fn limit(State(app): State<App>, Body(body): Body<Limits>) -> Result<Json<Vec<Provider>>> {
+    let changes = LimitChanges {
+        requests_per_minute: body.requests_per_minute,
+        tokens_per_minute: body.tokens_per_minute,
+        concurrent_calls: body.concurrent_calls,
+    };
+    let providers = app.htm.providers()?;
+    providers.set_limits(&body.model, changes).await?;
+    Ok(Json(providers.list().await?))
+}
+
+/// A provider's model.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct OfProvider {
+    /// The model, such as `openai/text-embedding-3-small`.
+    model: String,
+}
+
+/// The effect of a reset.
+#[derive(Debug, Serialize, ToSchema)]
+struct Reset {
+    /// Jobs that are due again.
+    jobs: u64,
+}
+
+/// Forget the failures of a provider's model: its breaker closes, and its jobs are due.
+#[utoipa::path(post, path = "/v1/providers/reset", tag = "models", request_body = OfProvider,
+    responses((status = 200, body = Reset)))]
+async fn reset(State(app): State<App>, Body(body): Body<OfProvider>) -> Result<Json<Reset>> {
+    Ok(Json(Reset { jobs: app.htm.providers()?.reset(&body.model).await? }))
+}
+
+/// List the namespaces that have a budget of tokens.
+#[utoipa::path(get, path = "/v1/budgets", tag = "models", responses((status = 200, body = Vec<Budget>)))]
+async fn budgets(State(app): State<App>) -> Result<Json<Vec<Budget>>> {
+    Ok(Json(app.htm.providers()?.budgets().await?))
+}
+
+/// A budget of a namespace.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewBudget {
+    /// The namespace.
+    namespace: String,
+    /// The tokens that it may spend a day. Null: any number.
+    tokens_per_day: Option<i64>,
+}
+
+/// Set the budget of a namespace.
+#[utoipa::path(put, path = "/v1/budgets", tag = "models", request_body = NewBudget,
+    responses((status = 200, body = Reset)))]
+async fn set_budget(State(app): State<App>, Body(body): Body<NewBudget>) -> Result<Json<Reset>> {
+    let jobs = app.htm.providers()?.set_budget(&body.namespace, body.tokens_per_day).await?;
+    Ok(Json(Reset { jobs }))
+}

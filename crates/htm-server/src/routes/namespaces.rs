@@ -1,0 +1,193 @@
+//! `/v1/namespaces`, `/v1/stats`, `/v1/sweep`, `/v1/purge`.
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use htm_core::{
+    Confirmation, MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery,
+    Swept,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::{Asked, Body};
+use crate::problem::Result;
+use crate::routes::memories::{InNamespace, caller};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(retention, set_retention))
+        .routes(routes!(stats))
+        .routes(routes!(sweep))
+        .routes(routes!(purge))
+}
+
+/// Which namespaces to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    /// The first labels; the label `*` stands for any.
+    prefix: Option<String>,
+    /// The last labels; the label `*` stands for any.
+    suffix: Option<String>,
+    /// The most labels: deeper namespaces are cut to these, and each is listed once.
+    depth: Option<usize>,
+    /// `next` of the previous page.
+    cursor: Option<String>,
+    /// The most namespaces, 1 to 10,000. Default: 100.
+    limit: Option<usize>,
+}
+
+/// A page of namespaces.
+#[derive(Debug, Serialize, ToSchema)]
+struct Namespaces {
+    namespaces: Vec<String>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<String>,
+}
+
+/// List namespaces.
+#[utoipa::path(get, path = "/v1/namespaces", tag = "namespaces", params(ListQuery),
+    responses((status = 200, body = Namespaces)))]
+async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<Json<Namespaces>> {
+    let limit = asked.limit.unwrap_or(100);
+    let query = NamespaceQuery {
+        prefix: asked.prefix,
+        suffix: asked.suffix,
+        depth: asked.depth,
+        after: asked.cursor,
+        limit,
+    };
+    let namespaces = app.htm.list_namespaces(&query).await?;
+    let next = (namespaces.len() == limit).then(|| namespaces.last().cloned()).flatten();
+    Ok(Json(Namespaces { namespaces, next }))
+}
+
+/// Read the retention policy of a namespace.
+#[utoipa::path(get, path = "/v1/retention", tag = "namespaces", params(InNamespace),
+    responses((status = 200, body = Retention)))]
+async fn retention(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<Retention>> {
+    Ok(Json(app.htm.retention(place.namespace.as_deref()).await?))
+}
+
+/// A retention policy. Null keeps everything.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewRetention {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The age in seconds at which a memory is forgotten.
+    forget_after_seconds: Option<i64>,
+    /// The time in seconds from forgetting to deletion.
+    purge_after_seconds: Option<i64>,
+    /// Answers with the plan, and sets nothing.
+    #[serde(default)]
+    dry_run: bool,
+    /// A policy by which the next sweep removes something is refused without it.
+    #[serde(default)]
+    confirm: bool,
+}
+
+/// Set the retention policy of a namespace.
+///
+/// Answers what the next sweep will remove by it, and not by the policy before.
+#[utoipa::path(put, path = "/v1/retention", tag = "namespaces", request_body = NewRetention,
+    responses((status = 200, body = RetentionPlan)))]
+async fn set_retention(
+    State(app): State<App>,
+    Body(body): Body<NewRetention>,
+) -> Result<Json<RetentionPlan>> {
+    let policy = Retention {
+        forget_after_seconds: body.forget_after_seconds,
+        purge_after_seconds: body.purge_after_seconds,
+    };
+    let namespace = body.namespace.as_deref();
+    let plan = match body.dry_run {
+        true => app.htm.plan_retention(namespace, policy).await?,
+        false => app.htm.set_retention(namespace, policy, confirmation(body.confirm)).await?,
+    };
+    Ok(Json(plan))
+}
+
+pub(crate) fn confirmation(confirm: bool) -> Confirmation {
+    if confirm { Confirmation::Confirmed } else { Confirmation::Missing }
+}
+
+/// What to count.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Counting {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// Whether to count all namespaces.
+    #[serde(default)]
+    all: bool,
+    /// The most rows of each list. Default: 10.
+    top: Option<u32>,
+}
+
+/// The namespaces that a request is about.
+pub(crate) fn scope(namespace: Option<String>, all: bool) -> Scope {
+    match (all, namespace) {
+        (true, _) => Scope::All,
+        (false, Some(namespace)) => Scope::Namespace(namespace),
+        (false, None) => Scope::Own,
+    }
+}
+
+/// Count memories, robots, tags, jobs and storage.
+#[utoipa::path(get, path = "/v1/stats", tag = "namespaces", params(Counting),
+    responses((status = 200, body = MemoryStats)))]
+async fn stats(State(app): State<App>, Asked(asked): Asked<Counting>) -> Result<Json<MemoryStats>> {
+    let scope = scope(asked.namespace, asked.all);
+    Ok(Json(app.htm.memory_stats(&StatsQuery { scope, top: asked.top.unwrap_or(10) }).await?))
+}
+
+/// Forget what has expired, and carry out the retention policies now.
+#[utoipa::path(post, path = "/v1/sweep", tag = "namespaces", responses((status = 200, body = Swept)))]
+async fn sweep(State(app): State<App>) -> Result<Json<Swept>> {
+    Ok(Json(app.htm.sweep().await?))
+}
+
+/// What to purge.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PurgeBody {
+    /// Memories that were forgotten before this time.
+    before: DateTime<Utc>,
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// Whether to purge all namespaces.
+    #[serde(default)]
+    all: bool,
+    /// The robot that purges what it remembered. Default: the server's.
+    robot: Option<String>,
+    /// Whether memories of any robot may be purged.
+    #[serde(default)]
+    any_robot: bool,
+    /// Answers with the counts, and deletes nothing.
+    #[serde(default)]
+    dry_run: bool,
+    /// The act is refused without it.
+    #[serde(default)]
+    confirm: bool,
+}
+
+/// Delete forgotten memories. It cannot be undone.
+#[utoipa::path(post, path = "/v1/purge", tag = "namespaces", request_body = PurgeBody,
+    responses((status = 200, body = Purged)))]
+async fn purge(State(app): State<App>, Body(body): Body<PurgeBody>) -> Result<Json<Purged>> {
+    let caller = caller(&app, body.namespace.clone(), body.robot, body.any_robot);
+    let purge = Purge { before: body.before, scope: scope(body.namespace, body.all), caller };
+    let purged = match body.dry_run {
+        true => app.htm.plan_purge(&purge).await?,
+        false => app.htm.purge(&purge, confirmation(body.confirm)).await?,
+    };
+    Ok(Json(purged))
+}

@@ -1,0 +1,274 @@
+//! `/v1/recall`, `/v1/context`, `/v1/timeline`.
+
+use axum::Json;
+use axum::extract::State;
+use htm_core::{
+    ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Strategy,
+    Timeline, TimelineQuery, WorkingMemoryStats,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::{Asked, Body};
+use crate::filter::{FilterBody, prefixes};
+use crate::problem::Result;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(recall, recall_simply))
+        .routes(routes!(context))
+        .routes(routes!(timeline))
+}
+
+/// A query. Only the text is required.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RecallBody {
+    /// The question or the words. `"a phrase"` is preferred, `-word` is excluded, `word*` is a prefix.
+    query: String,
+    /// The searched memories.
+    #[serde(default)]
+    filter: FilterBody,
+    /// How it searches. Default: hybrid.
+    strategy: Option<Strategy>,
+    /// The most hits, 1 to 10,000. Default: 20.
+    limit: Option<usize>,
+    /// The least cosine similarity of hits by vectors, 0 to 1.
+    min_similarity: Option<f64>,
+    /// Preferred tags: hits are then ordered by relevance.
+    #[serde(default)]
+    boost_tags: Vec<String>,
+    /// Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`.
+    order_by: Option<String>,
+    /// The labels of the embedding models to search. Default: the active one.
+    #[serde(default)]
+    models: Vec<String>,
+    /// Whether to return the best passage of each hit.
+    #[serde(default)]
+    snippets: bool,
+    /// Whether to return the parts of each score.
+    #[serde(default)]
+    explain: bool,
+    /// Whether unknown words are spell-corrected. Default: true.
+    correct: Option<bool>,
+    /// Whether a re-ranker orders the first candidates.
+    #[serde(default)]
+    rerank: bool,
+    /// Prefers hits that differ: 0 (relevance only) to 1 (novelty only).
+    diversity: Option<f64>,
+    /// Whether near-duplicates become one hit.
+    #[serde(default)]
+    fold: bool,
+    /// Whether a language model rephrases the query.
+    #[serde(default)]
+    expand: bool,
+    /// Whether the hits' times to live start again.
+    #[serde(default)]
+    refresh: bool,
+    /// Whether hits count as accessed. Default: true.
+    count_accesses: Option<bool>,
+    /// The robot that asks: the hits enter its working memory. Default: nobody.
+    robot: Option<String>,
+}
+
+impl RecallBody {
+    fn read(self, app: &App) -> Result<RecallQuery> {
+        let plain = RecallQuery::new(self.query);
+        Ok(RecallQuery {
+            filter: self.filter.read(app)?,
+            strategy: self.strategy.unwrap_or_default(),
+            limit: self.limit.unwrap_or(plain.limit),
+            min_similarity: self.min_similarity,
+            boost_tags: prefixes(app, &self.boost_tags)?,
+            order_by: self.order_by.as_deref().map(str::parse).transpose()?,
+            models: self.models,
+            snippets: self.snippets,
+            explain: self.explain,
+            correct: self.correct.unwrap_or(true),
+            rerank: self.rerank,
+            diversity: self.diversity,
+            fold: self.fold,
+            expand: self.expand,
+            refresh: self.refresh,
+            count_accesses: self.count_accesses.unwrap_or(true),
+            ..plain
+        })
+    }
+}
+
+/// The hits, and what they did to the working memory of the robot that asked.
+#[derive(Debug, Serialize, ToSchema)]
+struct Answer {
+    #[serde(flatten)]
+    recalled: Recalled,
+    /// The changes of the working memory. Null if no robot asked.
+    working_memory: Option<Intake>,
+}
+
+/// Recall memories.
+#[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody,
+    responses((status = 200, body = Answer)))]
+async fn recall(State(app): State<App>, Body(body): Body<RecallBody>) -> Result<Json<Answer>> {
+    let robot = body.robot.clone();
+    let query = body.read(&app)?;
+    let (recalled, working_memory) = match robot {
+        None => (app.htm.recall(&query).await?, None),
+        Some(name) => {
+            let namespace = app.namespace(query.filter.namespaces.first().map(String::as_str)).to_owned();
+            let robot = app.htm.robot_in(&namespace, &name).await?;
+            let answer = robot.recall(&query).await?;
+            robot.close().await?;
+            (answer.recalled, Some(answer.intake))
+        }
+    };
+    Ok(Json(Answer { recalled, working_memory }))
+}
+
+/// A query of a few parameters.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct SimpleQuery {
+    /// The question or the words.
+    q: String,
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The time: `last week`, `2026-03-01..2026-04-01`, `auto`. Default: any.
+    timeframe: Option<String>,
+    /// A required tag, with the tags below it.
+    tag: Option<String>,
+    /// How it searches. Default: hybrid.
+    strategy: Option<Strategy>,
+    /// The most hits, 1 to 10,000. Default: 20.
+    limit: Option<usize>,
+}
+
+/// Recall memories, by a URL.
+///
+/// POST has all parameters, and keeps the query out of the logs of proxies.
+#[utoipa::path(get, path = "/v1/recall", tag = "recall", params(SimpleQuery),
+    responses((status = 200, body = Recalled)))]
+async fn recall_simply(State(app): State<App>, Asked(asked): Asked<SimpleQuery>) -> Result<Json<Recalled>> {
+    let filter = FilterBody {
+        namespaces: asked.namespace.into_iter().collect(),
+        timeframe: asked.timeframe,
+        tags: asked.tag.into_iter().collect(),
+        ..FilterBody::default()
+    };
+    let plain = RecallQuery::new(asked.q);
+    let query = RecallQuery {
+        filter: filter.read(&app)?,
+        strategy: asked.strategy.unwrap_or_default(),
+        limit: asked.limit.unwrap_or(plain.limit),
+        ..plain
+    };
+    Ok(Json(app.htm.recall(&query).await?))
+}
+
+/// The text for a prompt.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ContextBody {
+    /// The robot whose working memory it is. A query registers a new one.
+    robot: String,
+    /// Recalls this first: the hits enter the working memory.
+    query: Option<String>,
+    /// The memories of the context, and of the query.
+    #[serde(default)]
+    filter: FilterBody,
+    /// The most hits of the query. Default: 20.
+    limit: Option<usize>,
+    /// The order: recent, important, frequent, balanced. Default: balanced.
+    strategy: Option<String>,
+    /// The most tokens of the text. Default: 4,000.
+    max_tokens: Option<usize>,
+    /// What stands between two memories. Default: an empty line.
+    separator: Option<String>,
+    /// Whether each memory has a line with its age and its source.
+    #[serde(default)]
+    header: bool,
+}
+
+/// The context, and the query's hits.
+#[derive(Debug, Serialize, ToSchema)]
+struct ContextAnswer {
+    #[serde(flatten)]
+    context: RobotContext,
+    /// The hits of the query. Null without a query.
+    recalled: Option<Recalled>,
+    /// Memories that no longer fit, because the token budget is smaller than it was.
+    left_behind: Vec<NodeId>,
+    /// The use of the working memory.
+    working_memory: WorkingMemoryStats,
+}
+
+/// Make the text for a prompt from a robot's working memory.
+#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody,
+    responses((status = 200, body = ContextAnswer)))]
+async fn context(State(app): State<App>, Body(body): Body<ContextBody>) -> Result<Json<ContextAnswer>> {
+    let plain = ContextOptions::new(body.max_tokens.unwrap_or(4_000));
+    let options = ContextOptions {
+        strategy: body.strategy.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
+        separator: body.separator.unwrap_or(plain.separator),
+        header: if body.header { ContextHeader::AgeAndSource } else { ContextHeader::None },
+        ..plain
+    };
+    let filter = body.filter.read(&app)?;
+    let namespace = app.namespace(filter.namespaces.first().map(String::as_str)).to_owned();
+    if body.query.is_none() {
+        // A mistyped name would otherwise become a robot with an empty working memory.
+        app.htm.find_robot(Some(&namespace), &body.robot).await?;
+    }
+    let robot = app.htm.robot_in(&namespace, &body.robot).await?;
+    let recalled = match body.query {
+        None => None,
+        Some(text) => {
+            let plain = RecallQuery::new(text);
+            let limit = body.limit.unwrap_or(plain.limit);
+            Some(robot.recall(&RecallQuery { filter: filter.clone(), limit, ..plain }).await?.recalled)
+        }
+    };
+    // A single namespace only selects the robot.
+    let is_whole =
+        filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty();
+    let context = match (&recalled, is_whole) {
+        (_, true) => robot.context(&options).await,
+        (Some(recalled), false) => {
+            robot.context_of(&filter.timeframe(recalled.timeframe.clone()), &options).await?
+        }
+        (None, false) => robot.context_of(&filter, &options).await?,
+    };
+    let (left_behind, working_memory) = (robot.left_behind().to_vec(), robot.working_memory_stats());
+    robot.close().await?;
+    Ok(Json(ContextAnswer { context, recalled, left_behind, working_memory }))
+}
+
+/// The query of a timeline.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct TimelineBody {
+    /// The topic. Default: everything.
+    topic: Option<String>,
+    /// The memories of the timeline.
+    filter: FilterBody,
+    /// How the topic is searched. Default: hybrid.
+    strategy: Option<Strategy>,
+    /// The most memories, 1 to 10,000: the most relevant to the topic, or the latest without one. Default: 20.
+    limit: Option<usize>,
+}
+
+/// List memories in chronological order.
+#[utoipa::path(post, path = "/v1/timeline", tag = "recall", request_body = TimelineBody,
+    responses((status = 200, body = Timeline)))]
+async fn timeline(State(app): State<App>, Body(body): Body<TimelineBody>) -> Result<Json<Timeline>> {
+    let query = TimelineQuery {
+        topic: body.topic,
+        filter: body.filter.read(&app)?,
+        strategy: body.strategy.unwrap_or_default(),
+        limit: body.limit.unwrap_or(20),
+    };
+    Ok(Json(app.htm.conversation_timeline(&query).await?))
+}

@@ -1,0 +1,207 @@
+//! `/v1/tags`: looking at the ontology of a namespace.
+
+use axum::Json;
+use axum::extract::State;
+use htm_core::NodeId;
+use htm_core::ontology::{
+    CoOccurrence, LoggedChange, OntologyDocument, Orphan, SimilarTag, Suggestion, Synonym, TagDetails,
+    TagUse, TaggedNode,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::{Asked, Named};
+use crate::problem::Result;
+use crate::routes::memories::InNamespace;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(show))
+        .routes(routes!(nodes))
+        .routes(routes!(similar))
+        .routes(routes!(cooccurring))
+        .routes(routes!(orphans))
+        .routes(routes!(suggestions))
+        .routes(routes!(synonyms))
+        .routes(routes!(export))
+        .routes(routes!(log))
+}
+
+/// Which tags to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// Only this tag and those below it.
+    below: Option<String>,
+}
+
+/// List tags by their paths, with the number of their memories.
+#[utoipa::path(get, path = "/v1/tags", tag = "tags", params(ListQuery),
+    responses((status = 200, body = Vec<TagUse>)))]
+async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<TagUse>>> {
+    Ok(Json(app.htm.ontology(asked.namespace.as_deref())?.list(asked.below.as_deref()).await?))
+}
+
+/// Read a tag: its description, synonyms, children and newest memories.
+#[utoipa::path(get, path = "/v1/tags/show/{tag}", tag = "tags", params(("tag" = String, Path), InNamespace),
+    responses((status = 200, body = TagDetails)))]
+async fn show(
+    State(app): State<App>,
+    Named(tag): Named<String>,
+    Asked(place): Asked<InNamespace>,
+) -> Result<Json<TagDetails>> {
+    Ok(Json(app.htm.ontology(place.namespace.as_deref())?.show(&tag).await?))
+}
+
+/// A page of a tag's memories.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct NodesQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// `next` of the previous page.
+    #[param(value_type = Option<i64>)]
+    cursor: Option<NodeId>,
+    /// The most memories. Default: 100, at most 1,000.
+    limit: Option<u32>,
+}
+
+/// A page of a tag's memories, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+struct TaggedNodes {
+    nodes: Vec<TaggedNode>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<NodeId>,
+}
+
+/// List the memories with a tag or one below it.
+#[utoipa::path(get, path = "/v1/tags/memories/{tag}", tag = "tags", params(("tag" = String, Path), NodesQuery),
+    responses((status = 200, body = TaggedNodes)))]
+async fn nodes(
+    State(app): State<App>,
+    Named(tag): Named<String>,
+    Asked(asked): Asked<NodesQuery>,
+) -> Result<Json<TaggedNodes>> {
+    let limit = asked.limit.unwrap_or(100).clamp(1, 1_000);
+    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
+    let nodes = ontology.nodes(&tag, asked.cursor, limit).await?;
+    let next = (nodes.len() == limit as usize).then(|| nodes.last().map(|it| it.node)).flatten();
+    Ok(Json(TaggedNodes { nodes, next }))
+}
+
+/// A text that is like a tag.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct SimilarQuery {
+    /// The text.
+    q: String,
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The most tags. Default: 10.
+    limit: Option<u32>,
+}
+
+/// List tags with a similar name, the nearest first.
+#[utoipa::path(get, path = "/v1/tags/similar", tag = "tags", params(SimilarQuery),
+    responses((status = 200, body = Vec<SimilarTag>)))]
+async fn similar(State(app): State<App>, Asked(asked): Asked<SimilarQuery>) -> Result<Json<Vec<SimilarTag>>> {
+    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
+    Ok(Json(ontology.similar(&asked.q, asked.limit.unwrap_or(10).min(1_000)).await?))
+}
+
+/// Pairs of tags on the same memories.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct CooccurringQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// Only pairs with this tag.
+    tag: Option<String>,
+    /// The fewest memories with both. Default: 2.
+    min_memories: Option<u32>,
+    /// The most pairs. Default: 20.
+    limit: Option<u32>,
+}
+
+/// List pairs of tags that are on the same memories.
+#[utoipa::path(get, path = "/v1/tags/cooccurring", tag = "tags", params(CooccurringQuery),
+    responses((status = 200, body = Vec<CoOccurrence>)))]
+async fn cooccurring(
+    State(app): State<App>,
+    Asked(asked): Asked<CooccurringQuery>,
+) -> Result<Json<Vec<CoOccurrence>>> {
+    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
+    let (least, limit) = (asked.min_memories.unwrap_or(2), asked.limit.unwrap_or(20).min(1_000));
+    let all = htm_core::Filter::default();
+    Ok(Json(ontology.cooccurring(asked.tag.as_deref(), &all, least, limit).await?))
+}
+
+/// Tags that few memories have.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OrphansQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The most memories of such a tag. Default: 0.
+    max_memories: Option<u32>,
+}
+
+/// List tags that no or few memories have.
+#[utoipa::path(get, path = "/v1/tags/orphans", tag = "tags", params(OrphansQuery),
+    responses((status = 200, body = Vec<Orphan>)))]
+async fn orphans(State(app): State<App>, Asked(asked): Asked<OrphansQuery>) -> Result<Json<Vec<Orphan>>> {
+    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
+    Ok(Json(ontology.orphans(asked.max_memories.unwrap_or_default()).await?))
+}
+
+/// The most entries of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Top {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The most entries. Default: 20.
+    limit: Option<u32>,
+}
+
+/// List merges of tags that mean the same, by their names and their memories.
+#[utoipa::path(get, path = "/v1/tags/suggestions", tag = "tags", params(Top),
+    responses((status = 200, body = Vec<Suggestion>)))]
+async fn suggestions(State(app): State<App>, Asked(asked): Asked<Top>) -> Result<Json<Vec<Suggestion>>> {
+    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
+    Ok(Json(ontology.suggest(None, asked.limit.unwrap_or(20).min(1_000)).await?))
+}
+
+/// List synonyms by tag.
+#[utoipa::path(get, path = "/v1/tags/synonyms", tag = "tags", params(InNamespace),
+    responses((status = 200, body = Vec<Synonym>)))]
+async fn synonyms(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<Vec<Synonym>>> {
+    Ok(Json(app.htm.ontology(place.namespace.as_deref())?.synonyms().await?))
+}
+
+/// Export the ontology as a document.
+#[utoipa::path(get, path = "/v1/tags/export", tag = "tags", params(InNamespace),
+    responses((status = 200, body = OntologyDocument)))]
+async fn export(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<OntologyDocument>> {
+    Ok(Json(app.htm.ontology(place.namespace.as_deref())?.export().await?))
+}
+
+/// List changes of the ontology, the latest first.
+#[utoipa::path(get, path = "/v1/tags/log", tag = "tags", params(Top),
+    responses((status = 200, body = Vec<LoggedChange>)))]
+async fn log(State(app): State<App>, Asked(asked): Asked<Top>) -> Result<Json<Vec<LoggedChange>>> {
+    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
+    Ok(Json(ontology.log(asked.limit.unwrap_or(20).min(1_000)).await?))
+}

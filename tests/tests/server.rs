@@ -1,0 +1,116 @@
+//! The HTTP server: what it answers, what it refuses, and how it stops.
+
+#[path = "server/document.rs"]
+mod document;
+#[path = "server/idempotency.rs"]
+mod idempotency;
+#[path = "server/memories.rs"]
+mod memories;
+#[path = "server/process.rs"]
+mod process;
+#[path = "server/refusals.rs"]
+mod refusals;
+#[path = "server/subjects.rs"]
+mod subjects;
+
+use htm_server::{Limits, Server};
+use htm_tests::TestDatabase;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A server in this process over a database of its own.
+struct Served {
+    db: TestDatabase,
+    base: String,
+    http: reqwest::Client,
+    stop: CancellationToken,
+    serving: JoinHandle<()>,
+}
+
+/// An answer.
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    headers: HeaderMap,
+    /// Null for an answer that is not JSON.
+    body: Value,
+    text: String,
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Its body, if it has this status.
+    fn is(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        self.body
+    }
+
+    /// The status and the code of a problem.
+    fn problem(&self) -> (u16, &str) {
+        assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.text);
+        assert_eq!(self.body["status"], self.status);
+        assert!(
+            ["title", "detail", "hint"]
+                .iter()
+                .all(|it| self.body[it].as_str().is_some_and(|it| !it.is_empty()))
+        );
+        (self.status, self.body["code"].as_str().unwrap())
+    }
+}
+
+impl Served {
+    async fn new() -> Self {
+        Self::with(Limits::default()).await
+    }
+
+    async fn with(limits: Limits) -> Self {
+        let db = TestDatabase::new().await;
+        let server = Server::bind("127.0.0.1:0".parse().unwrap(), db.htm(), limits).await.unwrap();
+        let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
+        let serving = tokio::spawn(server.serve(stop.clone()));
+        Self { db, base, http: reqwest::Client::new(), stop, serving }
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Reply {
+        let response = request.send().await.expect("it answers");
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = response.text().await.expect("a text");
+        let body = serde_json::from_str(&text).unwrap_or_default();
+        Reply { status, headers, body, text }
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    async fn get(&self, path: &str) -> Reply {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    async fn patch(&self, path: &str, body: Value) -> Reply {
+        self.send(self.request(Method::PATCH, path).json(&body)).await
+    }
+
+    async fn put(&self, path: &str, body: Value) -> Reply {
+        self.send(self.request(Method::PUT, path).json(&body)).await
+    }
+
+    async fn delete(&self, path: &str) -> Reply {
+        self.send(self.request(Method::DELETE, path)).await
+    }
+
+    async fn remember(&self, text: &str) -> i64 {
+        let body = self.post("/v1/memories", serde_json::json!({"content": text})).await.is(201);
+        body["node"].as_i64().unwrap()
+    }
+}

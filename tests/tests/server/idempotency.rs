@@ -1,0 +1,98 @@
+//! `Idempotency-Key`: a retry gets the first answer.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Reply, Served};
+
+async fn post(served: &Served, key: &str, path: &str, body: &Value) -> Reply {
+    served.send(served.request(Method::POST, path).header("idempotency-key", key).json(body)).await
+}
+
+const NODES: &str = "select count(*) from htm.nodes";
+
+#[tokio::test]
+async fn a_retried_memory_is_written_once() {
+    let served = Served::new().await;
+    // In a conversation the same text is another memory.
+    let body = json!({"content": "one", "session": "s"});
+    let first = post(&served, "a", "/v1/memories", &body).await;
+    let again = post(&served, "a", "/v1/memories", &body).await;
+    assert_eq!((first.status, &first.body), (again.status, &again.body));
+    assert_eq!(first.header("location"), again.header("location"));
+    assert_eq!((first.header("idempotency-replayed"), again.header("idempotency-replayed")), ("", "true"));
+    let other = json!({"content": "two", "session": "s"});
+    assert_eq!(post(&served, "a", "/v1/memories", &other).await.problem(), (422, "operation_differs"));
+    assert_eq!(
+        post(&served, "two words", "/v1/memories", &other).await.problem(),
+        (400, "operation_invalid")
+    );
+    assert_eq!(served.db.count(NODES).await, 1);
+    let batch = json!({"memories": [body, {"content": " "}]});
+    let first = post(&served, "b", "/v1/memories/batch", &batch).await;
+    assert_eq!(post(&served, "b", "/v1/memories/batch", &batch).await.body, first.body);
+    let talk = json!({"session": "t", "messages": [{"role": "user", "content": "hello"}]});
+    let first = post(&served, "c", "/v1/conversations", &talk).await;
+    assert_eq!(post(&served, "c", "/v1/conversations", &talk).await.body, first.body);
+    assert_eq!(served.db.count(NODES).await, 3);
+}
+
+#[tokio::test]
+async fn a_refused_write_can_be_mended_under_its_key() {
+    let served = Served::new().await;
+    let refused = post(&served, "a", "/v1/memories", &json!({"content": " "})).await;
+    assert_eq!(refused.problem(), (422, "content_empty"));
+    post(&served, "a", "/v1/memories", &json!({"content": "mended"})).await.is(201);
+}
+
+#[tokio::test]
+async fn concurrent_retries_write_once() {
+    let served = Served::new().await;
+    let body = json!({"content": "one", "session": "s"});
+    let retries = (0..16).map(|_| post(&served, "a", "/v1/memories", &body));
+    let replies = futures::future::join_all(retries).await;
+    assert!(replies.iter().all(|reply| reply.status == 201 && reply.body == replies[0].body), "{replies:?}");
+    assert_eq!(served.db.count(NODES).await, 1);
+}
+
+#[tokio::test]
+async fn other_writes_answer_a_retry_as_the_first() {
+    let served = Served::new().await;
+    let node = served.remember("one").await;
+    let forget = || {
+        let path = format!("/v1/memories/{node}?confirm=true");
+        served.send(served.request(Method::DELETE, &path).header("idempotency-key", "f"))
+    };
+    let first = forget().await.is(200);
+    let again = forget().await;
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    assert_eq!(again.is(200), first);
+    // Without the key it is a second attempt.
+    let path = format!("/v1/memories/{node}?confirm=true");
+    assert_eq!(served.delete(&path).await.problem(), (404, "node_not_found"));
+    let edit = |etag: &'static str| {
+        let request = served.request(Method::PATCH, &format!("/v1/memories/{}", node + 1));
+        let request = request.header("idempotency-key", "e").header("if-match", etag);
+        served.send(request.json(&json!({"content": "two"})))
+    };
+    assert_eq!(served.remember("another").await, node + 1);
+    let first = edit("\"1\"").await;
+    let again = edit("\"1\"").await;
+    assert_eq!((first.header("etag"), again.header("etag")), ("\"2\"", "\"2\""));
+    assert_eq!(first.is(200), again.is(200));
+    assert_eq!(
+        edit("\"2\"").await.problem(),
+        (422, "operation_differs"),
+        "the header is part of the request"
+    );
+    assert_eq!(served.db.count("select count(*) from htm.node_revisions").await, 1);
+}
+
+#[tokio::test]
+async fn a_failed_write_is_done_by_its_retry() {
+    let served = Served::new().await;
+    let body = json!({"from": ["a"], "into": "b"});
+    assert_eq!(post(&served, "m", "/v1/tags/merge", &body).await.problem(), (404, "tag_unknown"));
+    served.post("/v1/tags/add", json!({"tags": [{"tag": "a"}, {"tag": "b"}]})).await.is(200);
+    assert_eq!(post(&served, "m", "/v1/tags/merge", &body).await.is(200)["moved"][0]["to"], "b");
+}

@@ -1,0 +1,255 @@
+//! Memories: written, read, edited, forgotten, restored, recalled.
+
+use htm_core::Stage;
+use htm_tests::drain;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Served;
+
+#[tokio::test]
+async fn a_memory_lives_over_http() {
+    let served = Served::new().await;
+    let memory = json!({
+        "content": "We chose PostgreSQL for the ledger.", "namespace": "atlas", "robot": "ada", "key": "adr-7",
+        "importance": 8, "source": "adr/7.md", "type": "decision", "speaker": "Ada", "session": "s1", "seq": 3,
+        "tags": ["Databases:PostgreSQL"], "metadata": {"ticket": 7}, "created_at": "2026-03-01T10:00:00Z",
+        "ttl_seconds": 3600, "language": "english"
+    });
+    let written = served.post("/v1/memories", memory.clone()).await;
+    assert_eq!(written.header("location"), "/v1/memories/1");
+    assert_eq!(written.is(201), json!({"node": 1, "outcome": "written"}));
+    assert_eq!(served.post("/v1/memories", memory.clone()).await.is(200)["outcome"], "existing");
+
+    let read = served.get("/v1/memories/1").await;
+    assert_eq!(read.header("etag"), "\"1\"");
+    let read = read.is(200);
+    for field in
+        ["content", "namespace", "robot", "key", "source", "type", "speaker", "session", "seq", "metadata"]
+    {
+        assert_eq!(read[field], memory[field], "{field}");
+    }
+    assert_eq!((&read["importance"], &read["ttl_seconds"]), (&json!(8.0), &json!(3600)));
+    assert_eq!(read["created_at"], "2026-03-01T10:00:00Z");
+    assert_eq!(read["tags"], json!(["database:postgresql"]));
+    assert_eq!(served.get("/v1/memories/by-key/adr-7?namespace=atlas").await.is(200)["id"], 1);
+    assert_eq!(served.get("/v1/memories/by-key/adr-8").await.problem(), (404, "node_not_found"));
+    let unchanged = served.request(Method::GET, "/v1/memories/1").header("if-none-match", "\"1\"");
+    assert_eq!(served.send(unchanged).await.status, 304);
+
+    let edit =
+        json!({"content": "We chose PostgreSQL 18.", "key": null, "namespace": "atlas", "robot": "ada"});
+    let edited = served.patch("/v1/memories/1", edit).await;
+    assert_eq!(edited.header("etag"), "\"2\"");
+    assert_eq!(edited.is(200)["changed"], json!(["content", "key"]));
+    let history = served.get("/v1/memories/1/history").await.is(200);
+    assert_eq!(history.as_array().unwrap().len(), 2);
+    assert_eq!(history[0]["content"], memory["content"]);
+    assert_eq!(served.post("/v1/memories/1/refresh", json!({})).await.is(200)["refreshed"], 1);
+    assert_eq!(served.get("/v1/memories/1/keepers").await.is(200)["robots"][0]["robot"], "ada");
+
+    let of_ada = "/v1/memories/1?namespace=atlas&robot=ada";
+    assert_eq!(served.delete(of_ada).await.problem(), (409, "not_confirmed"));
+    assert_eq!(served.delete("/v1/memories/1?confirm=true").await.problem(), (403, "not_owner"));
+    assert_eq!(served.delete(&format!("{of_ada}&confirm=true")).await.is(200)["forgotten"], json!([1]));
+    assert_eq!(served.get("/v1/memories/1").await.problem(), (404, "node_not_found"));
+    let forgotten = served.get("/v1/memories/forgotten?namespace=atlas").await.is(200);
+    assert_eq!((&forgotten[0]["node"], &forgotten[0]["reason"]), (&json!(1), &json!("asked")));
+    let restore = json!({"any_robot": true});
+    assert_eq!(served.post("/v1/memories/1/restore", restore.clone()).await.is(200)["node"], 1);
+    assert_eq!(served.post("/v1/memories/1/restore", restore).await.problem(), (409, "not_forgotten"));
+}
+
+#[tokio::test]
+async fn a_lost_update_is_a_failed_precondition() {
+    let served = Served::new().await;
+    let node = served.remember("one").await;
+    let path = format!("/v1/memories/{node}");
+    let edit = |etag: &'static str, text: &str| {
+        let request = served.request(Method::PATCH, &path).header("if-match", etag);
+        served.send(request.json(&json!({"content": text})))
+    };
+    edit("\"1\"", "two").await.is(200);
+    let lost = edit("\"1\"", "three").await;
+    assert_eq!(lost.problem(), (412, "revision_conflict"));
+    assert!(lost.body["hint"].as_str().unwrap().contains(&path), "{}", lost.text);
+    edit("*", "four").await.is(200);
+    assert_eq!(edit("W/\"3\"", "five").await.problem(), (400, "header_invalid"));
+    let forget = |etag: &'static str| {
+        served.send(served.request(Method::DELETE, &format!("{path}?confirm=true")).header("if-match", etag))
+    };
+    assert_eq!(forget("\"2\"").await.problem(), (412, "revision_conflict"));
+    forget("\"3\"").await.is(200);
+}
+
+#[tokio::test]
+async fn a_batch_says_what_became_of_each() {
+    let served = Served::new().await;
+    let batch = json!({"memories": [{"content": "one"}, {"content": " "}, {"content": "two", "key": "k"}]});
+    let results = served.post("/v1/memories/batch", batch).await.is(200)["results"].clone();
+    assert_eq!(results[0]["outcome"], "written");
+    assert_eq!((&results[1]["code"], &results[1]["status"]), (&json!("content_empty"), &json!(422)));
+    assert_eq!(results[2]["outcome"], "written");
+    let many: Vec<Value> = (0..1_001).map(|n| json!({"content": format!("{n}")})).collect();
+    let refused = served.post("/v1/memories/batch", json!({"memories": many})).await;
+    assert_eq!(refused.problem(), (413, "batch_too_large"));
+    assert!(refused.body["detail"].as_str().unwrap().contains("1000"), "{}", refused.text);
+}
+
+#[tokio::test]
+async fn a_conversation_is_remembered_in_its_order() {
+    let served = Served::new().await;
+    let conversation = json!({
+        "session": "standup", "robot": "ada", "first_seq": 4, "tags": ["meeting"], "ttl_seconds": 60,
+        "messages": [
+            {"role": "user", "name": "Mara", "content": "Where is staging?", "created_at": "2026-03-01T10:00:00Z"},
+            {"role": "assistant", "content": "On port 5433.", "created_at": "2026-03-01T10:00:05Z"},
+        ]
+    });
+    let results = served.post("/v1/conversations", conversation).await.is(200)["results"].clone();
+    let first = results[0]["node"].as_i64().unwrap();
+    let neighbours = served.get(&format!("/v1/memories/{first}/neighbours")).await.is(200);
+    assert_eq!(neighbours["after"][0]["content"], "On port 5433.");
+    let second = served.get(&format!("/v1/memories/{}", results[1]["node"])).await.is(200);
+    assert_eq!((&second["speaker"], &second["session"]), (&json!("assistant"), &json!("standup")));
+    assert_eq!((&second["seq"], &second["tags"]), (&json!(5), &json!(["meeting"])));
+    let timeline = json!({"filter": {"session": "standup"}});
+    let entries = served.post("/v1/timeline", timeline).await.is(200)["entries"].clone();
+    assert_eq!(entries.as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn memories_are_recalled_by_words_and_by_vectors() {
+    let served = Served::new().await;
+    let node = served.remember("Mara prefers tabs over spaces.").await;
+    served.remember("The staging database listens on port 5433.").await;
+    drain(&served.db, Stage::Embed).await;
+    let query = json!({"query": "tabs or spaces?", "limit": 1, "snippets": true, "explain": true});
+    let found = served.post("/v1/recall", query).await.is(200);
+    assert_eq!((&found["hits"][0]["id"], &found["hits"][0]["matched_by"]), (&json!(node), &json!("both")));
+    assert!(found["hits"][0]["snippet"].as_str().unwrap().contains("<mark>"), "{found}");
+    assert_eq!(served.get("/v1/recall?q=tabs&strategy=fulltext").await.is(200)["hits"][0]["id"], node);
+    let narrow = json!({"query": "tabs", "filter": {"timeframe": "2020-01-01"}});
+    assert_eq!(served.post("/v1/recall", narrow).await.is(200)["hits"], json!([]));
+    for (wrong, code) in [
+        (json!({"query": "x", "limit": 0}), "limit_out_of_range"),
+        (json!({"query": "x", "filter": {"timeframe": "whenever"}}), "timeframe_invalid"),
+        (json!({"query": "x", "filter": {"tags": ["a::b"]}}), "tag_invalid"),
+        (json!({"query": "x", "order_by": "beauty"}), "order_by_invalid"),
+        (json!({"query": " "}), "content_empty"),
+    ] {
+        assert_eq!(served.post("/v1/recall", wrong).await.problem(), (422, code));
+    }
+    assert_eq!(served.post("/v1/recall", json!({"query": "x", "strategy": "luck"})).await.problem().0, 400);
+
+    let asked = json!({"query": "tabs", "robot": "ada", "limit": 1});
+    let found = served.post("/v1/recall", asked).await.is(200);
+    assert_eq!(found["working_memory"]["evicted"], json!([]));
+    let context = served.post("/v1/context", json!({"robot": "ada", "max_tokens": 100})).await.is(200);
+    assert_eq!(context["text"], "Mara prefers tabs over spaces.");
+    assert_eq!(served.post("/v1/context", json!({"robot": "adda"})).await.problem(), (404, "robot_unknown"));
+    let asked = json!({"robot": "ben", "query": "staging port"});
+    let context = served.post("/v1/context", asked).await.is(200);
+    assert!(context["text"].as_str().unwrap().starts_with("The staging"), "{context}");
+}
+
+#[tokio::test]
+async fn a_write_waits_for_its_stages() {
+    let served = Served::new().await;
+    served.remember("first").await;
+    drain(&served.db, Stage::Embed).await;
+    // Nobody works: the memory is there, and the answer says what is missing.
+    let late = served.post("/v1/memories?wait=all&wait_ms=50", json!({"content": "second"})).await.is(201);
+    assert_eq!(late["status"]["stages"][0]["state"], "pending", "{late}");
+    let working = async { drain(&served.db, Stage::Embed).await };
+    let (written, _) =
+        tokio::join!(served.post("/v1/memories?wait=embed", json!({"content": "second"})), working);
+    assert_eq!(written.is(200)["status"]["stages"][0]["state"], "done");
+}
+
+#[tokio::test]
+async fn matching_memories_are_forgotten_by_a_plan() {
+    let served = Served::new().await;
+    let node = served.remember("The old staging port is 5432.").await;
+    served.remember("Mara prefers tabs.").await;
+    let body =
+        |more: &str| serde_json::from_str::<Value>(&format!("{{\"text\": \"staging port\"{more}}}")).unwrap();
+    let plan = served.post("/v1/memories/forget", body(", \"dry_run\": true")).await.is(200);
+    assert_eq!((&plan["plan"]["matches"][0]["node"], &plan["forgotten"]), (&json!(node), &Value::Null));
+    assert_eq!(served.post("/v1/memories/forget", body("")).await.problem(), (409, "not_confirmed"));
+    let done = served.post("/v1/memories/forget", body(", \"confirm\": true")).await.is(200);
+    assert_eq!(done["forgotten"]["forgotten"], json!([node]));
+    let purge = json!({"before": "2020-01-01T00:00:00Z", "dry_run": true});
+    assert_eq!(served.post("/v1/purge", purge).await.is(200)["nodes"], 0);
+}
+
+#[tokio::test]
+async fn memories_are_listed_by_pages_in_order_of_time() {
+    let served = Served::new().await;
+    for (text, time) in [("b", "2026-03-02"), ("a", "2026-03-01"), ("c", "2026-03-02"), ("d", "2026-03-03")] {
+        let memory = json!({"content": text, "created_at": format!("{time}T00:00:00Z")});
+        served.post("/v1/memories", memory).await.is(201);
+    }
+    let (mut path, mut texts) = ("/v1/memories?limit=2".to_owned(), Vec::new());
+    loop {
+        let page = served.get(&path).await.is(200);
+        texts.extend(
+            page["memories"].as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap().to_owned()),
+        );
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/v1/memories?limit=2&cursor={next}");
+    }
+    assert_eq!(texts, ["a", "b", "c", "d"]);
+    assert_eq!(served.get("/v1/memories?cursor=x").await.problem(), (422, "cursor_invalid"));
+}
+
+#[tokio::test]
+async fn a_stream_is_imported_with_a_result_a_line() {
+    let served = Served::new().await;
+    let lines = "{\"id\": \"a\", \"ns\": \"n\", \"text\": \"one\"}\n\nnot json\n{\"id\": \"b\", \"ns\": \"n\", \"text\": \" \"}\n\
+                 {\"id\": \"a\", \"ns\": \"n\", \"text\": \"one\"}\n{\"id\": \"c\", \"ns\": \"n\", \"text\": \"three\"}";
+    let import = |body: String| {
+        let request =
+            served.request(Method::POST, "/v1/import").header("content-type", "application/x-ndjson");
+        served.send(request.body(body))
+    };
+    let reply = import(lines.into()).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let results: Vec<Value> = reply.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said: Vec<(i64, &str)> = results
+        .iter()
+        .map(|it| {
+            (it["line"].as_i64().unwrap(), it["outcome"].as_str().or(it["problem"]["code"].as_str()).unwrap())
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [(1, "written"), (3, "line_invalid"), (4, "content_empty"), (5, "existing"), (6, "written")]
+    );
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 2);
+    // More than one chunk; sent again, nothing is written.
+    let many: String =
+        (0..1_200).map(|n| format!("{{\"id\":\"k{n}\",\"ns\":\"n\",\"text\":\"text {n}\"}}\n")).collect();
+    for outcome in ["written", "existing"] {
+        let reply = import(many.clone()).await;
+        assert_eq!(reply.text.matches(outcome).count(), 1_200, "{}", &reply.text[..200]);
+    }
+    let long = format!("{{\"id\":\"x\",\"ns\":\"n\",\"text\":\"ok\"}}\n{}\n", "y".repeat(9 << 20));
+    let reply = import(long).await;
+    assert!(reply.text.contains("written") && reply.text.contains("line_too_long"), "{}", reply.text);
+    assert_eq!(served.post("/v1/import", json!({})).await.problem(), (415, "media_type_unfit"));
+    let keyed = served.request(Method::POST, "/v1/import").header("idempotency-key", "k");
+    assert_eq!(served.send(keyed.body("")).await.problem(), (400, "idempotency_unfit"));
+}
+
+#[tokio::test]
+async fn an_import_that_is_cut_off_keeps_what_it_wrote() {
+    let served = Served::new().await;
+    let line = |n: usize| format!("{{\"id\":\"k{n}\",\"ns\":\"n\",\"text\":\"text {n}\"}}\n");
+    let first: String = (0..600).map(line).collect();
+    let chunks = futures::stream::iter([Ok(first), Err(std::io::Error::other("the client died"))]);
+    let request = served.request(Method::POST, "/v1/import").header("content-type", "application/x-ndjson");
+    request.body(reqwest::Body::wrap_stream(chunks)).send().await.ok();
+    let count = || served.db.count("select count(*) from htm.nodes");
+    htm_tests::wait_until(|| async { count().await == 600 }).await;
+}

@@ -1,0 +1,158 @@
+//! What the server refuses, with the number or the name that was wrong.
+
+use std::time::Duration;
+
+use htm_server::{Limits, Server};
+use htm_tests::TestDatabase;
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::Served;
+
+#[tokio::test]
+async fn bad_requests_say_what_is_wrong() {
+    let served = Served::new().await;
+    let json = |body: Vec<u8>| {
+        let request = served.request(Method::POST, "/v1/memories").header("content-type", "application/json");
+        served.send(request.body(body))
+    };
+    for body in ["", "{", "[]", "{\"content\": 1}", "{\"contents\": \"x\"}", "{\"content\": \"x\"} y"] {
+        assert_eq!(json(body.into()).await.problem(), (400, "body_invalid"), "{body}");
+    }
+    assert_eq!(json(b"{\"content\": \"\xff\"}".to_vec()).await.problem(), (400, "body_invalid"));
+    let deep =
+        format!("{{\"content\": \"x\", \"metadata\": {}1{}}}", "{\"a\":".repeat(5_000), "}".repeat(5_000));
+    assert_eq!(json(deep.into()).await.problem(), (400, "body_invalid"));
+    let both = "{\"content\": \"x\", \"ttl_seconds\": 1, \"expires_at\": \"2030-01-01T00:00:00Z\"}";
+    assert_eq!(json(both.into()).await.problem(), (400, "body_invalid"));
+    let unknown = json(b"{\"contents\": \"x\"}".to_vec()).await;
+    assert!(unknown.body["detail"].as_str().unwrap().contains("`contents`"), "{}", unknown.text);
+    let text = served.request(Method::POST, "/v1/memories").body("x");
+    assert_eq!(served.send(text).await.problem(), (415, "media_type_unfit"));
+    let packed = served.request(Method::POST, "/v1/memories").header("content-encoding", "gzip");
+    assert_eq!(served.send(packed.json(&json!({"content": "x"}))).await.problem(), (415, "media_type_unfit"));
+    assert_eq!(served.get("/v1/memories/x").await.problem(), (400, "path_invalid"));
+    assert_eq!(served.get("/v1/memories/99").await.problem(), (404, "node_not_found"));
+    assert_eq!(served.get("/v1/recall").await.problem(), (400, "query_invalid"));
+    assert_eq!(served.get("/v1/recall?q=x&lmit=3").await.problem(), (400, "query_invalid"));
+    assert_eq!(served.get("/v1/jobs?limit=0").await.problem(), (422, "limit_out_of_range"));
+    assert_eq!(served.get("/v2/recall").await.problem(), (404, "route_unknown"));
+    let wrong = served.put("/v1/recall", json!({})).await;
+    assert_eq!(wrong.problem(), (405, "method_unknown"));
+    assert_eq!(wrong.header("allow"), "POST,GET,HEAD");
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 0);
+}
+
+#[tokio::test]
+async fn a_body_has_a_largest_size() {
+    let served = Served::new().await;
+    let large = json!({"content": "x".repeat(1 << 20)});
+    served.post("/v1/memories", large).await.is(201);
+    let too_large = json!({"content": "x".repeat((1 << 20) + 1)});
+    assert_eq!(served.post("/v1/memories", too_large).await.problem(), (413, "content_too_large"));
+    let huge = vec![b' '; 100 << 20];
+    let request = served.request(Method::POST, "/v1/memories").header("content-type", "application/json");
+    // The server answers before it has read all, and may close the connection on the rest.
+    if let Ok(response) = request.body(huge).send().await {
+        assert_eq!(response.status(), 413);
+        assert!(response.text().await.unwrap().contains("16777216 bytes"));
+    }
+    // Without a length, it is counted while it is read.
+    let chunks = futures::stream::iter((0..40).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1 << 20])));
+    let request = served.request(Method::POST, "/v1/memories").header("content-type", "application/json");
+    if let Ok(response) = request.body(reqwest::Body::wrap_stream(chunks)).send().await {
+        assert_eq!(response.status(), 413);
+    }
+    served.remember("well").await;
+}
+
+/// Sends bytes as they are, and returns what comes back within a time.
+async fn raw(served: &Served, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(served.base.strip_prefix("http://").unwrap()).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    let mut answer = Vec::new();
+    tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.ok();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn slow_and_broken_clients_do_not_hold_the_server() {
+    let limits = Limits {
+        connections: 4,
+        header_time: Duration::from_millis(300),
+        request_time: Duration::from_millis(600),
+        ..Limits::default()
+    };
+    let served = Served::with(limits).await;
+    // Clients that say nothing take all connections, for the time of the headers.
+    let address = served.base.strip_prefix("http://").unwrap().to_owned();
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        silent.push(TcpStream::connect(&address).await.unwrap());
+    }
+    served.remember("after the silent ones").await;
+    let head = "POST /v1/memories HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n";
+    let late = raw(&served, format!("{head}{{\"content\":").as_bytes()).await;
+    assert!(late.starts_with("HTTP/1.1 504") && late.contains("request_timeout"), "{late}");
+    assert!(raw(&served, b"GARBAGE\r\n\r\n").await.starts_with("HTTP/1.1 400"));
+    // Half of a body, then no more: the client has gone.
+    let mut gone = TcpStream::connect(&address).await.unwrap();
+    gone.write_all(format!("{head}{{\"content\": \"half").as_bytes()).await.unwrap();
+    gone.shutdown().await.unwrap();
+    drop(gone);
+    served.remember("well").await;
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 2);
+}
+
+#[tokio::test]
+async fn other_hosts_and_pages_are_refused() {
+    let served = Served::new().await;
+    let with = |name: &'static str, value: &'static str| {
+        served.send(served.request(Method::GET, "/v1/robots").header(name, value))
+    };
+    assert_eq!(with("host", "evil.example").await.problem(), (403, "host_forbidden"));
+    assert_eq!(with("host", "evil.example:7480").await.problem(), (403, "host_forbidden"));
+    assert_eq!(with("origin", "https://evil.example").await.problem(), (403, "host_forbidden"));
+    assert_eq!(with("origin", "null").await.problem(), (403, "host_forbidden"));
+    with("host", "localhost:9").await.is(200);
+    with("host", "[::1]:9").await.is(200);
+    let own = with("origin", "http://localhost:3000").await;
+    assert_eq!(own.header("access-control-allow-origin"), "", "no other page reads an answer");
+    own.is(200);
+}
+
+#[tokio::test]
+async fn too_many_requests_are_told_to_come_again() {
+    let served = Served::with(Limits { requests: 1, ..Limits::default() }).await;
+    let mut blocker = served.db.pool.begin().await.unwrap();
+    sqlx::raw_sql("lock table htm.robots in access exclusive mode").execute(&mut *blocker).await.unwrap();
+    let slow = served.get("/v1/robots");
+    let refused = async {
+        let mut refused = served.get("/v1/workers").await;
+        while refused.status != 503 {
+            refused = served.get("/v1/workers").await;
+        }
+        blocker.rollback().await.unwrap();
+        refused
+    };
+    let (slow, refused) = tokio::join!(slow, refused);
+    assert_eq!(refused.problem(), (503, "too_busy"));
+    assert_eq!(refused.header("retry-after"), "1");
+    slow.is(200);
+    assert_eq!(served.get("/livez").await.status, 200, "probes are not limited");
+}
+
+#[tokio::test]
+async fn without_keys_only_this_machine_is_served() {
+    let db = TestDatabase::new().await;
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let refused =
+            Server::bind(address.parse().unwrap(), db.htm(), Limits::default()).await.err().unwrap();
+        assert_eq!(refused.code(), "listen_not_loopback", "{address}");
+    }
+    let first = Server::bind("127.0.0.1:0".parse().unwrap(), db.htm(), Limits::default()).await.unwrap();
+    let refused = Server::bind(first.address(), db.htm(), Limits::default()).await.err().unwrap();
+    assert_eq!(refused.code(), "listen_unusable");
+}

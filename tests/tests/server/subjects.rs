@@ -1,0 +1,178 @@
+//! The other subjects: robots, groups, tags, jobs, models, namespaces, health.
+
+use htm_core::{JoinOptions, Stage};
+use htm_tests::drain;
+use serde_json::{Value, json};
+
+use super::Served;
+
+#[tokio::test]
+async fn robots_and_their_working_memories() {
+    let served = Served::new().await;
+    let node = served.remember("Mara prefers tabs.").await;
+    assert_eq!(served.post("/v1/robots", json!({"name": "ada"})).await.is(200)["name"], "ada");
+    assert_eq!(served.post("/v1/robots", json!({"name": "ada"})).await.problem(), (409, "robot_taken"));
+    let nodes = json!({"nodes": [node]});
+    served.post("/v1/robots/ada/working-memory", nodes.clone()).await.is(200);
+    let working = served.get("/v1/robots/ada/working-memory").await.is(200);
+    assert_eq!(working["nodes"][0]["content"], "Mara prefers tabs.");
+    assert_eq!(served.delete(&format!("/v1/robots/ada/working-memory/{node}")).await.is(200)["removed"], 1);
+    assert_eq!(served.delete("/v1/robots/ada/working-memory").await.is(200)["removed"], 0);
+    assert_eq!(served.post("/v1/robots/bob/working-memory", nodes).await.problem(), (404, "robot_unknown"));
+    let changed =
+        served.patch("/v1/robots/ada", json!({"name": "lovelace", "max_tokens": 500})).await.is(200);
+    assert_eq!((&changed["name"], &changed["max_tokens"]), (&json!("lovelace"), &json!(500)));
+    served.post("/v1/robots", json!({"name": "ada"})).await.is(200);
+    let merge = json!({"from": ["ada"], "into": "lovelace"});
+    assert_eq!(served.post("/v1/robots/merge", merge).await.is(200)["into"], "lovelace");
+    let names: Vec<Value> = served.get("/v1/robots?all=true").await.is(200).as_array().unwrap().clone();
+    assert_eq!(names.iter().map(|it| it["name"].as_str().unwrap()).collect::<Vec<_>>(), ["htm", "lovelace"]);
+}
+
+#[tokio::test]
+async fn groups_are_seen_and_administered() {
+    let served = Served::new().await;
+    let htm = served.db.htm();
+    let ada = htm.group("crew").join("ada", JoinOptions::default()).await.unwrap();
+    let ben = htm.group("crew").join("ben", JoinOptions::default()).await.unwrap();
+    let crew = served.get("/v1/groups/crew").await.is(200);
+    assert_eq!(crew["members"].as_array().unwrap().len(), 2);
+    let promoted = served.post("/v1/groups/crew/promote", json!({"robot": "ben"})).await.is(200);
+    let is_active = |it: &&Value| it["role"] == "active";
+    assert_eq!(promoted["members"].as_array().unwrap().iter().filter(is_active).count(), 2);
+    served.post("/v1/groups/crew/demote", json!({"robot": "ada"})).await.is(200);
+    let nowhere = served.post("/v1/groups/crew/transfer", json!({})).await;
+    assert_eq!(nowhere.problem(), (400, "body_invalid"));
+    served.post("/v1/groups/crew/shutdown", json!({"clear": true})).await.is(200);
+    assert!(!served.get("/v1/groups").await.is(200)[0]["closed_at"].is_null());
+    assert_eq!(served.get("/v1/groups/none").await.problem(), (404, "group_unknown"));
+    drop((ada, ben));
+}
+
+#[tokio::test]
+async fn the_ontology_is_seen_changed_and_reverted() {
+    let served = Served::new().await;
+    served.post("/v1/memories", json!({"content": "one", "tags": ["postgres", "database"]})).await.is(201);
+    let tags = served.get("/v1/tags").await.is(200);
+    assert_eq!(tags.as_array().unwrap().len(), 2);
+    let rename = |dry_run: bool| json!({"tag": "postgres", "to": "database:postgresql", "dry_run": dry_run});
+    assert_eq!(served.post("/v1/tags/rename", rename(true)).await.is(200)["change"], Value::Null);
+    let change = served.post("/v1/tags/rename", rename(false)).await.is(200)["change"].clone();
+    assert_eq!(served.get("/v1/tags/show/database:postgresql").await.is(200)["nodes"], 1);
+    assert_eq!(served.get("/v1/tags/memories/database").await.is(200)["nodes"][0]["node"], 1);
+    assert_eq!(served.get("/v1/tags/log").await.is(200)[0]["change"], change);
+    served.post("/v1/tags/revert", json!({"id": change})).await.is(200);
+    assert_eq!(served.get("/v1/tags/show/postgres").await.is(200)["nodes"], 1);
+    let synonym = json!({"name": "pg", "tag": "postgres"});
+    served.post("/v1/tags/synonyms/add", synonym).await.is(200);
+    assert_eq!(served.get("/v1/tags/synonyms").await.is(200)[0]["name"], "pg");
+    served.post("/v1/tags/synonyms/remove", json!({"name": "pg"})).await.is(200);
+    let document = served.get("/v1/tags/export").await.is(200);
+    let import = json!({"namespace": "other", "document": document});
+    served.post("/v1/tags/import", import).await.is(200);
+    assert_eq!(served.get("/v1/tags?namespace=other").await.is(200).as_array().unwrap().len(), 2);
+    let split = json!({"tag": "database", "into": [{"tag": "sql"}, {"tag": "graph"}], "dry_run": true});
+    served.post("/v1/tags/split", split).await.is(200);
+    assert_eq!(
+        served.post("/v1/tags/remove", json!({"tag": "postgres"})).await.problem(),
+        (409, "tag_in_use")
+    );
+    served.post("/v1/tags/remove", json!({"tag": "postgres", "assigned": true})).await.is(200);
+    for list in ["similar?q=databse", "cooccurring", "orphans", "suggestions"] {
+        assert!(served.get(&format!("/v1/tags/{list}")).await.is(200).is_array(), "{list}");
+    }
+    assert_eq!(served.get("/v1/tags/show/nothing").await.problem(), (404, "tag_unknown"));
+}
+
+#[tokio::test]
+async fn jobs_queues_and_models_are_seen_and_steered() {
+    let served = Served::new().await;
+    let node = served.remember("one").await;
+    let jobs = served.get(&format!("/v1/jobs?node={node}")).await.is(200);
+    assert_eq!(jobs.as_array().unwrap().len(), 2);
+    let id = jobs[0]["id"].as_str().unwrap();
+    assert_eq!(served.get(&format!("/v1/jobs/{id}")).await.is(200)["id"], id);
+    assert_eq!(served.get("/v1/jobs/none").await.problem(), (404, "job_not_found"));
+    assert_eq!(served.post("/v1/jobs/cancel", json!({})).await.problem(), (409, "not_confirmed"));
+    assert_eq!(served.post("/v1/jobs/cancel", json!({"confirm": true})).await.is(200)["jobs"], 2);
+    assert_eq!(served.get("/v1/jobs?state=dead").await.is(200).as_array().unwrap().len(), 2);
+    let both = json!({"ids": [id], "queue": "htm.embed"});
+    assert_eq!(served.post("/v1/jobs/retry", both).await.problem(), (400, "body_invalid"));
+    assert_eq!(served.post("/v1/jobs/retry", json!({})).await.is(200)["retried"], 2);
+    assert_eq!(served.get("/v1/jobs/audit").await.is(200)["stranded"], json!([]));
+    assert_eq!(served.post("/v1/jobs/repair", json!({})).await.is(200)["jobs"], 0);
+    drain(&served.db, Stage::Embed).await;
+    assert_eq!(
+        served.get(&format!("/v1/memories/{node}/status")).await.is(200)["stages"][0]["state"],
+        "done"
+    );
+    served.post("/v1/queues/htm.embed/pause", json!({"reason": "maintenance"})).await.is(200);
+    let queues = served.get("/v1/queues").await.is(200);
+    assert!(queues.as_array().unwrap().iter().any(|it| it["queue"] == "htm.embed"), "{queues}");
+    assert_eq!(served.post("/v1/queues/htm.embed/resume", json!({})).await.is(200)["changed"], true);
+    assert_eq!(
+        served.post("/v1/queues/none/pause", json!({"reason": "x"})).await.problem(),
+        (404, "queue_unknown")
+    );
+    served.get("/v1/workers").await.is(200);
+
+    let models = served.get("/v1/models").await.is(200);
+    let label = models[0]["label"].clone();
+    assert_eq!((&models[0]["state"], &models[0]["embedded"]), (&json!("active"), &json!(1)));
+    assert_eq!(
+        served.post("/v1/models/retire", json!({"label": label})).await.problem(),
+        (409, "model_active")
+    );
+    assert_eq!(
+        served.post("/v1/models/activate", json!({"label": "x/y"})).await.problem(),
+        (404, "model_unknown")
+    );
+    let limits = json!({"model": "openai/small", "requests_per_minute": 60});
+    assert_eq!(served.patch("/v1/providers", limits).await.is(200)[0]["requests_per_minute"], 60);
+    served.post("/v1/providers/reset", json!({"model": "openai/small"})).await.is(200);
+    served.put("/v1/budgets", json!({"namespace": "atlas", "tokens_per_day": 1000})).await.is(200);
+    assert_eq!(served.get("/v1/budgets").await.is(200)[0]["namespace"], "atlas");
+}
+
+#[tokio::test]
+async fn namespaces_are_listed_by_pages_and_have_policies() {
+    let served = Served::new().await;
+    for namespace in ["tenant/a", "tenant/b", "tenant/c", "other"] {
+        served.post("/v1/memories", json!({"content": "x", "namespace": namespace})).await.is(201);
+    }
+    let page = served.get("/v1/namespaces?prefix=tenant&limit=2").await.is(200);
+    assert_eq!(page, json!({"namespaces": ["tenant/a", "tenant/b"], "next": "tenant/b"}));
+    let page = served.get("/v1/namespaces?prefix=tenant&limit=2&cursor=tenant/b").await.is(200);
+    assert_eq!(page, json!({"namespaces": ["tenant/c"], "next": null}));
+    let policy = json!({"namespace": "other", "forget_after_seconds": 86400});
+    served.put("/v1/retention", policy).await.is(200);
+    assert_eq!(served.get("/v1/retention?namespace=other").await.is(200)["forget_after_seconds"], 86400);
+    assert_eq!(served.post("/v1/sweep", json!({})).await.is(200)["namespaces"], json!([]));
+    assert_eq!(served.get("/v1/stats?all=true").await.is(200)["totals"]["nodes"], 4);
+}
+
+#[tokio::test]
+async fn health_and_metrics_are_for_monitoring() {
+    let served = Served::new().await;
+    assert_eq!(served.get("/livez").await.text, "ok\n");
+    assert_eq!(served.get("/readyz").await.text, "ok\n");
+    served.remember("one").await;
+    served.get("/v1/memories/77").await;
+    let metrics = served.get("/metrics").await;
+    assert!(metrics.header("content-type").starts_with("application/openmetrics-text"));
+    let line = "htm_http_requests_total{method=\"GET\",route=\"/v1/memories/{id}\",status=\"404\"} 1";
+    assert!(metrics.text.contains(line), "{}", metrics.text);
+}
+
+#[tokio::test]
+async fn requests_have_ids_and_traces() {
+    let served = Served::new().await;
+    let id = served.get("/v1/robots").await.header("x-request-id").to_owned();
+    assert_eq!(id.len(), 26);
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let request = served.request(reqwest::Method::GET, "/v1/memories/9");
+    let reply = served.send(request.header("x-request-id", "mine").header("traceparent", trace)).await;
+    assert_eq!(reply.header("x-request-id"), "mine");
+    assert!(reply.header("traceparent").starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-"));
+    assert!(!reply.header("traceparent").contains("00f067aa0ba902b7"), "its span is its own");
+}
