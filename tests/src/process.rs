@@ -122,6 +122,11 @@ impl Sandbox {
         self.start_command(program, self.command(Path::new("ip"), &arguments))
     }
 
+    /// A program to be started by somebody else, in this sandbox.
+    pub fn command_of(&self, program: &str, arguments: &[&str]) -> Command {
+        self.command(&binary(program), arguments)
+    }
+
     fn start_command(&self, program: &str, mut command: Command) -> Running {
         let log = tempfile::Builder::new()
             .prefix(program)

@@ -6,6 +6,7 @@ mod documented;
 mod filter;
 mod groups;
 mod jobs;
+mod mcp;
 mod memories;
 mod models;
 mod namespaces;
@@ -27,6 +28,7 @@ pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs}
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::mcp::McpArgs;
 pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
@@ -121,6 +123,8 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Serve HTTP until Ctrl-C
     Serve(ServeArgs),
+    /// Serve the memory to an agent over MCP, on standard input and output
+    Mcp(McpArgs),
     /// Run HTM end to end on sample memories
     Demo(DemoArgs),
     /// List, retry, pause and audit the embedding and tagging jobs

@@ -44,6 +44,8 @@ htm_core::error_codes! {
         => "end its users first (`htm up`, workers, your own programs), or stop it anyway: `htm db down --force`";
     DATABASE_NOT_PRIVATE "database_not_private" User "HTM does not start or stop the configured server."
         => "use that server's own tools, or unset database.url (HTM_DATABASE__URL)";
+    MCP_CLIENT_INVALID "mcp_client_invalid" User "What is on the standard input of `htm mcp` is not MCP."
+        => "let an MCP client start it: {\"command\": \"htm\", \"args\": [\"mcp\"]}";
     DEMO_UNREADABLE "demo_unreadable" Bug "A question of the demo cannot be read."
         => "this is a bug; report it";
 }

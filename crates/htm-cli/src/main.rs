@@ -84,6 +84,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Backfill(args) => commands::backfill::run(config, args, output).await,
         Command::Serve(args) => commands::serve::run(config, args, output).await,
         Command::Up(args) => commands::up::run(config, args, output).await,
+        Command::Mcp(args) => commands::mcp::run(config, args, output).await,
         Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,
         Command::Jobs(command) => commands::jobs::run(config, command, output).await,
         Command::Workers => commands::workers::run(config, output).await,

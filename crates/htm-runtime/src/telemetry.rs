@@ -61,9 +61,10 @@ fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {
 
 /// The filter for `level`. Libraries stay at `info`, because at `debug` they log every statement and request.
 fn directives(level: Level, role: Role) -> String {
-    const OURS: [&str; 9] = [
+    const OURS: [&str; 10] = [
         "htm",
         "htm_core",
+        "htm_mcp",
         "htm_providers",
         "htm_runtime",
         "htm_worker",

@@ -82,6 +82,7 @@ async fn of_htm() {
         &["backfill"],
         &["up"],
         &["serve"],
+        &["mcp"],
         &["demo"],
         &["jobs"],
         &["jobs", "stats"],

@@ -1,0 +1,103 @@
+//! Both workers in the process of a command.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use embed_worker::EmbedHandler;
+use futures::stream::{FuturesUnordered, StreamExt};
+use htm_core::Stage;
+use htm_core::models::RegisteredModel;
+use htm_runtime::{Session, commands};
+use htm_worker::Handler;
+use htm_worker::service::{ServiceArgs, start, work};
+use tag_worker::TagHandler;
+use tokio_util::sync::CancellationToken;
+
+/// The interval between looks for new models. Each look is one small statement.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// The workers, ready to run.
+pub(crate) struct Workers {
+    embed: EmbedHandler,
+    tag: TagHandler,
+}
+
+impl Workers {
+    /// Makes the workers of the configured models.
+    pub(crate) async fn start(session: &Session) -> htm_core::Result<Self> {
+        let embed = start(session, Stage::Embed, embed_worker::handler(session, None)).await?;
+        let tag = start(session, Stage::Tag, tag_worker::handler(session)).await?;
+        Ok(Self { embed, tag })
+    }
+
+    /// Runs the workers until `stop` is cancelled or, when draining, until their queues are empty. An error of one
+    /// stops the others too.
+    pub(crate) async fn run(
+        self,
+        session: &Session,
+        args: &ServiceArgs,
+        stop: &CancellationToken,
+    ) -> htm_core::Result<()> {
+        // When draining, each ends by itself.
+        let end_of = async |result: htm_core::Result<()>| {
+            if result.is_err() {
+                stop.cancel();
+            }
+            result
+        };
+        let (embedded, tagged) =
+            tokio::join!(async { end_of(embed(session, self.embed, args, stop).await).await }, async {
+                let tagged = work("tag-worker", session, self.tag, args, None, stop.child_token()).await;
+                end_of(tagged.map(drop)).await
+            });
+        embedded.and(tagged)
+    }
+}
+
+/// Runs a worker for the configured model, and one for each other model that is in use and can be served here, also for
+/// models that are added later.
+async fn embed(
+    session: &Session,
+    configured: EmbedHandler,
+    args: &ServiceArgs,
+    stop: &CancellationToken,
+) -> htm_core::Result<()> {
+    let serve = async |handler: EmbedHandler| {
+        work("embed-worker", session, handler, args, None, stop.child_token()).await
+    };
+    let mut served = HashSet::from([configured.queue()]);
+    let mut workers = FuturesUnordered::from_iter([serve(configured)]);
+    let mut result = Ok(());
+    loop {
+        let models = match stop.is_cancelled() {
+            true => Vec::new(),
+            // If the database is away, the workers wait for it.
+            false => session.htm().models()?.list().await.unwrap_or_default(),
+        };
+        for model in models.into_iter().filter(RegisteredModel::is_in_use) {
+            if !served.insert(model.queue.clone()) {
+                continue;
+            }
+            match embed_worker::handler_of(session, &model).await {
+                Ok(handler) => workers.push(serve(handler)),
+                Err(error) => tracing::warn!(
+                    model = model.label, queue = model.queue, code = error.code(), %error,
+                    hint = commands::hint(&error),
+                    "no worker for this model: start an embed-worker where it can be served, or retire it"
+                ),
+            }
+        }
+        // Until the next look, or until every worker has ended.
+        let until = tokio::time::Instant::now() + LOOK;
+        while let Ok(ended) = tokio::time::timeout_at(until, workers.next()).await {
+            match ended {
+                Some(Err(error)) => {
+                    stop.cancel();
+                    result = result.and(Err(error));
+                }
+                Some(Ok(_report)) => {}
+                None => return result,
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `htm mcp`: the MCP server on standard input and output, with both workers.
+
+mod stdio;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use htm_core::Memory;
+use htm_mcp::{McpOptions, McpServer};
+use htm_runtime::config::Config;
+use htm_runtime::{Session, chain, commands, shutdown};
+use htm_worker::service::ServiceArgs;
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use tokio_util::sync::CancellationToken;
+
+use self::stdio::Stdio;
+use super::in_process::Workers;
+use crate::args::McpArgs;
+use crate::codes;
+use crate::error::CliError;
+use crate::output::Output;
+
+/// The time limit for leaving the joined groups, for a database that does not answer.
+const LEAVE: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let options = options(config, &args)?;
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    if std::io::stdin().is_terminal() {
+        output.aside("an MCP client starts this command and speaks to it; Ctrl-D ends it");
+    }
+    let session = Session::open(config).await?;
+    let server = McpServer::new(session.htm(), options);
+    let serving = async {
+        let served = serve(&server, &stop).await;
+        stop.cancel();
+        if tokio::time::timeout(LEAVE, server.close()).await.is_err() {
+            tracing::warn!("the groups were not left in time; the leases will end");
+        }
+        served
+    };
+    let working = async {
+        if !args.no_workers {
+            work(&session, &stop).await;
+        }
+    };
+    let (served, ()) = tokio::join!(serving, working);
+    session.close().await;
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+fn options(config: &Config, args: &McpArgs) -> Result<McpOptions, CliError> {
+    // A bad name is refused now, not by each call.
+    let mut named = Memory::new("a name");
+    (named.namespace, named.robot) = (args.namespace.clone(), args.robot.clone());
+    named.validate()?;
+    Ok(McpOptions {
+        namespace: args.namespace.clone(),
+        robot: args.robot.clone(),
+        tools: args.tools,
+        strategy: config.recall.strategy.as_ref().parse()?,
+        has_one_client: true,
+    })
+}
+
+/// Serves the client until it closes standard input, or until `stop` is cancelled.
+async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliError> {
+    let (stream, stdio) = Stdio::connect(stop.clone());
+    let result = match server.clone().serve_with_ct(stream, stop.child_token()).await {
+        Ok(running) => match running.waiting().await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(CliError::new(codes::PROCESS_FAILED, format!("the server panicked: {error}"))),
+        },
+        // A client that leaves before it says anything is no error.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        // The error would show the message, which may have what nobody should read in a log.
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            let message = "the first message is neither `initialize` nor a request that stands alone";
+            Err(CliError::new(codes::MCP_CLIENT_INVALID, message))
+        }
+        Err(error) => Err(CliError::new(codes::MCP_CLIENT_INVALID, error.to_string())),
+    };
+    stdio.finish().await;
+    result
+}
+
+/// Runs the workers until `stop` is cancelled. Without them, recall finds new memories by their words, so an error does
+/// not end the server.
+async fn work(session: &Session, stop: &CancellationToken) {
+    let workers_stop = stop.child_token();
+    let ended = match Workers::start(session).await {
+        Ok(workers) => workers.run(session, &ServiceArgs::default(), &workers_stop).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = ended {
+        tracing::warn!(
+            code = error.code(), error = %chain(&error), hint = commands::hint(&error),
+            "no workers run in this process: new memories are found by their words only, until others embed them"
+        );
+    }
+}

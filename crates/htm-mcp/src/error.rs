@@ -1,0 +1,143 @@
+//! The failure of a tool, as a model reads it: what was wrong, which value, the next step.
+
+use std::borrow::Cow;
+
+use htm_core::error::{Code, chain};
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+
+use crate::text::{plain, plain_json};
+
+/// The failure of a tool. It is a result, so that the model can correct its call.
+#[derive(Debug)]
+pub(crate) struct ToolError {
+    pub(crate) code: &'static str,
+    message: String,
+    hint: Cow<'static, str>,
+}
+
+impl ToolError {
+    /// A failure with the hint of its code.
+    pub(crate) fn new(code: &'static Code, message: impl Into<String>) -> Self {
+        Self { code: code.name, message: message.into(), hint: code.hint.into() }
+    }
+
+    pub(crate) fn with_hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+
+    /// The message and the hint, for an answer that is no tool result.
+    pub(crate) fn text(&self) -> String {
+        plain(&format!("error[{}]: {}\nnext: {}", self.code, self.message, self.hint))
+    }
+
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.text())]);
+        let error = json!({ "code": self.code, "message": self.message, "hint": self.hint });
+        result.structured_content = Some(plain_json(json!({ "error": error })));
+        result
+    }
+}
+
+impl From<htm_core::Error> for ToolError {
+    fn from(error: htm_core::Error) -> Self {
+        Self { code: error.code(), message: chain(&error), hint: hint(&error) }
+    }
+}
+
+/// The next step by the tools. The library's hints name its functions.
+pub(crate) fn hint(error: &htm_core::Error) -> Cow<'static, str> {
+    match for_tools(error.code()) {
+        Some(hint) => hint.into(),
+        None => error.hint().to_owned().into(),
+    }
+}
+
+/// The hints of codes whose own hint names a function or a setting of the library.
+fn for_tools(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "key_taken" => "use another key, or none; the message names the memory that has it",
+        "content_taken" => "nothing is left to do: the memory that the message names has this text",
+        "namespace_forbidden" => "leave out namespace, or use one that the message names",
+        "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
+        "revision_conflict" => "read it again, then change what it says now",
+        "not_forgotten" => "nothing is left to do",
+        "not_owner" => {
+            "pass the robot and the namespace that remembered it, or any_robot: true if the user wants that"
+        }
+        "remembered_by_others" => {
+            "every robot that remembered it would lose it: any_robot: true, if the user wants that"
+        }
+        "not_confirmed" => "call it again with confirm: true",
+        "stage_dead" => "tell the user that a job of this memory failed",
+        "contended" | "change_unknown" => "try again in a moment",
+        "embedder_missing" => "recall with strategy fulltext",
+        "embedder_other" => {
+            "recall with strategy fulltext; the operator has to start HTM with the active model"
+        }
+        "reranker_missing" | "expander_missing" => "recall without it",
+        "robot_unknown" => "check the name and the namespace; a robot is known after its first memory",
+        "robot_taken" => "use another name",
+        "group_unknown" => "check its name and namespace; create_group makes a new one",
+        "group_member_unknown" => "see its members with get_group",
+        "group_member_passive" => "let an active member write, or make this one active with promote_robot",
+        "group_member_lost" | "group_member_replaced" => "join the group again with join_group",
+        "group_last_active" => "let another robot join first, or shut the group down with shutdown_group",
+        "group_closed" => "join_group opens it again",
+        "node_oversized" => "split the text; each part has to fit the working memory",
+        "job_not_found" | "job_state_unfit" => "see the jobs with list_jobs",
+        "tag_unknown" => "see the tags with the tool tags",
+        "model_not_ready" => "new memories are found by their words until a worker embeds them",
+        "namespace_full" => "use tags that there are; see them with the tool tags",
+        "wait_timeout" => "try again later; `htm doctor` says whether a worker runs",
+        "provider_unknown" => "see them with list_providers",
+        "tag_taken" | "tag_into_own_child" | "tag_in_use" | "tag_is_synonym" | "synonym_is_tag"
+        | "synonym_unknown" | "change_reverted" | "changed_since" => {
+            "tell the user; tags are changed with the command `htm tags`"
+        }
+        "model_unknown"
+        | "model_retired"
+        | "model_active"
+        | "model_incomplete"
+        | "version_unfit"
+        | "provider_unusable_answer" => "tell the user; models are changed with the command `htm models`",
+        "database_unreachable" => "tell the user that the database does not answer; `htm doctor` says why",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use htm_core::error::codes;
+    use htm_core::{Memory, NodeId};
+
+    use super::*;
+
+    #[test]
+    fn no_hint_names_a_function_of_the_library() {
+        for code in codes::ALL {
+            let hint = for_tools(code.name).unwrap_or(code.hint);
+            assert!(!hint.contains("::"), "{}: {hint}", code.name);
+        }
+    }
+
+    #[test]
+    fn a_failure_says_what_was_wrong_and_what_is_next() {
+        let error = ToolError::from(Memory::new("a").importance(11.0).validate().unwrap_err());
+        let result = error.into_result();
+        assert_eq!(result.is_error, Some(true));
+        let text = result.content[0].as_text().unwrap().text.clone();
+        assert!(
+            text.starts_with("error[importance_out_of_range]: importance 11 is outside 1 to 10\nnext: "),
+            "{text}"
+        );
+        assert_eq!(result.structured_content.unwrap()["error"]["code"], "importance_out_of_range");
+    }
+
+    #[test]
+    fn a_failure_passes_no_control_character() {
+        let error =
+            ToolError::new(crate::codes::ARGUMENT_INVALID, format!("\u{1b}[31m{}\u{202e}", NodeId(7)));
+        assert!(error.text().contains("[31m7\\u{202e}"), "{}", error.text());
+    }
+}

@@ -1,0 +1,35 @@
+//! What the program decides: defaults of calls, and the offered tools.
+
+use htm_core::Strategy;
+
+/// The offered tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(strum::Display, strum::EnumString, strum::AsRefStr, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum ToolSet {
+    /// The eight tools that agents need.
+    #[default]
+    Default,
+    /// These, and those of operators: jobs, queues, workers, providers.
+    Ops,
+    /// These, and those of robots and groups.
+    All,
+    /// `search` and `fetch` alone, as ChatGPT's connectors expect them.
+    Chatgpt,
+}
+
+/// The options of a server.
+#[derive(Clone, Debug, Default)]
+pub struct McpOptions {
+    /// The namespace of calls that name none; none: that of the handle.
+    pub namespace: Option<String>,
+    /// The robot of calls that name none; none: that of the handle.
+    pub robot: Option<String>,
+    /// The offered tools.
+    pub tools: ToolSet,
+    /// The strategy of recalls that name none.
+    pub strategy: Strategy,
+    /// Whether the server has one client for its whole life, as over standard input and output. Only then can a client
+    /// set the robot of its later calls.
+    pub has_one_client: bool,
+}

@@ -1,0 +1,152 @@
+//! The tools: a table of each subject, and which of them a set offers.
+
+mod chatgpt;
+mod context;
+mod forget;
+mod groups;
+mod memories;
+mod operate;
+mod recall;
+mod remember;
+mod robots;
+mod stats;
+mod tags;
+mod timeline;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use htm_core::error::chain;
+use htm_core::{Caller, Robot};
+use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
+use serde_json::Value;
+
+pub(crate) use self::groups::Memberships;
+pub(crate) use self::memories::{answer_hits, answer_nodes};
+pub(crate) use self::tags::all_tags;
+use crate::arguments::{Argument, Arguments, schema};
+use crate::error::ToolError;
+use crate::text::plain_json;
+use crate::{McpServer, ToolSet};
+
+/// What a tool does to the memory, for clients that ask people before a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It changes no memory.
+    Reads,
+    /// It adds, and takes nothing away. A second call may add again.
+    Adds,
+    /// It changes to a state; a second call changes nothing more, and nothing is lost.
+    Sets,
+    /// It takes something away.
+    Removes,
+}
+
+type Answering = Pin<Box<dyn Future<Output = Result<Answer, ToolError>> + Send>>;
+
+/// A tool.
+pub(crate) struct ToolSpec {
+    pub(crate) name: &'static str,
+    /// When to call it, and what it answers.
+    about: &'static str,
+    pub(crate) arguments: &'static [Argument],
+    effect: Effect,
+    pub(crate) call: fn(McpServer, Arguments) -> Answering,
+}
+
+impl ToolSpec {
+    /// The tool as a client lists it. Hints that are the protocol's defaults are left out: every conversation pays for
+    /// the list.
+    pub(crate) fn described(&self) -> Tool {
+        let annotations = ToolAnnotations::new().open_world(false);
+        let annotations = match self.effect {
+            Effect::Reads => annotations.read_only(true),
+            Effect::Adds => annotations.destructive(false),
+            Effect::Sets => annotations.destructive(false).idempotent(true),
+            Effect::Removes => annotations.destructive(true).idempotent(true),
+        };
+        Tool::new(self.name, self.about, Arc::new(schema(self.arguments))).with_annotations(annotations)
+    }
+}
+
+/// The tools of a set, in the order in which they are listed.
+pub(crate) fn of(set: ToolSet, has_one_client: bool) -> Vec<&'static ToolSpec> {
+    let mut tools: Vec<&ToolSpec> = match set {
+        ToolSet::Chatgpt => return chatgpt::TOOLS.iter().collect(),
+        _ => vec![
+            &remember::REMEMBER,
+            &recall::RECALL,
+            &context::CONTEXT,
+            &forget::FORGET,
+            &forget::RESTORE,
+            &timeline::TIMELINE,
+            &tags::TAGS,
+            &stats::STATS,
+        ],
+    };
+    if set == ToolSet::All {
+        tools.extend(robots::TOOLS.iter().filter(|_| has_one_client));
+        tools.extend([
+            &robots::GET_WORKING_MEMORY,
+            &tags::LIST_TAGS,
+            &tags::SEARCH_TAGS,
+            &timeline::FIND_BY_TOPIC,
+        ]);
+        tools.extend(groups::TOOLS);
+    }
+    if matches!(set, ToolSet::All | ToolSet::Ops) {
+        tools.extend(operate::TOOLS);
+    }
+    tools
+}
+
+/// The answer of a tool: a text for the model, and the same facts for programs.
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) facts: Value,
+}
+
+impl Answer {
+    pub(crate) fn new(text: impl Into<String>, facts: Value) -> Self {
+        Self { text: text.into(), facts: plain_json(facts) }
+    }
+
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::success(vec![ContentBlock::text(self.text)]);
+        result.structured_content = Some(self.facts);
+        result
+    }
+}
+
+/// The namespace and the robot of a call.
+pub(crate) struct Who {
+    pub(crate) namespace: String,
+    pub(crate) robot: String,
+}
+
+impl Who {
+    pub(crate) fn of(server: &McpServer, arguments: &Arguments) -> Self {
+        Self {
+            namespace: arguments.owned("namespace").unwrap_or_else(|| server.default_namespace()),
+            robot: arguments.owned("robot").unwrap_or_else(|| server.default_robot()),
+        }
+    }
+
+    /// The caller of a change.
+    pub(crate) fn caller(&self, arguments: &Arguments) -> Caller {
+        match arguments.flag("any_robot") {
+            true => Caller::AnyRobot,
+            false => Caller::In { namespace: self.namespace.clone(), robot: Some(self.robot.clone()) },
+        }
+    }
+}
+
+/// Saves a robot's working memory. The call has done its work, so a failure is only logged.
+async fn saved(robot: Robot) {
+    if let Err(error) = robot.close().await {
+        tracing::warn!(code = error.code(), error = %chain(&error), "a working memory was not saved");
+    }
+}
+
+#[cfg(test)]
+mod tests;

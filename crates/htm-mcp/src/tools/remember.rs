@@ -1,0 +1,85 @@
+//! `remember`.
+
+use htm_core::{Memory, Outcome};
+use serde_json::{Map, json};
+
+use super::{Answer, Effect, ToolSpec, Who, saved};
+use crate::McpServer;
+use crate::arguments::{Argument, Arguments, Kind, NAMESPACE, ROBOT, argument};
+use crate::error::ToolError;
+use crate::text::compact;
+use crate::time::{expiry, instant};
+
+/// The attributes of a memory, which a group's memory has too.
+pub(super) const ARGUMENTS: &[Argument] = &[
+    argument("text", Kind::Text).required().about("One fact, clear on its own"),
+    argument("tags", Kind::Texts).about("Such as database:postgresql; more are added automatically"),
+    argument("importance", Kind::Number(1, 10, Some(1)))
+        .about("1–3 transient, 7–10 decisions and preferences"),
+    argument("type", Kind::Text).about("Such as fact, decision, preference"),
+    argument("source", Kind::Text).about("File, URL or chat"),
+    argument("metadata", Kind::Object),
+    argument("key", Kind::Text).about("Unique name"),
+    argument("speaker", Kind::Text).about("Who said it"),
+    argument("session", Kind::Text).about("Conversation"),
+    argument("time", Kind::Text).about("When it happened, if not now: 2026-03-01, yesterday"),
+    argument("expires", Kind::Text).about("12h, 90d or a date; default never"),
+    NAMESPACE,
+    ROBOT,
+];
+
+pub(super) const REMEMBER: ToolSpec = ToolSpec {
+    name: "remember",
+    about: "Store something worth knowing in later conversations: a decision, preference, correction, fact or result. \
+            Not what is only of this task. Saying it again is harmless.",
+    arguments: ARGUMENTS,
+    effect: Effect::Adds,
+    call: |server, arguments| Box::pin(remember(server, arguments)),
+};
+
+async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
+    let who = Who::of(&server, &arguments);
+    let memory = memory(&server, &arguments)?.namespace(&who.namespace).robot(&who.robot);
+    // Before the robot is opened: a rejected memory registers none.
+    memory.validate()?;
+    let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
+    let remembered = robot.remember(memory).await?;
+    saved(robot).await;
+    let node = remembered.receipt.node;
+    let mut text = match remembered.receipt.outcome {
+        Outcome::Written => format!("Remembered as [{node}]."),
+        Outcome::Existing => format!("[{node}] has this key and text already; nothing was written."),
+        Outcome::Repeated => {
+            format!(
+                "[{node}] has this text already; it was counted as remembered again and got the new tags."
+            )
+        }
+    };
+    if remembered.intake.oversized.iter().any(|it| it.node == node) {
+        text.push_str(" It is too long for the robot's working memory; recall finds it.");
+    }
+    let mut facts = compact(&remembered);
+    facts["namespace"] = json!(who.namespace);
+    facts["robot"] = json!(who.robot);
+    Ok(Answer::new(text, facts))
+}
+
+/// The memory of a call, without namespace and robot.
+pub(super) fn memory(server: &McpServer, arguments: &Arguments) -> Result<Memory, ToolError> {
+    let settings = server.htm().settings();
+    let tags = arguments.texts("tags");
+    let tags = tags.iter().map(|tag| Ok(server.htm().tag_rules().normalise(tag)?));
+    Ok(Memory {
+        key: arguments.owned("key"),
+        importance: arguments.number("importance").unwrap_or(1.0) as f32,
+        source: arguments.owned("source"),
+        kind: arguments.owned("type"),
+        speaker: arguments.owned("speaker"),
+        session: arguments.owned("session"),
+        tags: tags.collect::<Result<_, htm_core::Error>>()?,
+        metadata: arguments.object("metadata").cloned().unwrap_or_else(Map::new),
+        at: arguments.text("time").map(|time| instant(time, &settings.time)).transpose()?,
+        expires: arguments.text("expires").map(|time| expiry(time, &settings.time)).transpose()?,
+        ..Memory::new(arguments.text("text").unwrap_or_default())
+    })
+}

@@ -1,0 +1,108 @@
+//! Failures that a model can correct.
+
+use rmcp::model::CallToolRequestParams;
+use serde_json::json;
+
+use super::Client;
+
+#[tokio::test]
+async fn a_failure_says_what_was_wrong_and_what_is_next() {
+    let client = Client::start(&["--no-workers"]).await;
+    let id = client.remember("A first text.").await;
+    client.succeeds("remember", json!({ "text": "Of ada.", "robot": "ada" })).await;
+    for (tool, arguments, code, said) in [
+        (
+            "recall",
+            json!({ "query": "a", "qurey": "b" }),
+            "argument_unknown",
+            "no argument `qurey`\nnext: its arguments are: query, limit",
+        ),
+        ("recall", json!({}), "argument_missing", "the argument `query` is missing"),
+        (
+            "recall",
+            json!({ "query": "a", "limit": 0 }),
+            "argument_invalid",
+            "`limit` is 0, not a whole number from 1 to 200",
+        ),
+        (
+            "recall",
+            json!({ "query": "a", "robot": "nobody" }),
+            "robot_unknown",
+            "a robot is known after its first memory",
+        ),
+        ("recall", json!({ "query": " " }), "content_empty", "the query is empty"),
+        (
+            "recall",
+            json!({ "query": "a", "timeframe": "last blue moon" }),
+            "timeframe_invalid",
+            "`last blue moon`",
+        ),
+        ("recall", json!({ "query": "a", "namespace": "a\nb" }), "namespace_invalid", "control character"),
+        ("remember", json!({ "text": "" }), "content_empty", "the text is empty"),
+        ("remember", json!({ "text": "a", "time": "soonish" }), "timeframe_invalid", "`soonish`"),
+        (
+            "remember",
+            json!({ "text": "a", "time": "before 2020" }),
+            "time_without_beginning",
+            "has no beginning",
+        ),
+        ("remember", json!({ "text": "a", "expires": "0s" }), "expiry_out_of_range", "1 second to 100 years"),
+        ("remember", json!({ "text": "a", "tags": ["::"] }), "tag_invalid", "`::`"),
+        ("forget", json!({}), "arguments_conflict", "give either id or text"),
+        (
+            "forget",
+            json!({ "id": 999_999, "confirm": true }),
+            "node_not_found",
+            "no node 999999\nnext: look for it with recall",
+        ),
+        ("forget", json!({ "id": id, "robot": "ada", "confirm": true }), "not_owner", "any_robot: true"),
+        ("restore", json!({ "id": 999_999 }), "node_not_found", "no node 999999"),
+        ("timeline", json!({ "around": 999_999 }), "node_not_found", "no node 999999"),
+        ("tags", json!({ "below": "nothing" }), "tag_unknown", "nothing"),
+    ] {
+        let (text, found) = client.fails(tool, arguments.clone()).await;
+        assert_eq!(found, code, "{tool} {arguments}: {text}");
+        assert!(
+            text.starts_with(&format!("error[{code}]: ")) && text.contains(said),
+            "{tool} {arguments}: {text}"
+        );
+        assert!(text.contains("\nnext: ") && !text.contains("Jobs::") && !text.contains("Htm::"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_refused_with_the_known_ones() {
+    let client = Client::start(&["--no-workers"]).await;
+    for tool in ["set_robot", "search", "nothing"] {
+        let error = client.service.call_tool(CallToolRequestParams::new(tool)).await.unwrap_err().to_string();
+        assert!(error.contains(&format!("no tool `{tool}`; the tools are: remember, recall")), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_resource_or_prompt_is_refused() {
+    use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
+    let client = Client::start(&["--no-workers"]).await;
+    for uri in ["htm://nothing", "htm://memories/999999", "htm://memories/x"] {
+        let error = client.service.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap_err();
+        assert!(error.to_string().contains("there is no"), "{error}");
+    }
+    let ask = |name: &str| client.service.get_prompt(GetPromptRequestParams::new(name));
+    assert!(ask("nothing").await.unwrap_err().to_string().contains("no prompt `nothing`"));
+    assert!(ask("what_do_we_know").await.unwrap_err().to_string().contains("`topic` is missing"));
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_is_told_and_comes_back() {
+    let client = Client::start(&["--no-workers"]).await;
+    client.remember("The ledger is closed on Sundays.").await;
+    // Its connections are cut; the pool opens new ones.
+    let cut = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
+               where datname = current_database() and pid <> pg_backend_pid()";
+    client.db.count(cut).await;
+    let mut recalled = client.call("recall", json!({ "query": "ledger" })).await;
+    if recalled.is_error == Some(true) {
+        recalled = client.call("recall", json!({ "query": "ledger" })).await;
+    }
+    assert!(super::text_of(&recalled).contains("closed on Sundays"), "{recalled:?}");
+}

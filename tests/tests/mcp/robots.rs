@@ -1,0 +1,92 @@
+//! Namespaces, robots and groups.
+
+use serde_json::json;
+
+use super::Client;
+
+#[tokio::test]
+async fn namespace_and_robot_come_from_the_call_or_the_command_line() {
+    let client = Client::start(&["--no-workers", "--namespace", "atlas", "--robot", "architect"]).await;
+    let (_, facts) = client.succeeds("remember", json!({ "text": "We chose PostgreSQL." })).await;
+    assert_eq!((&facts["namespace"], &facts["robot"]), (&json!("atlas"), &json!("architect")));
+    let elsewhere = json!({ "text": "We chose SQLite.", "namespace": "home", "robot": "ada" });
+    let (_, facts) = client.succeeds("remember", elsewhere).await;
+    assert_eq!((&facts["namespace"], &facts["robot"]), (&json!("home"), &json!("ada")));
+    let (text, _) = client.succeeds("recall", json!({ "query": "chose" })).await;
+    assert!(text.contains(" | architect | ") && !text.contains("SQLite"), "{text}");
+    let (text, _) = client.succeeds("recall", json!({ "query": "chose", "namespace": "home" })).await;
+    assert!(text.contains(" | ada | ") && !text.contains("PostgreSQL"), "{text}");
+}
+
+#[tokio::test]
+async fn a_robot_is_set_for_later_calls() {
+    let client = Client::start(&["--no-workers", "--tools", "all"]).await;
+    assert_eq!(client.succeeds("get_robot", json!({})).await.0, "The robot is htm; it has no memories yet.");
+    let (text, _) = client.succeeds("set_robot", json!({ "name": "ada" })).await;
+    assert_eq!(text, "The robot is ada; its working memory has 0 memories.");
+    client.remember("Ada likes tabs.").await;
+    let (text, _) = client.succeeds("get_robot", json!({})).await;
+    assert_eq!(text, "The robot is ada of namespace default: 1 memory, 1 in its working memory.");
+    let (text, facts) = client.succeeds("get_working_memory", json!({})).await;
+    assert!(text.ends_with("\"Ada likes tabs.\""), "{text}");
+    assert_eq!(facts["memories"][0]["content"], "Ada likes tabs.");
+    let (_, code) = client.fails("set_robot", json!({ "name": "a\nb" })).await;
+    assert_eq!(code, "robot_invalid");
+}
+
+#[tokio::test]
+async fn the_other_names_answer_too() {
+    let client = Client::start(&["--no-workers", "--tools", "all"]).await;
+    client
+        .succeeds("remember", json!({ "text": "Vacuum runs at night.", "tags": ["database:postgresql"] }))
+        .await;
+    assert!(client.succeeds("list_tags", json!({})).await.0.contains("\ndatabase:postgresql 1/1"));
+    assert!(
+        client
+            .succeeds("search_tags", json!({ "search": "postgres" }))
+            .await
+            .0
+            .contains("database:postgresql")
+    );
+    let (text, _) = client.succeeds("find_by_topic", json!({ "topic": "database" })).await;
+    assert!(text.starts_with("1 memory tagged database, latest first.\n["), "{text}");
+    let (text, _) = client.succeeds("find_by_topic", json!({ "topic": "database", "exact": true })).await;
+    assert!(text.starts_with("0 memories"), "{text}");
+    let (text, _) = client.succeeds("find_by_topic", json!({ "topic": "databse" })).await;
+    assert!(text.contains("note: no tag is databse"), "{text}");
+}
+
+#[tokio::test]
+async fn robots_share_a_group() {
+    let client = Client::start(&["--no-workers", "--tools", "all", "--robot", "ada"]).await;
+    let (_, code) = client.fails("group_remember", json!({ "group": "on-call", "text": "a" })).await;
+    assert_eq!(code, "group_not_joined");
+    let (text, _) = client.succeeds("create_group", json!({ "group": "on-call", "budget": 5_000 })).await;
+    assert_eq!(text, "ada is a member of on-call, active.");
+    let (_, code) = client.fails("create_group", json!({ "group": "on-call", "robot": "bob" })).await;
+    assert_eq!(code, "group_taken");
+    let (text, _) = client.succeeds("join_group", json!({ "group": "on-call", "robot": "bob" })).await;
+    assert_eq!(text, "bob is a member of on-call, passive.");
+    let (_, facts) = client
+        .succeeds("group_remember", json!({ "group": "on-call", "text": "The disk of db-3 is full." }))
+        .await;
+    let id = facts["node"].clone();
+    let (text, _) = client.succeeds("group_context", json!({ "group": "on-call", "robot": "bob" })).await;
+    assert!(text.starts_with("The working memory of on-call: 1 memory, ") && text.contains("db-3"), "{text}");
+    let (_, facts) = client.succeeds("group_recall", json!({ "group": "on-call", "query": "disk" })).await;
+    assert_eq!((&facts["hits"][0]["id"], &facts["is_in_working_memory"]), (&id, &json!(true)));
+    client.succeeds("promote_robot", json!({ "group": "on-call", "member": "bob" })).await;
+    client.succeeds("demote_robot", json!({ "group": "on-call", "member": "ada" })).await;
+    let (text, facts) = client.succeeds("get_group", json!({ "group": "on-call" })).await;
+    assert!(text.contains("bob (active), ada (passive)") && text.contains("of 5000 tokens"), "{text}");
+    assert_eq!(facts["group"]["name"], "on-call");
+    let (text, _) = client.succeeds("transfer_group", json!({ "group": "on-call", "to_robot": "ada" })).await;
+    assert_eq!(text, format!("1 memory moved: {id}"));
+    client.succeeds("leave_group", json!({ "group": "on-call" })).await;
+    let (text, _) = client.succeeds("shutdown_group", json!({ "group": "on-call" })).await;
+    assert!(text.starts_with("Nothing is done yet"), "{text}");
+    let (text, _) = client.succeeds("shutdown_group", json!({ "group": "on-call", "confirm": true })).await;
+    assert_eq!(text, "on-call is closed; it had 1 member.");
+    let (text, _) = client.succeeds("list_groups", json!({})).await;
+    assert!(text.starts_with("1 group.\non-call | closed | "), "{text}");
+}
