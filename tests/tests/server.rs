@@ -4,6 +4,8 @@
 mod document;
 #[path = "server/idempotency.rs"]
 mod idempotency;
+#[path = "server/mcp.rs"]
+mod mcp;
 #[path = "server/memories.rs"]
 mod memories;
 #[path = "server/process.rs"]

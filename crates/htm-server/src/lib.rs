@@ -10,6 +10,7 @@ mod filter;
 mod hints;
 mod idempotency;
 mod limits;
+mod mcp;
 mod metrics;
 mod page;
 mod problem;

@@ -1,6 +1,7 @@
 //! The routes, one file a subject.
 
 mod conversations;
+mod forget;
 mod groups;
 mod health;
 mod import;
@@ -10,6 +11,7 @@ mod models;
 mod namespaces;
 mod ontology;
 mod recall;
+mod remember;
 mod robots;
 mod tags;
 
@@ -24,17 +26,18 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::codes;
 use crate::problem::Problem;
-use crate::{document, idempotency, page, request};
+use crate::{document, idempotency, mcp, page, request};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
-    OpenApiRouter::new().merge(memories::written_once()).merge(conversations::written_once())
+    OpenApiRouter::new().merge(remember::written_once()).merge(conversations::written_once())
 }
 
 /// The paths whose answer is kept around the handler.
 fn others() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(memories::router())
+        .merge(forget::router())
         .merge(recall::router())
         .merge(namespaces::router())
         .merge(robots::router())
@@ -65,6 +68,7 @@ pub(crate) fn all(app: App) -> Router {
         .layer(from_fn(idempotency::by_handler))
         .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
         .merge(streams.layer(from_fn(idempotency::refused)))
+        .merge(mcp::router())
         .layer(from_fn_with_state(app.clone(), request::limited))
         // Bodies are read with a limit of their own, whose error names it.
         .layer(DefaultBodyLimit::disable());

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::extract::Body;
 use crate::idempotency::Once;
 use crate::problem::Result;
-use crate::routes::memories::{ManyWritten, check_batch, expiry, remember_all};
+use crate::routes::remember::{ManyWritten, check_batch, expiry, remember_all};
 
 /// The paths whose handlers keep the answer of a write with a key.
 pub(crate) fn written_once() -> OpenApiRouter<App> {
@@ -68,7 +68,7 @@ struct Message {
 /// Remember a conversation.
 ///
 /// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction.
-#[utoipa::path(post, path = "/v1/conversations", tag = "memories", request_body = Conversation,
+#[utoipa::path(post, path = "/v1/conversations", tag = "conversations", request_body = Conversation,
     responses((status = 200, body = ManyWritten)))]
 async fn create(
     State(app): State<App>,

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::codes;
 use crate::extract::{Asked, Body, Named};
 use crate::problem::{Problem, Result};
-use crate::routes::namespaces::confirmation;
+use crate::routes::forget::confirmation;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()

@@ -4,8 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Confirmation, MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery,
-    Swept,
+    MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery, Swept,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -15,6 +14,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::extract::{Asked, Body};
 use crate::problem::Result;
+use crate::routes::forget::confirmation;
 use crate::routes::memories::{InNamespace, caller};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -112,10 +112,6 @@ async fn set_retention(
         false => app.htm.set_retention(namespace, policy, confirmation(body.confirm)).await?,
     };
     Ok(Json(plan))
-}
-
-pub(crate) fn confirmation(confirm: bool) -> Confirmation {
-    if confirm { Confirmation::Confirmed } else { Confirmation::Missing }
 }
 
 /// What to count.

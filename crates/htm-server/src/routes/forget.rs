@@ -1,0 +1,169 @@
+//! Forgetting and restoring, one memory or those that match a text.
+
+use axum::Json;
+use axum::extract::State;
+use htm_core::{Confirmation, ForgetPlan, Forgotten, ForgottenNode, NodeId, Restored};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::{Asked, Body, IfMatch, Named};
+use crate::problem::{Problem, Result};
+use crate::routes::memories::caller;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(forget))
+        .routes(routes!(restore))
+        .routes(routes!(forget_matching))
+        .routes(routes!(forgotten))
+}
+
+/// Who forgets, and whether it is confirmed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Forgetting {
+    /// The namespace of the robot that forgets. Default: the server's.
+    namespace: Option<String>,
+    /// The robot that forgets: it may forget what it remembered. Default: the server's.
+    robot: Option<String>,
+    /// Whether a memory of any robot may be forgotten.
+    #[serde(default)]
+    any_robot: bool,
+    /// The act is refused without it.
+    #[serde(default)]
+    confirm: bool,
+}
+
+pub(crate) fn confirmation(confirm: bool) -> Confirmation {
+    if confirm { Confirmation::Confirmed } else { Confirmation::Missing }
+}
+
+/// Forget a memory.
+///
+/// Nothing finds it then; it can be restored until it is purged. With `If-Match`, it fails if the text has another
+/// revision by now (412).
+#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories",
+    params(("id" = i64, Path), Forgetting,
+        ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
+    responses((status = 200, body = Forgotten)))]
+async fn forget(
+    State(app): State<App>,
+    Named(id): Named<NodeId>,
+    IfMatch(revision): IfMatch,
+    Asked(asked): Asked<Forgetting>,
+) -> Result<Json<Forgotten>> {
+    let caller = caller(&app, asked.namespace, asked.robot, asked.any_robot);
+    let confirmation = confirmation(asked.confirm);
+    let Some(revision) = revision else { return Ok(Json(app.htm.forget(id, &caller, confirmation).await?)) };
+    // The plan has the revision, and what was edited since is left.
+    let plan = app.htm.plan_forget_node(id, &caller).await?;
+    let current = plan.matches.first().map_or(0, |found| found.revision);
+    let conflict = || {
+        let problem = format!("memory {id} has revision {current}, not {revision}");
+        let error =
+            htm_core::Error::new(htm_core::error::codes::REVISION_CONFLICT, problem).with_value("node", id);
+        Problem::from(error).of_precondition()
+    };
+    if current != revision {
+        return Err(conflict());
+    }
+    let forgotten = app.htm.forget_planned(&plan, &caller, confirmation).await?;
+    if forgotten.forgotten.is_empty() { Err(conflict()) } else { Ok(Json(forgotten)) }
+}
+
+/// The memories to forget: those that match a text.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ForgetMatching {
+    /// The words that they contain.
+    text: String,
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The robot that forgets: it may forget what it remembered. Default: the server's.
+    robot: Option<String>,
+    /// Whether memories of any robot may be forgotten.
+    #[serde(default)]
+    any_robot: bool,
+    /// Answers with the plan, and forgets nothing.
+    #[serde(default)]
+    dry_run: bool,
+    /// The act is refused without it.
+    #[serde(default)]
+    confirm: bool,
+}
+
+/// The plan, and what was forgotten.
+#[derive(Debug, Serialize, ToSchema)]
+struct MatchingForgotten {
+    /// What matches.
+    plan: ForgetPlan,
+    /// What was forgotten. Null for a dry run.
+    forgotten: Option<Forgotten>,
+}
+
+/// Forget the memories that match a text.
+#[utoipa::path(post, path = "/v1/memories/forget", tag = "memories", request_body = ForgetMatching,
+    responses((status = 200, body = MatchingForgotten)))]
+async fn forget_matching(
+    State(app): State<App>,
+    Body(body): Body<ForgetMatching>,
+) -> Result<Json<MatchingForgotten>> {
+    let namespace = app.namespace(body.namespace.as_deref()).to_owned();
+    let caller = caller(&app, body.namespace, body.robot, body.any_robot);
+    let plan = app.htm.plan_forget(&body.text, Some(&namespace), &caller).await?;
+    let forgotten = match body.dry_run {
+        true => None,
+        false => Some(app.htm.forget_planned(&plan, &caller, confirmation(body.confirm)).await?),
+    };
+    Ok(Json(MatchingForgotten { plan, forgotten }))
+}
+
+/// The forgotten memories of a namespace.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ForgottenQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The most memories, 1 to 10,000. Default: 20.
+    limit: Option<usize>,
+}
+
+/// List forgotten memories, the latest first.
+#[utoipa::path(get, path = "/v1/memories/forgotten", tag = "memories", params(ForgottenQuery),
+    responses((status = 200, body = Vec<ForgottenNode>)))]
+async fn forgotten(
+    State(app): State<App>,
+    Asked(asked): Asked<ForgottenQuery>,
+) -> Result<Json<Vec<ForgottenNode>>> {
+    let namespace = app.namespace(asked.namespace.as_deref());
+    Ok(Json(app.htm.forgotten(Some(namespace), asked.limit.unwrap_or(20)).await?))
+}
+
+/// Who restores.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Restoring {
+    /// The namespace of the robot that restores. Default: the server's.
+    namespace: Option<String>,
+    /// The robot that restores: it may restore what it remembered. Default: the server's.
+    robot: Option<String>,
+    /// Whether a memory of any robot may be restored.
+    any_robot: bool,
+}
+
+/// Restore a forgotten memory.
+#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = i64, Path)),
+    request_body = Restoring, responses((status = 200, body = Restored)))]
+async fn restore(
+    State(app): State<App>,
+    Named(id): Named<NodeId>,
+    Body(body): Body<Restoring>,
+) -> Result<Json<Restored>> {
+    let caller = caller(&app, body.namespace, body.robot, body.any_robot);
+    Ok(Json(app.htm.restore(id, &caller).await?))
+}

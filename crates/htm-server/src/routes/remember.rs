@@ -1,0 +1,305 @@
+//! `POST /v1/memories` and `/v1/memories/batch`: remembering.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use htm_core::{Expiry, Htm, Memory, NodeId, NodeStatus, Outcome, Receipt, Stage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::codes;
+use crate::extract::{Asked, Body};
+use crate::idempotency::Once;
+use crate::limits::MAX_BATCH;
+use crate::problem::{Details, Problem, Result};
+
+/// The longest wait for the stages of a write.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// The paths whose handlers keep the answer of a write with a key.
+pub(crate) fn written_once() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(create)).routes(routes!(create_many))
+}
+
+/// A memory to remember. Only the text is required.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewMemory {
+    /// The text: 1 byte to 1 MiB, not only white space.
+    pub(crate) content: String,
+    /// Its namespace. Default: the server's.
+    pub(crate) namespace: Option<String>,
+    /// The robot that remembers. Default: the server's.
+    pub(crate) robot: Option<String>,
+    /// Its key, unique in its namespace.
+    pub(crate) key: Option<String>,
+    /// Its importance, 1 to 10: 1–3 for transient facts, 7–10 for decisions and preferences. Default: 1.
+    pub(crate) importance: Option<f32>,
+    /// Its source: a file, a chat, a URL.
+    pub(crate) source: Option<String>,
+    /// Its kind: `fact`, `decision`, `question`, …
+    pub(crate) r#type: Option<String>,
+    /// Its speaker.
+    pub(crate) speaker: Option<String>,
+    /// Its conversation.
+    pub(crate) session: Option<String>,
+    /// Its position in the conversation.
+    pub(crate) seq: Option<i32>,
+    /// Tags; the tag-worker adds its own.
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    /// Its metadata: an object of at most 64 KiB, 64 levels deep.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub(crate) metadata: Map<String, Value>,
+    /// When it happened. Default: now.
+    pub(crate) created_at: Option<DateTime<Utc>>,
+    /// When it expires. Default: never.
+    pub(crate) expires_at: Option<DateTime<Utc>>,
+    /// Instead of `expires_at`: the seconds from now to its expiry. A refresh starts them again.
+    pub(crate) ttl_seconds: Option<u64>,
+    /// The PostgreSQL text search configuration that stems it. Default: the server's.
+    pub(crate) language: Option<String>,
+}
+
+/// The expiry of a request.
+pub(crate) fn expiry(at: Option<DateTime<Utc>>, ttl: Option<u64>) -> Result<Option<Expiry>> {
+    match (at, ttl) {
+        (Some(_), Some(_)) => {
+            Err(Problem::new(codes::BODY_INVALID, "both expires_at and ttl_seconds are given; give one"))
+        }
+        (at, ttl) => Ok(at.map(Expiry::At).or(ttl.map(|ttl| Expiry::After(Duration::from_secs(ttl))))),
+    }
+}
+
+impl NewMemory {
+    /// The memory, with tags in their stored form.
+    pub(crate) fn read(self, app: &App) -> Result<Memory> {
+        let plain = Memory::new(self.content);
+        Ok(Memory {
+            namespace: self.namespace,
+            robot: self.robot,
+            key: self.key,
+            importance: self.importance.unwrap_or(plain.importance),
+            source: self.source,
+            kind: self.r#type,
+            speaker: self.speaker,
+            session: self.session,
+            seq: self.seq,
+            tags: app.tags(&self.tags)?,
+            metadata: self.metadata,
+            at: self.created_at,
+            expires: expiry(self.expires_at, self.ttl_seconds)?,
+            language: self.language,
+            ..plain
+        })
+    }
+}
+
+/// What a write waits for after its commit.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WaitFor {
+    /// Its embeddings, so that vectors find it.
+    Embed,
+    /// Its tags.
+    Tag,
+    /// Both.
+    All,
+}
+
+impl WaitFor {
+    fn stages(self) -> &'static [Stage] {
+        match self {
+            Self::Embed => &[Stage::Embed],
+            Self::Tag => &[Stage::Tag],
+            Self::All => &[Stage::Embed, Stage::Tag],
+        }
+    }
+}
+
+/// Waiting for the stages of a write.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Waiting {
+    /// Answer only when this is done, or when the time is over. The memory is committed in any case.
+    #[param(inline)]
+    wait: Option<WaitFor>,
+    /// The time to wait in milliseconds, at most 30,000. Default: 10,000.
+    wait_ms: Option<u64>,
+}
+
+/// The receipt of a write.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Written {
+    #[serde(flatten)]
+    receipt: Receipt,
+    /// The state of its stages, if the request waited for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<NodeStatus>,
+}
+
+impl Waiting {
+    /// Waits for the stages of nodes. A stage that fails or is late does not fail the write: its state says so.
+    async fn wait(&self, htm: &Htm, node: NodeId) -> Result<Option<NodeStatus>> {
+        let Some(wait) = self.wait else { return Ok(None) };
+        let time = self.wait_ms.map_or(MAX_WAIT / 3, Duration::from_millis).min(MAX_WAIT);
+        let until = tokio::time::Instant::now() + time;
+        for stage in wait.stages() {
+            let left = until.saturating_duration_since(tokio::time::Instant::now());
+            match htm.wait_for(node, *stage, left).await {
+                Ok(_) => {}
+                Err(error) if matches!(error.code(), "wait_timeout" | "stage_dead") => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Some(htm.status(node).await?))
+    }
+}
+
+fn location(node: NodeId) -> HeaderValue {
+    HeaderValue::from_str(&format!("/v1/memories/{node}")).expect("a number is visible")
+}
+
+/// Remember a memory.
+///
+/// It is committed when this answers, and full text finds it at once. 201: it is new. 200: it existed, by its key or
+/// its content.
+#[utoipa::path(post, path = "/v1/memories", tag = "memories", params(Waiting),
+    responses((status = 201, body = Written), (status = 200, body = Written)))]
+async fn create(
+    State(app): State<App>,
+    Asked(waiting): Asked<Waiting>,
+    Once(operation): Once,
+    Body(memory): Body<NewMemory>,
+) -> Result<Response> {
+    let memory = memory.read(&app)?;
+    let (receipt, is_replayed) = match &operation {
+        None => (app.htm.remember(memory).await?, false),
+        Some(operation) => {
+            let mut first = None;
+            let describe = |mut results: Vec<htm_core::Result<Receipt>>| {
+                let result = results.remove(0);
+                let answer = result.as_ref().map_or(Value::Null, |receipt| json!(receipt));
+                first = Some(result);
+                answer
+            };
+            let answer = app.htm.remember_once(operation, &[memory], describe).await?;
+            match first {
+                Some(result) => (result?, false),
+                None => (kept(answer)?, true),
+            }
+        }
+    };
+    let status = waiting.wait(&app.htm, receipt.node).await?;
+    let code = if receipt.outcome == Outcome::Written { StatusCode::CREATED } else { StatusCode::OK };
+    let written = Json(Written { receipt, status });
+    let mut response = (code, [(LOCATION, location(receipt.node))], written).into_response();
+    if is_replayed {
+        crate::idempotency::mark(&mut response);
+    }
+    Ok(response)
+}
+
+/// The receipt that an earlier request got.
+fn kept(answer: Value) -> Result<Receipt> {
+    serde_json::from_value(answer).map_err(|error| {
+        Problem::new(codes::INTERNAL_ERROR, format!("a kept answer cannot be read: {error}"))
+    })
+}
+
+/// Many memories.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewMemories {
+    /// The memories, at most 1,000.
+    memories: Vec<NewMemory>,
+}
+
+/// The results of many writes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ManyWritten {
+    /// A result for each memory, in their order: a receipt or a problem.
+    #[schema(value_type = Vec<ItemWritten>)]
+    pub(crate) results: Value,
+}
+
+/// The result of one of many writes.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum ItemWritten {
+    /// It is committed.
+    Receipt(Receipt),
+    /// It was not written.
+    Problem(Details),
+}
+
+/// Describes results, in their order.
+pub(crate) fn describe(results: Vec<htm_core::Result<Receipt>>) -> Value {
+    let each = results.into_iter().map(|result| match result {
+        Ok(receipt) => ItemWritten::Receipt(receipt),
+        Err(error) => ItemWritten::Problem(Problem::from(error).details()),
+    });
+    json!(each.collect::<Vec<_>>())
+}
+
+/// Remembers many memories, once if there is an operation.
+pub(crate) async fn remember_all(
+    app: &App,
+    operation: Option<htm_core::Operation>,
+    memories: Vec<Memory>,
+) -> Result<Response> {
+    let mut is_replayed = operation.is_some();
+    let results = match &operation {
+        None => describe(app.htm.remember_many(&memories).await?),
+        Some(operation) => {
+            let describe = |results| {
+                is_replayed = false;
+                describe(results)
+            };
+            app.htm.remember_once(operation, &memories, describe).await?
+        }
+    };
+    let mut response = Json(ManyWritten { results }).into_response();
+    if is_replayed {
+        crate::idempotency::mark(&mut response);
+    }
+    Ok(response)
+}
+
+/// The error of too many items.
+pub(crate) fn check_batch(count: usize) -> Result<()> {
+    match count > MAX_BATCH {
+        true => {
+            let problem = format!("{count} items are more than the {MAX_BATCH} of one request");
+            Err(Problem::new(codes::BATCH_TOO_LARGE, problem))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Remember many memories in one transaction.
+///
+/// A memory that is refused does not hold back the others.
+#[utoipa::path(post, path = "/v1/memories/batch", tag = "memories", request_body = NewMemories,
+    responses((status = 200, body = ManyWritten)))]
+async fn create_many(
+    State(app): State<App>,
+    Once(operation): Once,
+    Body(body): Body<NewMemories>,
+) -> Result<Response> {
+    check_batch(body.memories.len())?;
+    let memories = body.memories.into_iter().map(|memory| memory.read(&app));
+    let memories = memories.collect::<Result<Vec<Memory>>>()?;
+    remember_all(&app, operation, memories).await
+}

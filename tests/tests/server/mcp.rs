@@ -1,0 +1,84 @@
+//! MCP over HTTP: both generations of the protocol, without sessions.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Reply, Served};
+
+async fn call(served: &Served, path: &str, message: Value) -> Reply {
+    let request = served.request(Method::POST, path).header("accept", "application/json, text/event-stream");
+    served.send(request.json(&message)).await
+}
+
+/// A call of a client of an older protocol.
+async fn tool(served: &Served, path: &str, name: &str, arguments: Value) -> Value {
+    let params = json!({"name": name, "arguments": arguments});
+    let message = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    call(served, path, message).await.is(200)["result"].clone()
+}
+
+fn tools(reply: &Value) -> Vec<&str> {
+    reply["result"]["tools"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_older_client_initializes_and_calls_tools() {
+    let served = Served::new().await;
+    let client = json!({"name": "test", "version": "1"});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let hello = call(&served, "/mcp", hello).await.is(200);
+    assert_eq!(hello["result"]["protocolVersion"], "2025-06-18", "{hello}");
+    let noted = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(call(&served, "/mcp", noted).await.status, 202);
+    let list = |path: &'static str| {
+        let message = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+        call(&served, path, message)
+    };
+    let listed = list("/mcp").await.is(200);
+    let default = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats"];
+    assert_eq!(tools(&listed), default);
+    assert_eq!(tools(&list("/mcp?tools=chatgpt").await.is(200)), ["search", "fetch"]);
+    assert_eq!(list("/mcp?tools=every").await.problem(), (400, "query_invalid"));
+    let written = tool(&served, "/mcp", "remember", json!({"text": "Mara prefers tabs."})).await;
+    assert_eq!(written["isError"], false, "{written}");
+    let found = tool(&served, "/mcp", "recall", json!({"query": "tabs or spaces?"})).await;
+    assert!(found["content"][0]["text"].as_str().unwrap().contains("Mara prefers tabs."), "{found}");
+}
+
+#[tokio::test]
+async fn a_path_with_a_namespace_is_a_wall() {
+    let served = Served::new().await;
+    tool(&served, "/mcp/tenant/a", "remember", json!({"text": "The secret of a."})).await;
+    let found = tool(&served, "/mcp/tenant/a", "recall", json!({"query": "secret"})).await;
+    assert!(found["content"][0]["text"].as_str().unwrap().contains("The secret of a."), "{found}");
+    let found = tool(&served, "/mcp/tenant/b", "recall", json!({"query": "secret"})).await;
+    assert!(!found.to_string().contains("secret of a"), "{found}");
+    let other = json!({"query": "secret", "namespace": "tenant/a"});
+    let refused = tool(&served, "/mcp/tenant/b", "recall", other).await;
+    assert_eq!(refused["isError"], true);
+    assert!(refused.to_string().contains("namespace_forbidden"), "{refused}");
+    assert_eq!(served.db.count("select count(*) from htm.nodes where namespace = 'tenant/a'").await, 1);
+}
+
+#[tokio::test]
+async fn a_new_client_discovers_and_bad_requests_are_refused() {
+    let served = Served::new().await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}});
+    let request =
+        served.request(Method::POST, "/mcp").header("accept", "application/json, text/event-stream");
+    let request =
+        request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "server/discover");
+    let found = served.send(request.json(&message)).await.is(200);
+    assert!(found["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{found}");
+    let evil = served.request(Method::POST, "/mcp").header("origin", "https://evil.example");
+    assert_eq!(served.send(evil.json(&message)).await.problem(), (403, "host_forbidden"));
+    assert_eq!(served.get("/mcp").await.status, 405, "there is no stream to listen to");
+    // Clients probe for the metadata of an authorization server, which there is not.
+    assert_eq!(served.get("/.well-known/oauth-protected-resource").await.problem(), (404, "route_unknown"));
+}
