@@ -45,6 +45,11 @@ bench-embed *args: setup
 soak *args: setup
     HTM_FAULT_SECONDS="${HTM_FAULT_SECONDS:-300}" scripts/test.sh --soak {{args}}
 
+# Generated requests to every path of the HTTP server, for some seconds
+fuzz-api seconds="600": setup
+    cargo build --workspace --bins
+    python3 scripts/fuzz_api.py "{{bin}}/../tmp/schemathesis" {{seconds}}
+
 # Format the code
 fmt:
     cargo fmt --all

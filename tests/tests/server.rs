@@ -2,6 +2,8 @@
 
 #[path = "server/document.rs"]
 mod document;
+#[path = "server/fuzz.rs"]
+mod fuzz;
 #[path = "server/idempotency.rs"]
 mod idempotency;
 #[path = "server/mcp.rs"]

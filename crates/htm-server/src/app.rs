@@ -17,6 +17,8 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     /// A permit for each request in hand.
     pub(crate) permits: Arc<Semaphore>,
+    /// A permit for each KiB of the bodies of these.
+    pub(crate) bodies: Arc<Semaphore>,
     pub(crate) metrics: Arc<Metrics>,
     /// The hosts that requests may name.
     pub(crate) hosts: Arc<[String]>,

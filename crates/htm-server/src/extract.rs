@@ -2,7 +2,7 @@
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
@@ -21,7 +21,8 @@ impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self> {
         json_only(request.headers())?;
-        let bytes = bytes(request).await?;
+        let (parts, body) = request.into_parts();
+        let bytes = bytes(&parts.headers, body).await?;
         let read = || serde_json::from_slice(&bytes).map_err(|error| unreadable(&error, bytes.is_empty()));
         read().map(Self)
     }
@@ -109,16 +110,20 @@ pub(crate) fn plain_only(headers: &HeaderMap) -> Result<()> {
     }
 }
 
+/// The length of the body, if the client says it.
+pub(crate) fn length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// The whole body, up to the limit.
-pub(crate) async fn bytes(request: Request) -> Result<Bytes> {
+pub(crate) async fn bytes(headers: &HeaderMap, body: axum::body::Body) -> Result<Bytes> {
     let too_large =
         || Problem::new(codes::BODY_TOO_LARGE, format!("the body has more than {MAX_BODY_BYTES} bytes"));
-    let length = request.headers().get(axum::http::header::CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    let length = length(headers);
     if length.is_some_and(|length| length > MAX_BODY_BYTES) {
         return Err(too_large());
     }
-    let mut stream = request.into_body().into_data_stream();
+    let mut stream = body.into_data_stream();
     let mut body = Vec::with_capacity(length.unwrap_or_default());
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|error| {

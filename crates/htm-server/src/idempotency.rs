@@ -11,12 +11,13 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use htm_core::Operation;
+use htm_core::error::chain;
 use serde_json::{Value, json};
+use tracing::Instrument;
 
 use crate::app::App;
 use crate::codes;
 use crate::extract;
-use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
 
 /// The header with a key.
@@ -55,21 +56,33 @@ pub(crate) async fn around(State(app): State<App>, request: Request, next: Next)
     if let Some(answer) = app.htm.begin_operation(&operation, app.limits.request_time * 2).await? {
         return Ok(replayed(&answer));
     }
-    let response = next.run(request).await;
-    if !response.status().is_success() {
-        app.htm.abandon_operation(&operation).await?;
-        return Ok(response);
-    }
+    // In a task of its own: a client that goes away would otherwise leave the operation open.
+    let work =
+        tokio::spawn(async move { keep(&app, &operation, next.run(request).await).await }.in_current_span());
+    work.await.map_err(|_| Problem::new(codes::INTERNAL_ERROR, "the server failed"))
+}
+
+/// Keeps a successful answer, and gives up the operation of another.
+async fn keep(app: &App, operation: &Operation, response: Response) -> Response {
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let kept: Vec<(&str, &str)> = KEPT
-        .iter()
-        .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
-        .collect();
-    let text = String::from_utf8_lossy(&body);
-    let answer = json!({"status": parts.status.as_u16(), "headers": kept, "body": text});
-    app.htm.end_operation(&operation, &answer).await?;
-    Ok(Response::from_parts(parts, Body::from(body)))
+    let kept = match parts.status.is_success() {
+        true => {
+            let headers: Vec<(&str, &str)> = KEPT
+                .iter()
+                .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
+                .collect();
+            let text = String::from_utf8_lossy(&body);
+            let answer = json!({"status": parts.status.as_u16(), "headers": headers, "body": text});
+            app.htm.end_operation(operation, &answer).await
+        }
+        false => app.htm.abandon_operation(operation).await,
+    };
+    if let Err(error) = kept {
+        // It is done, or refused, all the same. A retry does it again when the claim has run out.
+        tracing::warn!(code = error.code(), error = %chain(&error), "the answer to a retry is not kept");
+    }
+    Response::from_parts(parts, Body::from(body))
 }
 
 /// Refuses a key on a path that cannot honour it.
@@ -92,22 +105,14 @@ async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
         return Ok((request, None));
     }
     let key = String::from_utf8_lossy(key.as_bytes()).into_owned();
-    let (parts, body) = request.into_parts();
     let head = format!(
         "{} {} {:?}\n",
-        parts.method,
-        parts.uri.path_and_query().map_or("", |it| it.as_str()),
-        parts.headers.get(header::IF_MATCH)
+        request.method(),
+        request.uri().path_and_query().map_or("", |it| it.as_str()),
+        request.headers().get(header::IF_MATCH)
     );
-    let sized = Request::from_parts(parts, body);
-    let (parts, body) = {
-        let headers = sized.headers().clone();
-        let (parts, body) = sized.into_parts();
-        let mut again = Request::new(body);
-        *again.headers_mut() = headers;
-        (parts, extract::bytes(again).await?)
-    };
-    debug_assert!(body.len() <= MAX_BODY_BYTES);
+    let (parts, body) = request.into_parts();
+    let body = extract::bytes(&parts.headers, body).await?;
     let operation = Operation::new("", &key, &[head.as_bytes(), &body].concat())?;
     Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
 }

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The most bytes of a body of JSON. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`).
 pub(crate) const MAX_BODY_BYTES: usize = 16 << 20;
 
+/// The most bytes of the bodies of all requests in hand.
+pub(crate) const MAX_BODIES_BYTES: usize = 256 << 20;
+
 /// The most memories of a batch, and messages of a conversation.
 pub(crate) const MAX_BATCH: usize = 1_000;
 

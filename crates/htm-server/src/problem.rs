@@ -12,7 +12,7 @@ use htm_core::fault::Fault;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::hints;
+use crate::{codes, hints};
 
 /// The media type of problem details.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
@@ -45,6 +45,8 @@ pub(crate) struct Details {
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
+    /// Whether the same request may succeed in a moment.
+    passes: bool,
     details: Box<Details>,
 }
 
@@ -86,17 +88,18 @@ impl From<Error> for Problem {
             hint: hints::hint(&error),
             values,
         };
-        Self { status, details: Box::new(details) }
+        let passes = error.fault() == Fault::Transient && !error.is(codes::REQUEST_TIMEOUT);
+        Self { status, passes, details: Box::new(details) }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let wait = self.status == StatusCode::SERVICE_UNAVAILABLE || self.details.code == "operation_open";
+        let passes = self.passes;
         let mut response = (self.status, Json(self.details)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-        if wait {
+        if passes {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
@@ -150,6 +153,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "group_last_active"
         | "operation_open" => StatusCode::CONFLICT,
         "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
+        // The server has no such thing: another request can do without.
+        "embedder_missing" | "reranker_missing" | "expander_missing" => StatusCode::UNPROCESSABLE_ENTITY,
         "namespace_full" => StatusCode::INSUFFICIENT_STORAGE,
         _ => match fault {
             Fault::User => StatusCode::UNPROCESSABLE_ENTITY,

@@ -4,17 +4,20 @@ use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{HOST, ORIGIN};
+use axum::http::header::{HOST, ORIGIN, TRANSFER_ENCODING};
 use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
 
 use crate::app::App;
 use crate::codes;
+use crate::extract::length;
+use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
 use crate::trace::{TRACEPARENT, Trace};
 
@@ -33,13 +36,13 @@ pub(crate) async fn observed(State(app): State<App>, request: Request, next: Nex
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
     let trace_id = trace.as_ref().map(|trace| trace.id.as_str());
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
-    app.metrics.in_flight.inc();
+    let in_hand = InHand::new(&app.metrics.in_flight);
     let work = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
     let mut response = work.await.unwrap_or_else(|_| {
         let _entered = span.enter();
         Problem::new(codes::INTERNAL_ERROR, "the server failed").into_response()
     });
-    app.metrics.in_flight.dec();
+    drop(in_hand);
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.answered(&method, &route, status, took);
     span.in_scope(|| tracing::debug!(status, ms = took.as_millis() as u64, "answered"));
@@ -49,6 +52,22 @@ pub(crate) async fn observed(State(app): State<App>, request: Request, next: Nex
         headers.insert(TRACEPARENT, trace.answer(fastrand::u64(..)));
     }
     response
+}
+
+/// Counts a request in hand, until it is answered or its client has gone.
+struct InHand(Gauge);
+
+impl InHand {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for InHand {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 /// The client's id of a request if it has a usable one, else a new one.
@@ -86,6 +105,16 @@ pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next:
     Ok(next.run(request).await)
 }
 
+/// The most memory that the body of a request takes, in KiB. A body without a length may have the most bytes.
+fn body_kib(request: &Request) -> u32 {
+    let bytes = match length(request.headers()) {
+        Some(length) => length.min(MAX_BODY_BYTES),
+        None if request.headers().contains_key(TRANSFER_ENCODING) => MAX_BODY_BYTES,
+        None => 0,
+    };
+    bytes.div_ceil(1_024) as u32
+}
+
 /// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.
 pub(crate) async fn limited(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
     if app.stop.is_cancelled() {
@@ -94,6 +123,13 @@ pub(crate) async fn limited(State(app): State<App>, request: Request, next: Next
     let Ok(_permit) = app.permits.clone().try_acquire_owned() else {
         let problem = format!("{} requests are in hand", app.limits.requests);
         return Err(Problem::new(codes::TOO_BUSY, problem));
+    };
+    let kib = body_kib(&request);
+    let Ok(_memory) = app.bodies.clone().try_acquire_many_owned(kib) else {
+        return Err(Problem::new(
+            codes::TOO_BUSY,
+            "the bodies of the requests in hand take all memory for them",
+        ));
     };
     let limit = app.limits.request_time;
     timeout(limit, next.run(request)).await.map_err(|_elapsed| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use htm_core::{Error, Htm, RecallQuery, Result, Strategy};
+use htm_core::{Error, Htm, RecallQuery, Result};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::codes;
-use crate::limits::Limits;
+use crate::limits::{Limits, MAX_BODIES_BYTES};
 use crate::metrics::Metrics;
 use crate::routes;
 
@@ -64,6 +64,7 @@ impl Server {
             htm: self.htm,
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
+            bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES / 1_024)),
             metrics: Arc::new(Metrics::new()),
             hosts: hosts(self.address).into(),
             stop: stop.clone(),
@@ -120,11 +121,14 @@ fn hosts(address: SocketAddr) -> Vec<String> {
     vec!["localhost".into(), "127.0.0.1".into(), "[::1]".into(), ip]
 }
 
-/// Loads what the first requests would wait for: the tokens' vocabulary, and the model of the vectors.
+/// Loads what the first requests would wait for: the tokens' vocabulary, and the local model. Another provider would be
+/// paid for the call.
 async fn warm_up(htm: Htm) {
     let encoding = htm.settings().token_encoding;
     tokio::task::spawn_blocking(move || encoding.count("warm")).await.ok();
-    let query = RecallQuery { count_accesses: false, ..RecallQuery::new("warm").limit(1) };
-    // Without a model, or while the database is away, the first recall says so.
-    htm.recall(&RecallQuery { strategy: Strategy::Hybrid, ..query }).await.ok();
+    if htm.settings().embedding_model.provider == "local" {
+        let query = RecallQuery { count_accesses: false, ..RecallQuery::new("warm").limit(1) };
+        // While the database is away, the first recall says so.
+        htm.recall(&query).await.ok();
+    }
 }

@@ -96,3 +96,26 @@ async fn a_failed_write_is_done_by_its_retry() {
     served.post("/v1/tags/add", json!({"tags": [{"tag": "a"}, {"tag": "b"}]})).await.is(200);
     assert_eq!(post(&served, "m", "/v1/tags/merge", &body).await.is(200)["moved"][0]["to"], "b");
 }
+
+#[tokio::test]
+async fn a_client_that_goes_away_finds_its_write_done() {
+    let served = Served::new().await;
+    let node = served.remember("one").await;
+    let mut blocker = served.db.pool.begin().await.unwrap();
+    sqlx::raw_sql("select from htm.nodes for update").execute(&mut *blocker).await.unwrap();
+    let path = format!("/v1/memories/{node}?confirm=true");
+    let forget = || served.request(Method::DELETE, &path).header("idempotency-key", "f");
+    let waits = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    tokio::select! {
+        reply = served.send(forget()) => panic!("{reply:?}"),
+        () = htm_tests::wait_until(|| async { served.db.count(waits).await == 1 }) => {}
+    }
+    // The client has gone. While the write is in hand, a retry is told to come again.
+    assert_eq!(served.send(forget()).await.problem(), (409, "operation_open"));
+    blocker.rollback().await.unwrap();
+    let kept = "select count(*) from htm.operations where answer is not null";
+    htm_tests::wait_until(|| async { served.db.count(kept).await == 1 }).await;
+    let again = served.send(forget()).await;
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    assert_eq!(again.is(200)["forgotten"], json!([node]));
+}

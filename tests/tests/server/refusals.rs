@@ -190,3 +190,23 @@ async fn without_keys_only_this_machine_is_served() {
     let refused = Server::bind(first.address(), db.htm(), Limits::default()).await.err().unwrap();
     assert_eq!(refused.code(), "listen_unusable");
 }
+
+#[tokio::test]
+async fn the_bodies_of_all_requests_have_a_largest_size() {
+    let served = Served::with(Limits { request_time: Duration::from_secs(20), ..Limits::default() }).await;
+    let head = "POST /v1/memories HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                content-length: 16777216\r\n\r\n";
+    let mut clients = Vec::new();
+    for _ in 0..16 {
+        let mut client = TcpStream::connect(served.base.strip_prefix("http://").unwrap()).await.unwrap();
+        client.write_all(head.as_bytes()).await.unwrap();
+        clients.push(client);
+    }
+    let body = json!({"content": "one"});
+    htm_tests::wait_until(|| async { served.post("/v1/memories", body.clone()).await.status == 503 }).await;
+    served.get("/v1/robots").await.is(200);
+    drop(clients);
+    htm_tests::wait_until(|| async { served.post("/v1/memories", body.clone()).await.status < 300 }).await;
+    let in_hand = || async { served.get("/metrics").await.text.contains("htm_http_requests_in_flight 1\n") };
+    htm_tests::wait_until(in_hand).await;
+}

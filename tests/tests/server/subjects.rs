@@ -19,8 +19,11 @@ async fn robots_and_their_working_memories() {
     assert_eq!(served.delete(&format!("/v1/robots/ada/working-memory/{node}")).await.is(200)["removed"], 1);
     assert_eq!(served.delete("/v1/robots/ada/working-memory").await.is(200)["removed"], 0);
     assert_eq!(served.post("/v1/robots/bob/working-memory", nodes).await.problem(), (404, "robot_unknown"));
-    let changed =
-        served.patch("/v1/robots/ada", json!({"name": "lovelace", "max_tokens": 500})).await.is(200);
+    let both = json!({"name": "lovelace", "max_tokens": 500});
+    assert_eq!(served.patch("/v1/robots/ada", both).await.problem(), (400, "body_invalid"));
+    served.patch("/v1/robots/ada", json!({"max_tokens": 500})).await.is(200);
+    served.patch("/v1/robots/ada", json!({"metadata": {"team": "infra"}})).await.is(200);
+    let changed = served.patch("/v1/robots/ada", json!({"name": "lovelace"})).await.is(200);
     assert_eq!((&changed["name"], &changed["max_tokens"]), (&json!("lovelace"), &json!(500)));
     served.post("/v1/robots", json!({"name": "ada"})).await.is(200);
     let merge = json!({"from": ["ada"], "into": "lovelace"});

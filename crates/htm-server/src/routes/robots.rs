@@ -11,8 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::codes;
 use crate::extract::{Asked, Body, Named};
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 use crate::routes::namespaces::scope;
 
@@ -76,7 +77,7 @@ async fn show(
     Ok(Json(app.htm.robot_info(place.namespace.as_deref(), &name).await?))
 }
 
-/// Changes of a robot. Fields that are not given stay.
+/// A change of a robot: its name, its metadata or its budget.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct RobotChange {
@@ -100,16 +101,12 @@ async fn change(
     Body(body): Body<RobotChange>,
 ) -> Result<Json<RobotStatistics>> {
     let namespace = body.namespace.as_deref();
-    if let Some(metadata) = body.metadata {
-        app.htm.set_robot_metadata(namespace, &name, metadata).await?;
-    }
-    if let Some(max_tokens) = body.max_tokens {
-        app.htm.set_robot_budget(namespace, &name, Some(max_tokens)).await?;
-    }
-    // Last, so that the name of the path is right for the others.
-    let name = match body.name {
-        Some(new) => app.htm.rename_robot(namespace, &name, &new).await?.name,
-        None => name,
+    // Each change is a transaction, so a request makes one.
+    let name = match (body.name, body.metadata, body.max_tokens) {
+        (Some(new), None, None) => app.htm.rename_robot(namespace, &name, &new).await?.name,
+        (None, Some(metadata), None) => app.htm.set_robot_metadata(namespace, &name, metadata).await?.name,
+        (None, None, Some(tokens)) => app.htm.set_robot_budget(namespace, &name, Some(tokens)).await?.name,
+        _ => return Err(Problem::new(codes::BODY_INVALID, "give one of name, metadata and max_tokens")),
     };
     Ok(Json(app.htm.robot_info(namespace, &name).await?))
 }

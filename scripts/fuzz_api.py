@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Calls every path of the HTTP server with generated requests, and checks the answers against its OpenAPI document.
+
+  fuzz_api.py DIR SECONDS          against `htm up` with an empty database, which it starts and stops
+  fuzz_api.py DIR SECONDS URL      against a running server; what it has remembered may be changed and forgotten
+
+Schemathesis, from PyPI, is fetched into DIR once. Exit status: 0 if no answer was a server error or broke the document,
+1 otherwise, 3 with a line that says why Schemathesis cannot be fetched.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+PACKAGE = "schemathesis==4.32.5"
+# What a client can rely on. A generated request may be refused for more than the document can say.
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+# Its body is no JSON, so it is not generated.
+STREAM = "/v1/import"
+
+
+def fetch(place):
+    done = place / ".done"
+    if done.is_file() and done.read_text() == PACKAGE:
+        return
+    # What an interrupted run left behind.
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    venv.create(place, with_pip=True)
+    command = [place / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE]
+    fetched = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if fetched.returncode != 0:
+        lines = fetched.stdout.strip().splitlines() or ["no reason given"]
+        print(lines[-1], file=sys.stderr)
+        sys.exit(3)
+    done.write_text(PACKAGE)
+
+
+def fuzz(place, seconds, url):
+    command = [
+        place / "bin" / "schemathesis", "run", f"{url}/openapi.json", "--checks", CHECKS, "--max-time", seconds,
+        "--exclude-path", STREAM, "--workers", "2", "--continue-on-failure", "--warnings", "off",
+        "--max-examples", "5" if int(seconds) < 120 else "500", "--generation-database", "none",
+    ]
+    return subprocess.run([str(part) for part in command], cwd=place).returncode
+
+
+def with_server(work):
+    """Runs `work` with the URL of a server of its own."""
+    programs = Path(os.environ.get("CARGO_TARGET_DIR", "target")).absolute() / "debug"
+    with tempfile.TemporaryDirectory(prefix="htm-fuzz-") as data, open(Path(data) / "log", "w+") as log:
+        Path(data).chmod(0o755)
+        settings = {
+            "HTM_DATA_DIR": f"{data}/pg", "HTM_EMBEDDING__PROVIDER": "fake", "HTM_TAG__PROVIDER": "fake",
+            "HTM_SERVER__LISTEN": "127.0.0.1:0",
+        }
+        server = subprocess.Popen([programs / "htm", "up"], env=os.environ | settings, stdout=log, stderr=log)
+        try:
+            for _ in range(300):
+                found = re.search(r"HTM serves (http://[0-9.:]+)", Path(log.name).read_text())
+                if found:
+                    return work(found.group(1))
+                if server.poll() is not None:
+                    break
+                time.sleep(0.2)
+            print(Path(log.name).read_text(), file=sys.stderr)
+            return 1
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+
+
+def main():
+    if len(sys.argv) not in (3, 4) or not sys.argv[2].isdigit():
+        sys.exit(__doc__.strip())
+    place = Path(sys.argv[1]).absolute()
+    fetch(place)
+    work = lambda url: fuzz(place, sys.argv[2], url)
+    sys.exit(1 if (work(sys.argv[3]) if len(sys.argv) == 4 else with_server(work)) else 0)
+
+
+main()
