@@ -362,3 +362,18 @@ async fn the_schema_refuses_larger_fields_than_the_library_takes() {
         assert_eq!(refused.constraint(), Some(constraint), "{change}: {refused}");
     }
 }
+
+#[tokio::test]
+async fn the_largest_numbers_of_metadata_are_read_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let numbers = serde_json::json!([1e308, -1e308, 5e-324, 1.5e-300, u64::MAX, i64::MIN, 0.1]);
+    let node = htm.remember(Memory::new("numbers").metadata("n", numbers.clone())).await.unwrap().node;
+    let read = htm.get(node).await.unwrap().metadata["n"].clone();
+    assert_eq!(read.as_array().unwrap().len(), 7, "{read}");
+    let found =
+        htm.recall(&RecallQuery { strategy: Strategy::Fulltext, ..RecallQuery::new("numbers") }).await;
+    assert_eq!(found.unwrap().hits.len(), 1);
+    let largest = Memory::new("too large").metadata("n", f64::MAX);
+    assert_eq!(htm.remember(largest).await.unwrap_err().code(), "metadata_number_out_of_range");
+}

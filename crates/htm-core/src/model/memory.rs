@@ -311,6 +311,10 @@ pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<()> {
     }
 }
 
+/// The largest number of the metadata. PostgreSQL returns a number with all its digits, and a number close to the largest
+/// that a double can hold would then be too large to be read: with it, no answer that has the memory could be made.
+const LARGEST_NUMBER: f64 = 1e308;
+
 /// Rejects invalid `jsonb` and metadata beyond the limits.
 pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
     fn too_deep() -> Error {
@@ -334,6 +338,13 @@ pub(crate) fn validate_metadata(object: &Map<String, Value>) -> Result<()> {
                 None => Err(too_deep()),
             },
             Value::Object(object) => walk_object(object, levels),
+            Value::Number(number) => match number.as_f64() {
+                Some(value) if value.abs() > LARGEST_NUMBER => {
+                    let message = format!("the number {number} of the metadata is outside -1e308 to 1e308");
+                    Err(Error::new(codes::METADATA_NUMBER, message))
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -379,6 +390,9 @@ mod tests {
         assert_eq!(code(Memory::new("x".repeat(MAX_CONTENT_BYTES + 1))), "content_too_large");
         assert_eq!(code(Memory::new("a\0b")), "nul_byte");
         assert_eq!(code(Memory::new("a").metadata("k", "a\0")), "nul_byte");
+        assert_eq!(code(Memory::new("a").metadata("k", f64::MAX)), "metadata_number_out_of_range");
+        let nested = serde_json::json!([{"n": -1.7976931348623155e308}]);
+        assert_eq!(code(Memory::new("a").metadata("k", nested)), "metadata_number_out_of_range");
         for importance in [0.99, 10.01, f32::NAN, f32::INFINITY, -1.0] {
             assert_eq!(code(Memory::new("a").importance(importance)), "importance_out_of_range");
         }
