@@ -88,7 +88,7 @@ impl Argument {
         schema
     }
 
-    /// What the value has to be, if it is something else.
+    /// The expected value, if it is another.
     fn refusal(&self, value: &Value) -> Option<String> {
         let all =
             |value: &Value, is: fn(&Value) -> bool| value.as_array().is_some_and(|all| all.iter().all(is));

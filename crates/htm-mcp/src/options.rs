@@ -1,4 +1,4 @@
-//! What the program decides: defaults of calls, and the offered tools.
+//! The decisions of the program: defaults of calls, and the offered tools.
 
 use htm_core::Strategy;
 

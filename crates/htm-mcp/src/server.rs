@@ -19,7 +19,7 @@ use crate::{McpOptions, ToolSet, prompts, resources, tools};
 /// How long a client may keep the lists of tools, resources and prompts, which change only with the program.
 const LISTS_KEPT_MS: u64 = 3_600_000;
 
-/// What a model has to know before it chooses a tool.
+/// The instructions for a model, which it reads before it chooses a tool.
 const INSTRUCTIONS: &str = "HTM is your long-term memory; it outlives this conversation. Recall before you answer or \
 decide something that may have come up before. Remember decisions, preferences, corrections and facts that will matter \
 later, each as one sentence that is clear on its own. Every tool takes namespace (a separate set of memories) and robot \

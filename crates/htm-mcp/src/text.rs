@@ -44,7 +44,7 @@ pub(crate) fn count(number: impl ToString, what: &str) -> String {
     }
 }
 
-/// What stands before a memory's text: `[41] 2026-03-01 09:12 | ada | type decision`.
+/// The head of a memory's line, before its text: `[41] 2026-03-01 09:12 | ada | type decision`.
 pub(crate) fn head(node: &Node, zone: &Zone) -> String {
     let mut text = format!(
         "[{}] {} | {}",

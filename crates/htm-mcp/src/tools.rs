@@ -29,7 +29,7 @@ use crate::error::ToolError;
 use crate::text::plain_json;
 use crate::{McpServer, ToolSet};
 
-/// What a tool does to the memory, for clients that ask people before a call.
+/// The effect of a tool on the memory, for clients that ask people before a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It changes no memory.

@@ -1,4 +1,4 @@
-//! What the handlers share.
+//! The state that the handlers share.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::problem::Result;
 
-/// What the handlers share. Cheap to clone.
+/// The state that the handlers share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) htm: Htm,

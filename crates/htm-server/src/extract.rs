@@ -1,4 +1,4 @@
-//! What a request consists of: its path, its query and its body, each with an error that says what is wrong.
+//! The parts of a request: its path, its query and its body, each with an error that says what is wrong.
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};

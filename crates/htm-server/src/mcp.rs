@@ -22,7 +22,7 @@ use crate::extract::{Asked, Named};
 use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
 
-/// Which tools a client gets.
+/// The tools that a client gets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Offered {

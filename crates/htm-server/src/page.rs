@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::problem::of_code;
 use crate::{codes, document};
 
-/// What a page may load: its own styles.
+/// The policy of a page: it may load its own styles alone.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 const HEADERS: [(HeaderName, &str); 2] =

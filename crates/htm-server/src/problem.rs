@@ -26,11 +26,11 @@ pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
 pub(crate) struct Details {
     /// A URI reference of the kind of problem: the entry of its code in the list of errors.
     r#type: String,
-    /// What the code means.
+    /// The meaning of the code.
     title: &'static str,
     /// The HTTP status.
     status: u16,
-    /// What was wrong, with its value.
+    /// The error, with the value that was wrong.
     detail: String,
     /// A stable code for programs, such as `key_taken`.
     code: &'static str,

@@ -1,4 +1,4 @@
-//! What is done around every request: its id, its trace, the check of its host, its limits, its log and its metrics.
+//! The layers around every request: its id, its trace, the check of its host, its limits, its log and its metrics.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the server refuses, with the number or the name that was wrong.
+//! The requests that the server refuses, with the number or the name that was wrong.
 
 use std::time::Duration;
 

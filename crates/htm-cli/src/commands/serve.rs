@@ -28,7 +28,7 @@ pub(crate) async fn run(config: &Config, args: ServeArgs, output: &Output) -> Re
     result
 }
 
-/// Where a server listens, and who may call it.
+/// The address of a server, and its callers.
 pub(crate) fn announce(server: &Server) -> String {
     format!(
         "HTM serves http://{}; it has no keys, so only programs of this machine can call it",

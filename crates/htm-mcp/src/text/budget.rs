@@ -18,7 +18,7 @@ const MAX_CHARS_PER_TOKEN: usize = 32;
 
 /// A memory to be shown.
 pub(crate) struct ShownMemory<'a> {
-    /// What stands before its text.
+    /// The head, before its text.
     pub(crate) head: String,
     /// Its text.
     pub(crate) content: &'a str,

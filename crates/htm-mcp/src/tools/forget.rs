@@ -70,7 +70,7 @@ async fn forget(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     }
 }
 
-/// What would be forgotten.
+/// The memories that would be forgotten.
 fn planned(server: &McpServer, plan: &ForgetPlan, next: &str, before: &str) -> Answer {
     let settings = server.htm().settings();
     let number = plan.matches.len();

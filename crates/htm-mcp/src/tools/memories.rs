@@ -133,7 +133,7 @@ fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Val
     with_text.collect()
 }
 
-/// What the search could not do, or did otherwise than asked.
+/// The parts of the search that failed, or that were done otherwise than asked.
 fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
     let mut notes = of_search(
         htm,

@@ -36,7 +36,7 @@ struct Conversation {
     namespace: Option<String>,
     /// The robot that remembers. Default: the server's.
     robot: Option<String>,
-    /// Where it comes from.
+    /// Its source: a file, a chat, a URL.
     source: Option<String>,
     /// Tags of every message.
     #[serde(default)]
@@ -55,7 +55,7 @@ struct Conversation {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Message {
-    /// Who speaks: `user`, `assistant`, …
+    /// The role of the speaker: `user`, `assistant`, …
     role: String,
     /// The speaker's name, if it says more than the role.
     name: Option<String>,

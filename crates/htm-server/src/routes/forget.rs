@@ -21,7 +21,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(forgotten))
 }
 
-/// Who forgets, and whether it is confirmed.
+/// The robot that forgets, and its confirmation.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -99,9 +99,9 @@ struct ForgetMatching {
 /// The plan, and what was forgotten.
 #[derive(Debug, Serialize, ToSchema)]
 struct MatchingForgotten {
-    /// What matches.
+    /// The matches.
     plan: ForgetPlan,
-    /// What was forgotten. Null for a dry run.
+    /// The forgotten memories. Null for a dry run.
     forgotten: Option<Forgotten>,
 }
 
@@ -144,7 +144,7 @@ async fn forgotten(
     Ok(Json(app.htm.forgotten(Some(namespace), asked.limit.unwrap_or(20)).await?))
 }
 
-/// Who restores.
+/// The robot that restores.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Restoring {

@@ -101,7 +101,7 @@ async fn remove(
     Ok(Json(group.info().await?))
 }
 
-/// Where memories of a group's working memory go.
+/// The target of memories of a group's working memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Transfer {
@@ -132,7 +132,7 @@ async fn transfer(
     Ok(Json(group(&app, body.namespace.as_deref(), name).transfer(&what, &to).await?))
 }
 
-/// What becomes of the working memory of a group that is shut down.
+/// The fate of the working memory of a group that is shut down.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Shutdown {

@@ -45,12 +45,12 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 struct Imported {
     /// The number of the line, from 1.
     line: u64,
-    /// What became of it.
+    /// Its receipt or its problem.
     #[serde(flatten)]
     result: Outcome,
 }
 
-/// What became of a line.
+/// The receipt or the problem of a line.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 enum Outcome {
@@ -150,7 +150,7 @@ impl Chunk {
     }
 }
 
-/// Reads lines and writes them until the end of the body. What cannot be read further is the last result.
+/// Reads lines and writes them until the end of the body. If the body cannot be read further, the last result says why.
 async fn run(app: App, body: Body, results: Results) {
     let reader = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES);

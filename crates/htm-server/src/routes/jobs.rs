@@ -30,7 +30,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(workers))
 }
 
-/// Which jobs to list.
+/// The jobs to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

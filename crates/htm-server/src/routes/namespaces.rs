@@ -26,7 +26,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(purge))
 }
 
-/// Which namespaces to list.
+/// The namespaces to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -114,7 +114,7 @@ async fn set_retention(
     Ok(Json(plan))
 }
 
-/// What to count.
+/// The memories to count.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -151,7 +151,7 @@ async fn sweep(State(app): State<App>) -> Result<Json<Swept>> {
     Ok(Json(app.htm.sweep().await?))
 }
 
-/// What to purge.
+/// The memories to purge.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PurgeBody {

@@ -27,7 +27,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(revert))
 }
 
-/// Where a change is made, by whom, and whether only for show.
+/// The namespace and the author of a change, and whether it is a dry run.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default)]
 struct Change {
@@ -150,7 +150,7 @@ struct SplitTag {
     tag: String,
     /// The tags in its place. A worker chooses for each memory.
     into: Vec<TermBody>,
-    /// What memories get that fit none of them. Default: they keep the tag.
+    /// The tag of memories that fit none of them. Default: they keep the tag.
     #[serde(default)]
     leftover: Leftover,
 }
@@ -204,7 +204,7 @@ struct ImportOntology {
     change: Change,
     /// The document, as the export makes it.
     document: OntologyDocument,
-    /// Where it comes from, for the log. Default: `http`.
+    /// Its source, for the log. Default: `http`.
     source: Option<String>,
     /// Whether its descriptions replace existing ones.
     #[serde(default)]

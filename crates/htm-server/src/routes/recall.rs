@@ -185,7 +185,7 @@ struct ContextBody {
     strategy: Option<String>,
     /// The most tokens of the text. Default: 4,000.
     max_tokens: Option<usize>,
-    /// What stands between two memories. Default: an empty line.
+    /// The separator between two memories. Default: an empty line.
     separator: Option<String>,
     /// Whether each memory has a line with its age and its source.
     #[serde(default)]

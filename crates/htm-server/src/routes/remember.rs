@@ -105,7 +105,7 @@ impl NewMemory {
     }
 }
 
-/// What a write waits for after its commit.
+/// The stages that a write waits for after its commit.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum WaitFor {

@@ -26,7 +26,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(remove))
 }
 
-/// Whose robots.
+/// The namespaces of a list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

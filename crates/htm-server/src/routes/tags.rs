@@ -31,7 +31,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(log))
 }
 
-/// Which tags to list.
+/// The tags to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
