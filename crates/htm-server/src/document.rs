@@ -19,9 +19,11 @@ pub fn openapi() -> Value {
     });
     document["components"]["schemas"]["Problem"] = problem_schema();
     if let Some(paths) = document["paths"].as_object_mut() {
-        for methods in paths.values_mut().filter_map(Value::as_object_mut) {
+        for (path, methods) in paths.iter_mut() {
+            let takes_key = routes::takes_key(path);
+            let Some(methods) = methods.as_object_mut() else { continue };
             for (method, operation) in methods.iter_mut() {
-                complete(method, operation);
+                complete(operation, takes_key && WRITES.contains(&method.as_str()));
             }
         }
     }
@@ -30,7 +32,7 @@ pub fn openapi() -> Value {
 }
 
 /// Adds what every operation has: a unique id, its errors and, if it writes, its header.
-fn complete(method: &str, operation: &mut Value) {
+fn complete(operation: &mut Value, takes_key: bool) {
     let problem = |description: &str| {
         let schema = json!({"$ref": "#/components/schemas/Problem"});
         json!({"description": description, "content": {MEDIA_TYPE: {"schema": schema}}})
@@ -41,7 +43,7 @@ fn complete(method: &str, operation: &mut Value) {
     operation["operationId"] = json!(format!("{subject}_{name}"));
     operation["responses"]["4XX"] = problem("The request was refused; nothing was changed.");
     operation["responses"]["5XX"] = problem("The server could not do it; the code says who has to act.");
-    if WRITES.contains(&method) {
+    if takes_key {
         let header = json!({
             "name": "Idempotency-Key",
             "in": "header",
@@ -135,5 +137,9 @@ mod tests {
         assert!(create["responses"]["4XX"].is_object());
         let is_key = |parameter: &Value| parameter["name"] == "Idempotency-Key";
         assert!(create["parameters"].as_array().unwrap().iter().any(is_key));
+        for path in ["/v1/recall", "/v1/import"] {
+            let parameters = document["paths"][path]["post"]["parameters"].as_array();
+            assert!(!parameters.is_some_and(|them| them.iter().any(is_key)), "{path}");
+        }
     }
 }

@@ -38,7 +38,6 @@ fn others() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(memories::router())
         .merge(forget::router())
-        .merge(recall::router())
         .merge(namespaces::router())
         .merge(robots::router())
         .merge(groups::router())
@@ -48,6 +47,17 @@ fn others() -> OpenApiRouter<App> {
         .merge(models::router())
 }
 
+/// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.
+fn reads() -> OpenApiRouter<App> {
+    recall::router()
+}
+
+/// Whether a path honours a key.
+pub(crate) fn takes_key(path: &str) -> bool {
+    let without = [reads().into_openapi(), streams().into_openapi()];
+    !without.iter().any(|described| described.paths.paths.contains_key(path))
+}
+
 /// The paths that take no key.
 fn streams() -> OpenApiRouter<App> {
     OpenApiRouter::new().merge(import::router())
@@ -55,18 +65,20 @@ fn streams() -> OpenApiRouter<App> {
 
 /// The description of all paths.
 pub(crate) fn described() -> OpenApi {
-    OpenApiRouter::new().merge(written_once()).merge(others()).merge(streams()).into_openapi()
+    OpenApiRouter::new().merge(written_once()).merge(others()).merge(reads()).merge(streams()).into_openapi()
 }
 
 /// All routes with what is done around them.
 pub(crate) fn all(app: App) -> Router {
     let (written_once, _) = written_once().split_for_parts();
     let (others, _) = others().split_for_parts();
+    let (reads, _) = reads().split_for_parts();
     let (streams, _) = streams().split_for_parts();
     let document = document::openapi().to_string();
     let api = written_once
         .layer(from_fn(idempotency::by_handler))
         .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
+        .merge(reads)
         .merge(streams.layer(from_fn(idempotency::refused)))
         .merge(mcp::router())
         .layer(from_fn_with_state(app.clone(), request::limited))

@@ -162,7 +162,7 @@ struct MemoryEdit {
 }
 
 /// Tells null, which removes a field, from a field that is not given.
-fn change<'de, D, T>(deserializer: D) -> std::result::Result<FieldChange<T>, D::Error>
+pub(crate) fn change<'de, D, T>(deserializer: D) -> std::result::Result<FieldChange<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: Deserialize<'de>,

@@ -5,7 +5,7 @@ use axum::extract::State;
 use htm_core::FieldChange;
 use htm_core::models::{Activation, ModelOverview, ModelState, RegisteredModel};
 use htm_core::providers::{Budget, LimitChanges, Provider};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::extract::Body;
 use crate::problem::Result;
+use crate::routes::memories::change;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -116,10 +117,6 @@ struct Limits {
     #[serde(default, deserialize_with = "change")]
     #[schema(value_type = Option<i32>)]
     concurrent_calls: FieldChange<i32>,
-}
-
-fn change<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<FieldChange<i32>, D::Error> {
-    Ok(Option::deserialize(deserializer)?.map_or(FieldChange::Clear, FieldChange::Set))
 }
 
 /// Limit the calls to a provider's model.
