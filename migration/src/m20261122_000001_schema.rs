@@ -5,7 +5,7 @@ use sea_orm_migration::prelude::*;
 #[derive(DeriveMigrationName)]
 pub(crate) struct Migration;
 
-pub(crate) const TOPICS: [&str; 9] = [
+pub(crate) const TOPICS: [&str; 10] = [
     include_str!("sql/extensions.sql"),
     include_str!("sql/robots.sql"),
     include_str!("sql/nodes.sql"),
@@ -15,6 +15,7 @@ pub(crate) const TOPICS: [&str; 9] = [
     include_str!("sql/providers.sql"),
     include_str!("sql/statistics.sql"),
     include_str!("sql/working_memory.sql"),
+    include_str!("sql/access.sql"),
 ];
 
 #[async_trait::async_trait]

@@ -13,6 +13,8 @@ use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 pub struct Certificate {
     pub(crate) acceptor: TlsAcceptor,
     authority: NamedTempFile,
+    pem: String,
+    key_pem: String,
 }
 
 impl Certificate {
@@ -34,7 +36,22 @@ impl Certificate {
             .expect("the key is the certificate's");
         let file = NamedTempFile::new().expect("a file");
         std::fs::write(&file, authority.as_ref().pem()).expect("a file");
-        Self { acceptor: TlsAcceptor::from(Arc::new(config)), authority: file }
+        Self {
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            authority: file,
+            pem: certificate.pem(),
+            key_pem: key.serialize_pem(),
+        }
+    }
+
+    /// The certificate, in PEM.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// Its private key, in PEM.
+    pub fn key_pem(&self) -> &str {
+        &self.key_pem
     }
 
     /// The file with the certificate of the authority, in PEM.

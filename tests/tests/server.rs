@@ -6,6 +6,8 @@ mod document;
 mod fuzz;
 #[path = "server/idempotency.rs"]
 mod idempotency;
+#[path = "server/keys.rs"]
+mod keys;
 #[path = "server/mcp.rs"]
 mod mcp;
 #[path = "server/memories.rs"]
@@ -16,11 +18,14 @@ mod process;
 mod refusals;
 #[path = "server/subjects.rs"]
 mod subjects;
+#[path = "server/tenants.rs"]
+mod tenants;
 
+use htm_core::{ApiKey, NewApiKey};
 use htm_server::{Limits, Server};
 use htm_tests::TestDatabase;
 use reqwest::Method;
-use reqwest::header::HeaderMap;
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +80,9 @@ impl Served {
 
     async fn with(limits: Limits) -> Self {
         let db = TestDatabase::new().await;
-        let server = Server::bind("127.0.0.1:0".parse().unwrap(), db.htm(), limits).await.unwrap();
+        let server = Server::bind("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), db.htm(), limits)
+            .await
+            .unwrap();
         let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
         let serving = tokio::spawn(server.serve(stop.clone()));
         Self { db, base, http: reqwest::Client::new(), stop, serving }
@@ -111,6 +118,19 @@ impl Served {
 
     async fn delete(&self, path: &str) -> Reply {
         self.send(self.request(Method::DELETE, path)).await
+    }
+
+    /// Sends later requests with a new key.
+    async fn use_key(&mut self, key: &NewApiKey) -> ApiKey {
+        let created = self.db.htm().create_api_key(key).await.unwrap();
+        self.use_secret(created.secret.expose());
+        created.key
+    }
+
+    fn use_secret(&mut self, secret: &str) {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, format!("Bearer {secret}").parse().unwrap());
+        self.http = reqwest::Client::builder().default_headers(headers).build().unwrap();
     }
 
     async fn remember(&self, text: &str) -> i64 {

@@ -6,6 +6,7 @@ mod documented;
 mod filter;
 mod groups;
 mod jobs;
+mod keys;
 mod mcp;
 mod memories;
 mod models;
@@ -28,13 +29,14 @@ pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs}
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
+pub(crate) use self::keys::{AuditArgs, CreateKeyArgs, KeysCommand};
 pub(crate) use self::mcp::McpArgs;
 pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
 };
-pub(crate) use self::namespaces::{NamespaceListArgs, NamespacesCommand, RetentionArgs};
+pub(crate) use self::namespaces::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
@@ -96,7 +98,7 @@ pub(crate) enum Command {
     Purge(PurgeArgs),
     /// Forget expired memories and carry out the retention policies now, as workers do
     Sweep,
-    /// List namespaces and set their retention policies
+    /// List namespaces, and set their retention policies and quotas
     #[command(subcommand)]
     Namespaces(NamespacesCommand),
     /// Show a node's progress: written, embedded, tagged
@@ -123,6 +125,11 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Serve HTTP until Ctrl-C
     Serve(ServeArgs),
+    /// Create, list and revoke keys of the HTTP server
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Show who changed keys, quotas, policies and the ontology, and who purged
+    Audit(AuditArgs),
     /// Serve the memory to an agent over MCP, on standard input and output
     Mcp(McpArgs),
     /// Run HTM end to end on sample memories

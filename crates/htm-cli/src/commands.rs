@@ -13,6 +13,7 @@ pub(crate) mod groups;
 pub(crate) mod import;
 pub(crate) mod in_process;
 pub(crate) mod jobs;
+pub(crate) mod keys;
 pub(crate) mod mcp;
 pub(crate) mod mind;
 pub(crate) mod models;

@@ -82,6 +82,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Import(args) => commands::import::run(config, args, output).await,
         Command::Models(command) => commands::models::run(config, command, output).await,
         Command::Backfill(args) => commands::backfill::run(config, args, output).await,
+        Command::Keys(command) => commands::keys::run(config, command, output).await,
+        Command::Audit(args) => commands::keys::audit(config, args, output).await,
         Command::Serve(args) => commands::serve::run(config, args, output).await,
         Command::Up(args) => commands::up::run(config, args, output).await,
         Command::Mcp(args) => commands::mcp::run(config, args, output).await,

@@ -2,6 +2,8 @@
 
 pub(crate) mod accesses;
 pub(crate) mod activity;
+mod api_keys;
+mod audit_log;
 pub(crate) mod backfill;
 pub(crate) mod connect;
 pub(crate) mod edit;
@@ -23,6 +25,7 @@ mod operations;
 pub(crate) mod ping;
 pub mod providers;
 mod purge;
+mod quotas;
 pub(crate) mod recall;
 pub(crate) mod refine;
 pub(crate) mod remember;

@@ -27,6 +27,8 @@ pub use api::htm::{Htm, QueryCache};
 pub use api::ontology::Ontology;
 pub use api::remember::PendingReceipt;
 pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
+pub use model::api_keys::{ApiKey, CreatedApiKey, NewApiKey, Role, Secret};
+pub use model::audit_log::AuditEntry;
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, ErrorKind, Result};
@@ -47,6 +49,7 @@ pub use model::nodes::{Node, Revision};
 pub use model::operation::{MAX_OPERATION_BYTES, Operation};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
+pub use model::quota::{Quota, QuotaUse};
 pub use model::recall::{
     Chosen, ChosenFor, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES,
     MatchedBy, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Step, Strategy,

@@ -1,5 +1,7 @@
 //! Types, and pure functions on them: no database, no network, no file.
 
+pub(crate) mod api_keys;
+pub(crate) mod audit_log;
 pub(crate) mod caller;
 pub mod context;
 pub mod error;
@@ -22,6 +24,7 @@ pub(crate) mod ontology;
 pub(crate) mod operation;
 pub(crate) mod providers;
 pub(crate) mod purge;
+pub(crate) mod quota;
 pub(crate) mod rank;
 pub(crate) mod recall;
 pub(crate) mod refine;

@@ -3,7 +3,9 @@
 //! purpose.
 
 pub(crate) mod accesses;
+pub(crate) mod api_keys;
 pub(crate) mod audit;
+pub(crate) mod audit_log;
 pub(crate) mod backfill;
 pub(crate) mod candidates;
 pub mod claims;
@@ -33,6 +35,7 @@ pub mod priorities;
 pub mod providers;
 pub(crate) mod purge;
 pub mod queues;
+pub(crate) mod quotas;
 pub(crate) mod recall;
 pub(crate) mod robots;
 pub mod server;

@@ -1,6 +1,6 @@
 //! The decisions of the program: defaults of calls, and the offered tools.
 
-use htm_core::Strategy;
+use htm_core::{Role, Strategy};
 
 /// The offered tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub enum ToolSet {
 }
 
 /// The options of a server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct McpOptions {
     /// The namespace of calls that name none; none: that of the handle.
     pub namespace: Option<String>,
@@ -27,9 +27,25 @@ pub struct McpOptions {
     pub robot: Option<String>,
     /// The offered tools.
     pub tools: ToolSet,
+    /// The role of the client. Tools that need a higher one are not offered.
+    pub role: Role,
     /// The strategy of recalls that name none.
     pub strategy: Strategy,
     /// Whether the server has one client for its whole life, as over standard input and output. Only then can a client
     /// set the robot of its later calls.
     pub has_one_client: bool,
+}
+
+impl Default for McpOptions {
+    /// The default tools for the highest role.
+    fn default() -> Self {
+        Self {
+            namespace: None,
+            robot: None,
+            tools: ToolSet::default(),
+            role: Role::Admin,
+            strategy: Strategy::default(),
+            has_one_client: false,
+        }
+    }
 }

@@ -47,7 +47,7 @@ struct Inner {
 impl McpServer {
     /// A server over a handle. A handle [within](Htm::within) namespaces restricts every tool and resource to them.
     pub fn new(htm: Htm, options: McpOptions) -> Self {
-        let tools = tools::of(options.tools, options.has_one_client);
+        let tools = tools::of(&options);
         let inner =
             Inner { htm, options, tools, robot: RwLock::default(), memberships: Memberships::default() };
         Self { inner: Arc::new(inner) }
@@ -127,8 +127,9 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        // It depends on the key of the client.
         let list = ListToolsResult::with_all_items(self.tools());
-        Ok(list.with_ttl_ms(LISTS_KEPT_MS).with_cache_scope(CacheScope::Public))
+        Ok(list.with_ttl_ms(LISTS_KEPT_MS).with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -17,7 +17,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use htm_core::error::chain;
-use htm_core::{Caller, Robot};
+use htm_core::{Caller, Robot, Role};
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub(crate) use self::tags::all_tags;
 use crate::arguments::{Argument, Arguments, schema};
 use crate::error::ToolError;
 use crate::text::plain_json;
-use crate::{McpServer, ToolSet};
+use crate::{McpOptions, McpServer, ToolSet};
 
 /// The effect of a tool on the memory, for clients that ask people before a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +69,16 @@ impl ToolSpec {
     }
 }
 
-/// The tools of a set, in the order in which they are listed.
-pub(crate) fn of(set: ToolSet, has_one_client: bool) -> Vec<&'static ToolSpec> {
+/// The offered tools, in the order in which they are listed.
+pub(crate) fn of(options: &McpOptions) -> Vec<&'static ToolSpec> {
+    let mut tools = of_set(options.tools, options.has_one_client, options.role);
+    if options.role < Role::Writer {
+        tools.retain(|tool| tool.effect == Effect::Reads);
+    }
+    tools
+}
+
+fn of_set(set: ToolSet, has_one_client: bool, role: Role) -> Vec<&'static ToolSpec> {
     let mut tools: Vec<&ToolSpec> = match set {
         ToolSet::Chatgpt => return chatgpt::TOOLS.iter().collect(),
         _ => vec![
@@ -94,7 +102,7 @@ pub(crate) fn of(set: ToolSet, has_one_client: bool) -> Vec<&'static ToolSpec> {
         ]);
         tools.extend(groups::TOOLS);
     }
-    if matches!(set, ToolSet::All | ToolSet::Ops) {
+    if matches!(set, ToolSet::All | ToolSet::Ops) && role == Role::Admin {
         tools.extend(operate::TOOLS);
     }
     tools

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use htm_core::{Htm, TagPath};
+use htm_core::{Htm, Role, TagPath};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Access;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::problem::Result;
@@ -13,15 +14,21 @@ use crate::problem::Result;
 /// The state that the handlers share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct App {
+    /// The handle. In a handler it is restricted to what the caller may see.
     pub(crate) htm: Htm,
+    /// The role of the caller.
+    pub(crate) role: Role,
+    /// The id of the caller's key; empty if the server is open.
+    pub(crate) key: String,
+    pub(crate) access: Arc<Access>,
     pub(crate) limits: Limits,
     /// A permit for each request in hand.
     pub(crate) permits: Arc<Semaphore>,
     /// A permit for each KiB of the bodies of these.
     pub(crate) bodies: Arc<Semaphore>,
     pub(crate) metrics: Arc<Metrics>,
-    /// The hosts that requests may name.
-    pub(crate) hosts: Arc<[String]>,
+    /// The hosts that requests may name; none: any.
+    pub(crate) hosts: Option<Arc<[String]>>,
     /// Cancelled when the server stops.
     pub(crate) stop: CancellationToken,
 }

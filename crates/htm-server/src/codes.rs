@@ -8,6 +8,12 @@ htm_core::error_codes! {
         => "see the paths at /openapi.json";
     METHOD_UNKNOWN "method_unknown" User "The path has no such method."
         => "see the methods of the path at /openapi.json";
+    API_KEY_MISSING "api_key_missing" User "A request has no key of the API, and the server has keys."
+        => "send the header `Authorization: Bearer KEY`; make a key with `htm keys create`";
+    ROLE_INSUFFICIENT "role_insufficient" User "The role of the key does not allow the request."
+        => "use a key with a higher role";
+    TOO_MANY_REQUESTS "too_many_requests" Transient "The key has made all requests that it may make in a minute."
+        => "wait until Retry-After has passed, or raise the limit of the key";
     BODY_INVALID "body_invalid" User "The body of a request is not the JSON that the path expects."
         => "see its schema at /openapi.json";
     BODY_TOO_LARGE "body_too_large" User "The body of a request has more bytes than the server reads."
@@ -36,8 +42,10 @@ htm_core::error_codes! {
         => "send the request again, to another server or in a moment";
     INTERNAL_ERROR "internal_error" Bug "The server failed in a way that no version of it should."
         => "this is a bug; the server's log has the cause under the request's id: report it";
+    TLS_UNUSABLE "tls_unusable" Permanent "The certificate or the private key of the server cannot be used."
+        => "give PEM files that belong together: `server.tls_certificate`, `server.tls_key`";
     LISTEN_NOT_LOOPBACK "listen_not_loopback" Permanent "The server was to listen beyond this machine, and has no keys."
-        => "listen on 127.0.0.1 or [::1]";
+        => "make a key with `htm keys create`, or listen on 127.0.0.1 or [::1]";
     LISTEN_UNUSABLE "listen_unusable" Permanent "The server cannot listen on the address."
         => "set `server.listen` to a free port of this machine";
 }

@@ -1,7 +1,9 @@
 //! The OpenAPI document, made of the routes and the types.
 
+use htm_core::Role;
 use serde_json::{Value, json};
 
+use crate::access;
 use crate::problem::MEDIA_TYPE;
 use crate::routes;
 
@@ -18,17 +20,29 @@ pub fn openapi() -> Value {
         "license": {"name": "MIT OR Apache-2.0"},
     });
     document["components"]["schemas"]["Problem"] = problem_schema();
+    document["components"]["securitySchemes"]["key"] = json!({
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key of `htm keys create`. A server without keys needs none.",
+    });
+    document["security"] = json!([{"key": []}, {}]);
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, methods) in paths.iter_mut() {
             let takes_key = routes::takes_key(path);
             let Some(methods) = methods.as_object_mut() else { continue };
             for (method, operation) in methods.iter_mut() {
                 complete(operation, takes_key && WRITES.contains(&method.as_str()));
+                operation["x-role"] = json!(role(method, path));
             }
         }
     }
     without_links(&mut document);
     document
+}
+
+/// The role that an operation needs.
+fn role(method: &str, path: &str) -> Role {
+    access::needed(&method.to_uppercase().parse().unwrap_or_default(), path)
 }
 
 /// Adds what every operation has: a unique id, its errors and, if it writes, its header.

@@ -52,6 +52,12 @@ fn of_code(error: &Error) -> Option<String> {
         "queue_unknown" => "list them: GET /v1/queues".into(),
         "provider_unknown" => "list them: GET /v1/providers".into(),
         "model_unknown" => "list them: GET /v1/models".into(),
+        "api_key_invalid" | "api_key_expired" | "api_key_revoked" => {
+            "ask the operator for a key, or make one with `htm keys create`".into()
+        }
+        "api_key_unknown" => "list them: GET /v1/keys".into(),
+        "robot_forbidden" => "name no robot, or that of your key".into(),
+        "quota_exceeded" => "forget memories, or ask the operator for a larger quota: PUT /v1/quotas".into(),
         "namespace_forbidden" => "name a namespace that you may see".into(),
         // Who calls the server can do nothing about these.
         "database_unreachable" | "database_exhausted" => "send the request again in a moment".into(),

@@ -5,7 +5,7 @@
 //! between the two, a retry does the write again, which has no second effect.
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -41,8 +41,8 @@ impl<S: Sync> FromRequestParts<S> for Once {
 }
 
 /// Reads the key, for a handler that keeps the answer.
-pub(crate) async fn by_handler(request: Request, next: Next) -> Result<Response> {
-    let (mut request, operation) = read(request).await?;
+pub(crate) async fn by_handler(app: App, request: Request, next: Next) -> Result<Response> {
+    let (mut request, operation) = read(&app, request).await?;
     if let Some(operation) = operation {
         request.extensions_mut().insert(operation);
     }
@@ -50,8 +50,8 @@ pub(crate) async fn by_handler(request: Request, next: Next) -> Result<Response>
 }
 
 /// Reads the key, and keeps the answer.
-pub(crate) async fn around(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
-    let (request, operation) = read(request).await?;
+pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Response> {
+    let (request, operation) = read(&app, request).await?;
     let Some(operation) = operation else { return Ok(next.run(request).await) };
     if let Some(answer) = app.htm.begin_operation(&operation, app.limits.request_time * 2).await? {
         return Ok(replayed(&answer));
@@ -99,7 +99,7 @@ pub(crate) fn mark(response: &mut Response) {
 }
 
 /// The operation of a write with a key, and the request with its body in memory.
-async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
+async fn read(app: &App, request: Request) -> Result<(Request, Option<Operation>)> {
     let Some(key) = request.headers().get(IDEMPOTENCY_KEY) else { return Ok((request, None)) };
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok((request, None));
@@ -113,7 +113,7 @@ async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
     );
     let (parts, body) = request.into_parts();
     let body = extract::bytes(&parts.headers, body).await?;
-    let operation = Operation::new("", &key, &[head.as_bytes(), &body].concat())?;
+    let operation = Operation::new(&app.key, &key, &[head.as_bytes(), &body].concat())?;
     Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
 }
 

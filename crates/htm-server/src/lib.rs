@@ -2,6 +2,7 @@
 //!
 //! [`Server::bind`] takes an address, [`Server::serve`] answers requests until it is told to stop.
 
+mod access;
 mod app;
 pub mod codes;
 mod document;
@@ -14,11 +15,14 @@ mod mcp;
 mod metrics;
 mod page;
 mod problem;
+mod rates;
 mod request;
 mod routes;
 mod server;
+mod tls;
 mod trace;
 
 pub use document::openapi;
 pub use limits::Limits;
-pub use server::Server;
+pub use server::{Listening, Server};
+pub use tls::Tls;

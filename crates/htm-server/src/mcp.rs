@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use htm_core::Htm;
@@ -33,17 +33,13 @@ pub(crate) fn router() -> Router<App> {
     Router::new().route("/mcp", any(everywhere)).route("/mcp/{*namespace}", any(within))
 }
 
-async fn everywhere(
-    State(app): State<App>,
-    Asked(offered): Asked<Offered>,
-    request: Request,
-) -> Result<Response> {
+async fn everywhere(app: App, Asked(offered): Asked<Offered>, request: Request) -> Result<Response> {
     answer(&app, app.htm.clone(), &offered, request).await
 }
 
 /// Restricts every tool and resource to the namespace of the path.
 async fn within(
-    State(app): State<App>,
+    app: App,
     Named(namespace): Named<String>,
     Asked(offered): Asked<Offered>,
     request: Request,
@@ -62,7 +58,7 @@ async fn answer(app: &App, htm: Htm, offered: &Offered, request: Request) -> Res
             return Err(Problem::new(codes::QUERY_INVALID, problem));
         }
     };
-    let server = McpServer::new(htm, McpOptions { tools, ..McpOptions::default() });
+    let server = McpServer::new(htm, McpOptions { tools, role: app.role, ..McpOptions::default() });
     // Hosts and origins are checked for all paths alike.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()

@@ -1,9 +1,10 @@
 //! Errors as answers: problem details (RFC 9457) with the stable code and the hint.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use axum::Json;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use htm_core::Error;
@@ -47,6 +48,8 @@ pub(crate) struct Problem {
     status: StatusCode,
     /// Whether the same request may succeed in a moment.
     passes: bool,
+    /// The seconds after which it may succeed, if they are known.
+    wait: Option<u64>,
     details: Box<Details>,
 }
 
@@ -54,6 +57,11 @@ impl Problem {
     /// A problem of the server itself.
     pub(crate) fn new(code: &'static Code, detail: impl Into<String>) -> Self {
         Error::new(code, detail.into()).into()
+    }
+
+    /// Sets the time after which the same request may succeed.
+    pub(crate) fn retry_after(self, wait: Duration) -> Self {
+        Self { wait: Some(wait.as_secs() + 1), ..self }
     }
 
     /// Its details, for an item of a list.
@@ -89,18 +97,21 @@ impl From<Error> for Problem {
             values,
         };
         let passes = error.fault() == Fault::Transient && !error.is(codes::REQUEST_TIMEOUT);
-        Self { status, passes, details: Box::new(details) }
+        Self { status, passes, wait: None, details: Box::new(details) }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let passes = self.passes;
+        let (passes, wait) = (self.passes, self.wait.unwrap_or(1));
         let mut response = (self.status, Json(self.details)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if passes {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            headers.insert(RETRY_AFTER, HeaderValue::from(wait));
+        }
+        if response.status() == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
     }
@@ -123,11 +134,17 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "synonym_unknown"
         | "change_unknown"
         | "job_not_found"
+        | "api_key_unknown"
         | "queue_unknown"
         | "provider_unknown"
         | "model_unknown" => StatusCode::NOT_FOUND,
+        "api_key_missing" | "api_key_invalid" | "api_key_expired" | "api_key_revoked" => {
+            StatusCode::UNAUTHORIZED
+        }
         "method_unknown" => StatusCode::METHOD_NOT_ALLOWED,
-        "host_forbidden" | "namespace_forbidden" | "not_owner" => StatusCode::FORBIDDEN,
+        "host_forbidden" | "namespace_forbidden" | "robot_forbidden" | "role_insufficient" | "not_owner" => {
+            StatusCode::FORBIDDEN
+        }
         "body_invalid" | "body_incomplete" | "query_invalid" | "path_invalid" | "header_invalid"
         | "operation_invalid" | "idempotency_unfit" => StatusCode::BAD_REQUEST,
         "body_too_large" | "batch_too_large" | "content_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
@@ -152,10 +169,11 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "group_closed"
         | "group_last_active"
         | "operation_open" => StatusCode::CONFLICT,
+        "too_many_requests" => StatusCode::TOO_MANY_REQUESTS,
         "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
         // The server has no such thing: another request can do without.
         "embedder_missing" | "reranker_missing" | "expander_missing" => StatusCode::UNPROCESSABLE_ENTITY,
-        "namespace_full" => StatusCode::INSUFFICIENT_STORAGE,
+        "namespace_full" | "quota_exceeded" => StatusCode::INSUFFICIENT_STORAGE,
         _ => match fault {
             Fault::User => StatusCode::UNPROCESSABLE_ENTITY,
             Fault::Transient | Fault::Permanent => StatusCode::SERVICE_UNAVAILABLE,

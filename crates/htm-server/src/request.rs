@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{HOST, ORIGIN, TRANSFER_ENCODING};
+use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -87,11 +88,18 @@ pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next:
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         Problem::new(codes::HOST_FORBIDDEN, format!("the server does not serve the {what} `{value}`"))
     };
+    let named = request.headers().get(HOST);
     let served = |authority: &str| {
-        let host = authority.parse::<axum::http::uri::Authority>().ok();
-        host.is_some_and(|it| app.hosts.iter().any(|host| host.eq_ignore_ascii_case(it.host())))
+        let Ok(given) = authority.parse::<Authority>() else { return false };
+        match &app.hosts {
+            Some(hosts) => hosts.iter().any(|host| host.eq_ignore_ascii_case(given.host())),
+            // Any host is served, and a page of the same host may call it.
+            None => {
+                named.and_then(|it| it.to_str().ok()).is_some_and(|it| it.eq_ignore_ascii_case(authority))
+            }
+        }
     };
-    if let Some(host) = request.headers().get(HOST)
+    if let Some(host) = named
         && !host.to_str().is_ok_and(served)
     {
         return Err(forbidden("host", host));

@@ -6,10 +6,12 @@ mod groups;
 mod health;
 mod import;
 mod jobs;
+mod keys;
 mod memories;
 mod models;
 mod namespaces;
 mod ontology;
+mod quotas;
 mod recall;
 mod remember;
 mod robots;
@@ -26,7 +28,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::codes;
 use crate::problem::Problem;
-use crate::{document, idempotency, mcp, page, request};
+use crate::{access, document, idempotency, mcp, page, request};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
@@ -39,6 +41,8 @@ fn others() -> OpenApiRouter<App> {
         .merge(memories::router())
         .merge(forget::router())
         .merge(namespaces::router())
+        .merge(quotas::router())
+        .merge(keys::router())
         .merge(robots::router())
         .merge(groups::router())
         .merge(tags::router())
@@ -60,7 +64,7 @@ pub(crate) fn takes_key(path: &str) -> bool {
 
 /// The paths that take no key.
 fn streams() -> OpenApiRouter<App> {
-    OpenApiRouter::new().merge(import::router())
+    OpenApiRouter::new().merge(import::router()).merge(keys::creation())
 }
 
 /// The description of all paths.
@@ -76,11 +80,13 @@ pub(crate) fn all(app: App) -> Router {
     let (streams, _) = streams().split_for_parts();
     let document = document::openapi().to_string();
     let api = written_once
-        .layer(from_fn(idempotency::by_handler))
+        .layer(from_fn_with_state(app.clone(), idempotency::by_handler))
         .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
         .merge(reads)
         .merge(streams.layer(from_fn(idempotency::refused)))
         .merge(mcp::router())
+        .merge(health::metrics_router())
+        .layer(from_fn_with_state(app.clone(), access::checked))
         .layer(from_fn_with_state(app.clone(), request::limited))
         // Bodies are read with a limit of their own, whose error names it.
         .layer(DefaultBodyLimit::disable());

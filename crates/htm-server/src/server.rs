@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use htm_core::{Error, Htm, RecallQuery, Result};
+use htm_core::{Error, Htm, RecallQuery, Result, Role};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -16,31 +15,54 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::codes;
 use crate::limits::{Limits, MAX_BODIES_BYTES};
 use crate::metrics::Metrics;
 use crate::routes;
+use crate::tls::Tls;
 
 /// The pause after a failed accept, for example without free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
+/// Where a server listens, and under which names.
+#[derive(Clone, Debug)]
+pub struct Listening {
+    /// The address. Port 0 is any free port.
+    pub address: SocketAddr,
+    /// The hosts by which it is called, beside those of this machine. None on an address that others can reach: any.
+    pub hosts: Vec<String>,
+    /// The certificate. None: plain HTTP.
+    pub tls: Option<Tls>,
+}
+
+impl From<SocketAddr> for Listening {
+    fn from(address: SocketAddr) -> Self {
+        Self { address, hosts: Vec::new(), tls: None }
+    }
+}
+
 /// A bound server that does not answer yet.
 pub struct Server {
     listener: TcpListener,
-    address: SocketAddr,
+    listening: Listening,
+    is_open: bool,
     htm: Htm,
     limits: Limits,
 }
 
 impl Server {
-    /// Binds an address of this machine. Port 0 is any free port.
+    /// Binds an address.
     ///
     /// # Errors
-    /// `listen_not_loopback` for an address that others can reach: the server has no keys yet. `listen_unusable` for one
-    /// that cannot be bound.
-    pub async fn bind(address: SocketAddr, htm: Htm, limits: Limits) -> Result<Self> {
-        if !address.ip().is_loopback() {
+    /// `listen_not_loopback` for an address that others can reach while there is no key of the API, `listen_unusable` for
+    /// one that cannot be bound, or a database error.
+    pub async fn bind(listening: impl Into<Listening>, htm: Htm, limits: Limits) -> Result<Self> {
+        let mut listening = listening.into();
+        let address = listening.address;
+        let is_open = !htm.has_api_keys().await?;
+        if is_open && !address.ip().is_loopback() {
             let message = format!("{address} is reachable from other machines, and no key is configured");
             return Err(Error::new(codes::LISTEN_NOT_LOOPBACK, message));
         }
@@ -48,13 +70,24 @@ impl Server {
             Error::new(codes::LISTEN_UNUSABLE, format!("{address} cannot be listened on")).with_source(error)
         };
         let listener = TcpListener::bind(address).await.map_err(unusable)?;
-        let address = listener.local_addr().map_err(unusable)?;
-        Ok(Self { listener, address, htm, limits })
+        listening.address = listener.local_addr().map_err(unusable)?;
+        Ok(Self { listener, listening, is_open, htm, limits })
     }
 
     /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listening.address
+    }
+
+    /// The URL of the address.
+    pub fn url(&self) -> String {
+        let scheme = if self.listening.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.listening.address)
+    }
+
+    /// Whether there was no key of the API when it was bound. Requests need none then, until there is one.
+    pub fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// Answers requests until `stop` is cancelled. Requests in hand may then end within the grace.
@@ -62,11 +95,14 @@ impl Server {
         tokio::spawn(warm_up(self.htm.clone()));
         let app = App {
             htm: self.htm,
+            role: Role::Reader,
+            key: String::new(),
+            access: Arc::new(Access::new()),
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES / 1_024)),
             metrics: Arc::new(Metrics::new()),
-            hosts: hosts(self.address).into(),
+            hosts: hosts(&self.listening).map(Into::into),
             stop: stop.clone(),
         };
         let routes = routes::all(app);
@@ -82,14 +118,25 @@ impl Server {
                 (Ok(free), Ok((stream, _))) => {
                     // Answers are small, and a client waits for each.
                     stream.set_nodelay(true).ok();
-                    let connection = http1::Builder::new()
-                        .timer(TokioTimer::new())
-                        .header_read_timeout(self.limits.header_time)
-                        .serve_connection(TokioIo::new(stream), service(&routes));
-                    let connection = graceful.watch(connection);
+                    let watcher = graceful.watcher();
+                    let service = TowerToHyperService::new(routes.clone());
+                    let (tls, header_time) = (self.listening.tls.clone(), self.limits.header_time);
                     tokio::spawn(async move {
+                        let mut http = http1::Builder::new();
+                        http.timer(TokioTimer::new()).header_read_timeout(header_time);
                         // Errors of the connection are the client's.
-                        connection.await.ok();
+                        match tls {
+                            None => {
+                                let connection = http.serve_connection(TokioIo::new(stream), service);
+                                watcher.watch(connection).await.ok();
+                            }
+                            Some(tls) => {
+                                if let Some(stream) = tls.accept(stream, header_time).await {
+                                    let connection = http.serve_connection(TokioIo::new(stream), service);
+                                    watcher.watch(connection).await.ok();
+                                }
+                            }
+                        }
                         drop(free);
                     });
                 }
@@ -108,17 +155,19 @@ impl Server {
     }
 }
 
-fn service(routes: &Router) -> TowerToHyperService<Router> {
-    TowerToHyperService::new(routes.clone())
-}
-
-/// The hosts by which a loopback address is called.
-fn hosts(address: SocketAddr) -> Vec<String> {
-    let ip = match address {
+/// The hosts that requests may name; none: any. Beyond this machine every request has a key, which a page on the web does
+/// not know.
+fn hosts(listening: &Listening) -> Option<Vec<String>> {
+    if listening.hosts.is_empty() && !listening.address.ip().is_loopback() {
+        return None;
+    }
+    let ip = match listening.address {
         SocketAddr::V4(it) => it.ip().to_string(),
         SocketAddr::V6(it) => format!("[{}]", it.ip()),
     };
-    vec!["localhost".into(), "127.0.0.1".into(), "[::1]".into(), ip]
+    let mut hosts = vec!["localhost".into(), "127.0.0.1".into(), "[::1]".into(), ip];
+    hosts.extend(listening.hosts.iter().cloned());
+    Some(hosts)
 }
 
 /// Loads what the first requests would wait for: the tokens' vocabulary, and the local model. Another provider would be

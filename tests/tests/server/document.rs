@@ -16,7 +16,8 @@ fn the_routes_are_these() {
         .flat_map(|(path, methods)| {
             methods.as_object().unwrap().iter().map(move |(method, operation)| {
                 format!(
-                    "{:<6} {path}: {}",
+                    "{:<6} {:<6} {path}: {}",
+                    operation["x-role"].as_str().unwrap_or("?"),
                     method.to_uppercase(),
                     operation["summary"].as_str().unwrap_or("?")
                 )
@@ -38,6 +39,21 @@ fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
         Value::Array(items) => items.iter().for_each(|item| references(item, found)),
         _ => {}
     }
+}
+
+#[test]
+fn a_body_is_described() {
+    let document = htm_server::openapi();
+    let mut without = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            if ["post", "put", "patch"].contains(&method.as_str()) && operation["requestBody"].is_null() {
+                without.push(path.as_str());
+            }
+        }
+    }
+    let bare = ["/v1/jobs/repair", "/v1/memories/{id}/refresh", "/v1/queues/{queue}/resume", "/v1/sweep"];
+    assert_eq!(without, bare);
 }
 
 #[tokio::test]

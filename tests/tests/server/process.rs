@@ -109,7 +109,9 @@ async fn a_database_that_restarts_under_load_is_said_and_comes_back() {
     let own = OwnServer::start().await;
     let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(Duration::from_secs(2));
     let htm = Htm::with_pool(pool.connect(&own.url()).await.unwrap(), Settings::default(), None);
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), htm, Limits::default()).await.unwrap();
+    let server = Server::bind("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), htm, Limits::default())
+        .await
+        .unwrap();
     let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
     let serving = tokio::spawn(server.serve(stop.clone()));
     let ready = async || reqwest::get(format!("{base}/readyz")).await.unwrap().status().as_u16();

@@ -183,10 +183,16 @@ async fn without_keys_only_this_machine_is_served() {
     let db = TestDatabase::new().await;
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
         let refused =
-            Server::bind(address.parse().unwrap(), db.htm(), Limits::default()).await.err().unwrap();
+            Server::bind(address.parse::<std::net::SocketAddr>().unwrap(), db.htm(), Limits::default())
+                .await
+                .err()
+                .unwrap();
         assert_eq!(refused.code(), "listen_not_loopback", "{address}");
     }
-    let first = Server::bind("127.0.0.1:0".parse().unwrap(), db.htm(), Limits::default()).await.unwrap();
+    let first =
+        Server::bind("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), db.htm(), Limits::default())
+            .await
+            .unwrap();
     let refused = Server::bind(first.address(), db.htm(), Limits::default()).await.err().unwrap();
     assert_eq!(refused.code(), "listen_unusable");
 }

@@ -10,6 +10,8 @@ pub(crate) enum NamespacesCommand {
     List(NamespaceListArgs),
     /// Show or set the retention policy of a namespace
     Retention(RetentionArgs),
+    /// Show or set the quota of a namespace
+    Quota(QuotaArgs),
 }
 
 #[derive(Args)]
@@ -63,6 +65,38 @@ pub(crate) struct RetentionArgs {
     /// Confirm a policy by which memories are forgotten or purged at once
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "A write beyond the quota is refused. A namespace that has more already keeps it. Only the named limits \
+change. A namespace is counted every 5 seconds, so it can exceed its quota by what other programs write in that time.
+
+Examples:
+  htm namespaces quota atlas
+  htm namespaces quota atlas --memories 100000 --bytes 50000000
+  htm namespaces quota atlas --bytes none"
+)]
+pub(crate) struct QuotaArgs {
+    /// The namespace (default: memory.namespace)
+    pub(crate) namespace: Option<String>,
+    /// The most live memories, or none
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    pub(crate) memories: Option<Limit>,
+    /// The most bytes of their texts, or none
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    pub(crate) bytes: Option<Limit>,
+}
+
+/// A number; none for `none`.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit(pub(crate) Option<i64>);
+
+fn parse_limit(text: &str) -> Result<Limit, String> {
+    if text == "none" {
+        return Ok(Limit(None));
+    }
+    text.parse().map(|number| Limit(Some(number))).map_err(|_| "write a whole number, or none".into())
 }
 
 /// A number of seconds; none for `never`.

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use htm_core::Memory;
+use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
 use htm_runtime::config::Config;
 use htm_runtime::{Session, chain, commands, shutdown};
@@ -57,6 +57,7 @@ fn options(config: &Config, args: &McpArgs) -> Result<McpOptions, CliError> {
     (named.namespace, named.robot) = (args.namespace.clone(), args.robot.clone());
     named.validate()?;
     Ok(McpOptions {
+        role: Role::Admin,
         namespace: args.namespace.clone(),
         robot: args.robot.clone(),
         tools: args.tools,

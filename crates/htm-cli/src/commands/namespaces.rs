@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use htm_core::{NamespaceQuery, Retention, RetentionPlan, Swept};
+use htm_core::{NamespaceQuery, Quota, QuotaUse, Retention, RetentionPlan, Swept};
 use htm_runtime::config::Config;
 use serde::Serialize;
 
-use crate::args::{NamespaceListArgs, NamespacesCommand, RetentionArgs};
+use crate::args::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 use crate::commands::forget::confirmation;
 use crate::commands::node::with_htm;
 use crate::duration::rough;
@@ -21,6 +21,7 @@ pub(crate) async fn run(
     match command {
         NamespacesCommand::List(args) => list(config, args, output).await,
         NamespacesCommand::Retention(args) => retention(config, args, output).await,
+        NamespacesCommand::Quota(args) => quota(config, args, output).await,
     }
 }
 
@@ -91,6 +92,39 @@ fn describe(Policy { namespace, retention, plan }: &Policy, is_dry: bool) -> Str
         text.push_str(&format!("\nthe next sweep {} {forgotten} and {} {to_purge}", verbs[0], verbs[1]));
     }
     text
+}
+
+/// The quota of a namespace and its use.
+#[derive(Serialize)]
+struct QuotaAndUse {
+    namespace: String,
+    quota: Quota,
+    used: QuotaUse,
+}
+
+async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let namespace = args.namespace.unwrap_or_else(|| config.memory.namespace.clone());
+    let found = with_htm(config, async |htm| {
+        let name = Some(namespace.as_str());
+        let mut quota = htm.quota(name).await?;
+        if args.memories.is_some() || args.bytes.is_some() {
+            quota.max_memories = args.memories.map_or(quota.max_memories, |limit| limit.0);
+            quota.max_bytes = args.bytes.map_or(quota.max_bytes, |limit| limit.0);
+            htm.set_quota(name, quota).await?;
+        }
+        let used = htm.quota_use(name).await?;
+        Ok(QuotaAndUse { namespace, quota, used })
+    })
+    .await?;
+    let of = |used: i64, limit: Option<i64>| {
+        limit.map_or_else(|| format!("{used}, no limit"), |limit| format!("{used} of {limit}"))
+    };
+    output.value(&found, || {
+        let QuotaAndUse { namespace, quota, used } = &found;
+        let (memories, bytes) = (of(used.memories, quota.max_memories), of(used.bytes, quota.max_bytes));
+        format!("{}\nmemories: {memories}\nbytes: {bytes}", plain(namespace))
+    });
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) async fn sweep(config: &Config, output: &Output) -> Result<ExitCode, CliError> {

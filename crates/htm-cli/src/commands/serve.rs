@@ -1,10 +1,11 @@
 //! `htm serve`: the HTTP server.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use htm_runtime::config::Config;
 use htm_runtime::{Session, shutdown};
-use htm_server::{Limits, Server};
+use htm_server::{Limits, Listening, Server, Tls};
 
 use crate::args::ServeArgs;
 use crate::codes;
@@ -12,13 +13,13 @@ use crate::error::CliError;
 use crate::output::Output;
 
 pub(crate) async fn run(config: &Config, args: ServeArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let address = args.listening.listen.or(config.server.address()).ok_or_else(|| {
+    let listening = listening(config, args.listening.listen)?.ok_or_else(|| {
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
-        let server = Server::bind(address, session.htm(), Limits::default()).await?;
+        let server = Server::bind(listening, session.htm(), Limits::default()).await?;
         output.say(format!("{}\nCtrl-C stops it", announce(&server)));
         server.serve(stop).await;
         Ok(ExitCode::SUCCESS)
@@ -28,10 +29,22 @@ pub(crate) async fn run(config: &Config, args: ServeArgs, output: &Output) -> Re
     result
 }
 
+/// Where the server listens by the configuration, or at another address. None: `server.listen` is empty.
+pub(crate) fn listening(config: &Config, address: Option<SocketAddr>) -> Result<Option<Listening>, CliError> {
+    let config = &config.server;
+    let Some(address) = address.or(config.address()) else { return Ok(None) };
+    let tls = match (config.tls_certificate.as_str(), config.tls_key.as_str()) {
+        ("", "") => None,
+        (certificate, key) => Some(Tls::from_files(certificate.as_ref(), key.as_ref())?),
+    };
+    Ok(Some(Listening { address, hosts: config.hosts.clone(), tls }))
+}
+
 /// The address of a server, and its callers.
 pub(crate) fn announce(server: &Server) -> String {
-    format!(
-        "HTM serves http://{}; it has no keys, so only programs of this machine can call it",
-        server.address()
-    )
+    let callers = match server.is_open() {
+        true => "there are no keys, so every program of this machine can call it",
+        false => "requests need a key (htm keys)",
+    };
+    format!("HTM serves {}; {callers}", server.url())
 }

@@ -7,20 +7,21 @@ use htm_runtime::{Session, shutdown};
 use htm_server::{Limits, Server};
 
 use super::in_process::Workers;
-use super::serve::announce;
+use super::serve::{self, announce};
 use crate::args::UpArgs;
 use crate::error::CliError;
 use crate::output::Output;
 
 pub(crate) async fn run(config: &Config, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
     let UpArgs { listening, service: args } = args;
+    let listening = serve::listening(config, listening.listen)?;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
         let workers = Workers::start(&session).await?;
-        let server = match listening.listen.or(config.server.address()) {
-            Some(address) if !args.drain => {
-                Some(Server::bind(address, session.htm(), Limits::default()).await?)
+        let server = match listening {
+            Some(listening) if !args.drain => {
+                Some(Server::bind(listening, session.htm(), Limits::default()).await?)
             }
             _ => None,
         };

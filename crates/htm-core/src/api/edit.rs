@@ -162,6 +162,7 @@ impl Htm {
     /// error. Nothing has changed then.
     pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         edit.validate()?;
+        self.admit_caller(&edit.caller)?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
@@ -179,7 +180,8 @@ impl Htm {
         validate_metadata(&after.metadata)?;
         let hash = edit.content.as_deref().map(content_hash);
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
-        if let (Some(_), Some(hash)) = (text, hash) {
+        if let (Some(text), Some(hash)) = (text, hash) {
+            self.make_room(&after.namespace, 0, text.len().saturating_sub(before.bytes as usize)).await?;
             changed.insert(0, "content");
             after.content_hash = hash.to_vec();
             after.revision += 1;
@@ -329,6 +331,7 @@ mod tests {
             namespace: "n".into(),
             robot: "r".into(),
             key: Some("k".into()),
+            bytes: 1,
             content_hash: vec![0; 32],
             source: None,
             kind: None,

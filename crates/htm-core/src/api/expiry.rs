@@ -1,6 +1,8 @@
 //! Expiry and retention: memories with a time to live, and policies of namespaces. Nothing is forgotten by itself: sweeps
 //! of workers forget what has expired, and report it.
 
+use serde_json::json;
+
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
@@ -76,7 +78,13 @@ impl Htm {
                 format!("a policy by which the next sweep forgets {to_forget} and purges {to_purge} memories of `{namespace}`")
             })?;
         }
-        store::set_retention(self.pool(), namespace, policy).await?;
+        let details = json!({
+            "forget_after_seconds": policy.forget_after_seconds, "purge_after_seconds": policy.purge_after_seconds,
+        });
+        let mut tx = self.pool().begin().await?;
+        store::set_retention(&mut tx, namespace, policy).await?;
+        self.record_in_tx(&mut tx, self.done("retention.set", Some(namespace), None, details)).await?;
+        tx.commit().await?;
         Ok(plan)
     }
 }

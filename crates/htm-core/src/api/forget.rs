@@ -27,6 +27,7 @@ impl Htm {
     ) -> Result<Forgotten> {
         let unconfirmed = |error: Error| error.with_value("node", node);
         confirmation.require(|| format!("forgetting node {node}")).map_err(unconfirmed)?;
+        self.admit_caller(caller)?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
@@ -42,6 +43,7 @@ impl Htm {
     /// # Errors
     /// As [`forget`](Self::forget).
     pub async fn plan_forget_node(&self, node: NodeId, caller: &Caller) -> Result<ForgetPlan> {
+        self.admit_caller(caller)?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
@@ -69,6 +71,7 @@ impl Htm {
             return Err(content_empty());
         }
         refuse_nul("text", text)?;
+        self.admit_caller(caller)?;
         let namespace = self.namespace_or_own(namespace)?;
         store::matching(self.pool(), namespace, text, caller.owner(self.settings())).await
     }
@@ -85,6 +88,7 @@ impl Htm {
         confirmation: Confirmation,
     ) -> Result<Forgotten> {
         confirmation.require(|| format!("forgetting the nodes of the plan ({})", plan.matches.len()))?;
+        self.admit_caller(caller)?;
         let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
         self.admit_nodes(&ids).await?;
         let mut tx = self.pool().begin().await?;
@@ -132,6 +136,7 @@ impl Htm {
     /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
     /// node has its key, or it would be a duplicate), or a database error.
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
+        self.admit_caller(caller)?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let found = store::lock_forgotten_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;

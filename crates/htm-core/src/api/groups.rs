@@ -99,6 +99,7 @@ impl Group {
     pub async fn join(&self, robot: &str, options: JoinOptions) -> Result<GroupMember> {
         let namespace = self.checked_namespace()?;
         validate_name("robot", robot, MAX_NAME_BYTES)?;
+        self.htm.admit_robot(robot)?;
         let out_of_range = |what: &str, value: u64, allowed: &str| {
             let message = format!("{what} {value} is outside {allowed}");
             let error = Error::new(codes::GROUP_SETTING_OUT_OF_RANGE, message);

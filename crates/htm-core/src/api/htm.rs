@@ -15,6 +15,7 @@ use crate::api::connect::connect_options;
 use crate::api::embedders::{Embedders, Only};
 use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
+use crate::api::quotas::Rooms;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
@@ -28,6 +29,7 @@ use crate::store::embeddings::{MODELS_KEPT, RegisteredModel};
 pub struct Htm {
     inner: Arc<Inner>,
     wall: Option<Arc<Wall>>,
+    actor: Option<Arc<str>>,
     reranker: Option<Arc<dyn Reranker>>,
     expander: Option<Arc<dyn QueryExpander>>,
 }
@@ -63,6 +65,7 @@ struct Inner {
     activity: Activity,
     accesses: Accesses,
     minds: OpenMinds,
+    rooms: Rooms,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
     /// Text search configurations that existed at most a minute ago.
@@ -98,6 +101,7 @@ impl Htm {
             activity: Activity::start(pool.clone()),
             accesses: Accesses::start(pool.clone()),
             minds: OpenMinds::default(),
+            rooms: Rooms::default(),
             cache: CacheCounts::default(),
             robots: SyncCache::new(100_000),
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
@@ -107,7 +111,7 @@ impl Htm {
             settings,
             embedders,
         };
-        Self { inner: Arc::new(inner), wall: None, reranker: None, expander: None }
+        Self { inner: Arc::new(inner), wall: None, actor: None, reranker: None, expander: None }
     }
 
     /// This handle with a re-ranker, for [`RecallQuery::rerank`](crate::RecallQuery).
@@ -146,6 +150,21 @@ impl Htm {
 
     pub(crate) fn with_wall(&self, wall: Wall) -> Self {
         Self { wall: Some(Arc::new(wall)), ..self.clone() }
+    }
+
+    /// This handle with the name of whoever acts through it, such as `key 0f3a…`, for the logs of what was done.
+    #[must_use]
+    pub fn on_behalf_of(self, actor: &str) -> Self {
+        Self { actor: Some(actor.into()), ..self }
+    }
+
+    /// Who acts through this handle, for the logs of what was done: by default its robot.
+    pub fn actor(&self) -> &str {
+        self.actor.as_deref().unwrap_or(&self.settings().robot)
+    }
+
+    pub(crate) fn is_on_behalf(&self) -> bool {
+        self.actor.is_some()
     }
 
     /// Writes buffered data now: the notification of workers, robots' last activity, access counts, and working
@@ -190,6 +209,10 @@ impl Htm {
     /// Counts a recall of nodes, as of now; runs no statement.
     pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
         self.inner.accesses.count(nodes);
+    }
+
+    pub(crate) fn rooms(&self) -> &Rooms {
+        &self.inner.rooms
     }
 
     pub(crate) fn minds(&self) -> &OpenMinds {

@@ -3,6 +3,7 @@
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::namespaces::{NamespaceQuery, UnknownNamespace};
+use crate::model::wall::{above, is_within};
 use crate::store::namespaces;
 
 impl Htm {
@@ -43,7 +44,7 @@ impl Htm {
 
     /// Whether a namespace exists by itself and matches.
     async fn is_listed(&self, query: &NamespaceQuery, namespace: &str) -> Result<bool> {
-        let of_handle = self.namespaces().is_none_or(|seen| seen.iter().any(|it| it == namespace));
+        let of_handle = self.namespaces().is_none_or(|seen| is_within(namespace, seen));
         Ok(of_handle
             && query.matches(namespace)
             && !namespaces::living(self.pool(), &[namespace.to_owned()]).await?.is_empty())
@@ -53,12 +54,22 @@ impl Htm {
         let Some(seen) = self.namespaces() else {
             return namespaces::page(self.pool(), from, after, until).await;
         };
-        let mut living = namespaces::living(self.pool(), seen).await?;
-        living.retain(|it| {
+        let (below, named): (Vec<&String>, Vec<&String>) = seen.iter().partition(|it| above(it).is_some());
+        let named: Vec<String> = named.into_iter().cloned().collect();
+        let mut found = namespaces::living(self.pool(), &named).await?;
+        found.retain(|it| {
             it.as_str() >= from && it.as_str() > after && until.is_none_or(|until| it.as_str() < until)
         });
-        living.truncate(namespaces::PAGE);
-        Ok(living)
+        for above in below.into_iter().filter_map(|it| above(it)) {
+            let end = last_below(above.trim_end_matches('/'));
+            let until = until.map_or(end.as_str(), |until| until.min(&end));
+            let page = namespaces::page(self.pool(), from.max(above), after, Some(until)).await?;
+            found.extend(page.into_iter().filter(|it| is_within(it, seen)));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.truncate(namespaces::PAGE);
+        Ok(found)
     }
 
     /// The given namespaces without any memory, forgotten ones included: a misspelled namespace looks like an empty

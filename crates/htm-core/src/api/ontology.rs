@@ -43,15 +43,17 @@ impl Htm {
     /// `namespace_invalid`.
     pub fn ontology<'a>(&'a self, namespace: Option<&'a str>) -> Result<Ontology<'a>> {
         let namespace = self.namespace_or_own(namespace)?;
-        Ok(Ontology { htm: self, namespace, made_by: Some(&self.settings().robot), dry_run: false })
+        Ok(Ontology { htm: self, namespace, made_by: Some(self.actor()), dry_run: false })
     }
 }
 
 impl<'a> Ontology<'a> {
-    /// Sets the author of changes in the log.
+    /// Sets the author of changes in the log. A handle that acts [on behalf of](Htm::on_behalf_of) somebody keeps its own.
     #[must_use]
     pub fn by(mut self, who: &'a str) -> Self {
-        self.made_by = Some(who);
+        if !self.htm.is_on_behalf() {
+            self.made_by = Some(who);
+        }
         self
     }
 

@@ -1,10 +1,13 @@
 //! Purging: deletes nodes that were forgotten before a time.
 
+use serde_json::json;
+
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::validate_time;
 use crate::model::purge::{Purge, Purged};
+use crate::store::audit_log;
 use crate::store::purge::{self as store, Doomed};
 
 impl Htm {
@@ -27,11 +30,17 @@ impl Htm {
         let doomed = self.doomed(purge).await?;
         confirmation
             .require(|| format!("purging what was forgotten before {}", purge.before.to_rfc3339()))?;
-        store::all(self.pool(), &doomed).await
+        let details = json!({"before": purge.before, "robot": doomed.owner.map(|owner| owner.robot)});
+        let done = self.done("purge", doomed.namespace, None, details);
+        let entry = audit_log::record(&mut *self.pool().acquire().await?, done).await?;
+        let purged = store::all(self.pool(), &doomed).await?;
+        audit_log::complete(self.pool(), entry, json!({"memories": purged.removed.nodes})).await?;
+        Ok(purged)
     }
 
     async fn doomed<'a>(&'a self, purge: &'a Purge) -> Result<Doomed<'a>> {
         validate_time(purge.before)?;
+        self.admit_caller(&purge.caller)?;
         let namespace = purge.scope.namespace(self)?;
         let now = store::now(self.pool()).await?;
         if purge.before > now {

@@ -57,6 +57,7 @@ impl Htm {
     /// exists already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
+        self.make_room_for(&node).await?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
         self.pinger().ping();
         Ok(receipt)
@@ -71,6 +72,7 @@ impl Htm {
         memory: &mut Memory,
     ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
+        self.make_room_for(&node).await?;
         if node.memory.tags.is_empty() {
             let mut connection = self.pool().acquire().await?;
             match nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await {
@@ -131,6 +133,7 @@ impl Htm {
     /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
+        self.make_room_for(&node).await?;
         let mut results = self.write_in_tx(tx, std::slice::from_ref(&node)).await?;
         prolong(tx, std::slice::from_ref(&node), &results).await?;
         let receipt = results.remove(0)?;
@@ -145,14 +148,19 @@ impl Htm {
             Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
             result => result,
         };
-        let (results, accepted): (Vec<Option<Result<Receipt>>>, Vec<Option<NewNode<'_>>>) = memories
-            .iter()
-            .map(|memory| match prepare(memory) {
-                Ok(node) => (None, Some(node)),
-                Err(error) => (Some(Err(error)), None),
-            })
-            .unzip();
-        Ok((results, accepted.into_iter().flatten().collect()))
+        let (mut results, mut accepted) = (Vec::new(), Vec::new());
+        for memory in memories {
+            let fitting = match prepare(memory) {
+                Ok(node) => self.make_room_for(&node).await.map(|()| node),
+                Err(error) => Err(error),
+            };
+            results.push(fitting.map(|node| accepted.push(node)).err().map(Err));
+        }
+        Ok((results, accepted))
+    }
+
+    async fn make_room_for(&self, node: &NewNode<'_>) -> Result<()> {
+        self.make_room(node.namespace, 1, node.memory.content.len()).await
     }
 
     /// Fills in the results of what was written, in their order.
@@ -208,6 +216,7 @@ impl Htm {
         settings.tag_rules.stored(&memory.tags)?;
         let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
+        self.admit_robot(robot)?;
         self.saw_robot(namespace, robot);
         Ok(NewNode {
             memory,

@@ -132,6 +132,7 @@ impl Htm {
     pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
         self.admit(namespace)?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
+        self.admit_robot(name)?;
         let opened = store::open_robot(self.pool(), namespace, name).await?;
         let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
         let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;

@@ -54,9 +54,11 @@ impl Htm {
         let metadata = Value::Object(metadata);
         if let Some(name) = name {
             validate_name("robot", name, MAX_NAME_BYTES)?;
+            self.admit_robot(name)?;
             let registered = robots::insert(self.pool(), namespace, name, &metadata).await?;
             return registered.ok_or_else(|| taken(namespace, name));
         }
+        self.admit_robot("a new robot")?;
         loop {
             // One of a million names; when it is taken, another is drawn.
             let name = name::generate();
@@ -73,6 +75,7 @@ impl Htm {
     pub async fn rename_robot(&self, namespace: Option<&str>, old: &str, new: &str) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
         validate_name("robot", new, MAX_NAME_BYTES)?;
+        self.admit_robot(new)?;
         match robots::rename(self.pool(), namespace, old, new).await {
             Ok(Some(robot)) => {
                 self.known_robots().invalidate(&(namespace.to_owned(), old.to_owned()));
@@ -96,6 +99,7 @@ impl Htm {
     ) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
         validate_metadata(&metadata)?;
+        self.admit_robot(name)?;
         let robot = robots::set_metadata(self.pool(), namespace, name, &Value::Object(metadata)).await?;
         robot.ok_or_else(|| unknown(namespace, name))
     }
@@ -112,6 +116,7 @@ impl Htm {
         max_tokens: Option<usize>,
     ) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
+        self.admit_robot(name)?;
         if let Some(tokens) = max_tokens.filter(|tokens| !(1..=MAX_BUDGET).contains(tokens)) {
             let message = format!("a working memory of {tokens} tokens is outside 1 to 1,000,000,000");
             return Err(Error::new(codes::BUDGET_OUT_OF_RANGE, message));
@@ -151,6 +156,8 @@ impl Htm {
     ) -> Result<MergeReceipt> {
         let namespace = self.namespace_or_own(namespace)?;
         let from = to_merge(from, into)?;
+        // Both at once: a handle of one robot merges none.
+        from.iter().chain([&into]).try_for_each(|robot| self.admit_robot(robot))?;
         let receipt = robots::merge(self.pool(), namespace, &from, into).await?;
         for name in from {
             self.known_robots().invalidate(&(namespace.to_owned(), name.to_owned()));

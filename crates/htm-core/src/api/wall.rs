@@ -1,17 +1,19 @@
-//! The wall: a handle restricted to some namespaces.
+//! The wall: a handle restricted to some namespaces, or to a robot.
 
 use crate::api::htm::Htm;
+use crate::model::caller::Caller;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::memory::validate_namespace;
+use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace};
 use crate::model::nodes::not_found;
-use crate::model::wall::Wall;
+use crate::model::wall::{Wall, default_of, is_within};
 use crate::store::nodes;
 
 impl Htm {
     /// A handle that reads and writes these namespaces and no others. Calls that name another namespace or ask about
-    /// all fail; nodes of other namespaces are not found. The default namespace is the handle's own, or the first of
-    /// these if it is not among them. A restricted handle can only be restricted further.
+    /// all fail; nodes of other namespaces are not found. `tenant-7/*` stands for every namespace below `tenant-7`. The
+    /// default namespace is the handle's own if it is among these. Otherwise it is the first of these, or
+    /// `tenant-7/default` if that is `tenant-7/*`. A restricted handle can only be restricted further.
     ///
     /// The wall restricts this library's calls. A restricted handle does not return its [pool](Self::database_pool).
     ///
@@ -31,23 +33,63 @@ impl Htm {
             self.admit(namespace)?;
         }
         let mut settings = self.settings().clone();
-        if !namespaces.contains(&settings.namespace) {
-            settings.namespace = namespaces.first().cloned().unwrap_or_default();
-            validate_namespace(&settings.namespace)?;
-        }
-        Ok(self.with_wall(Wall { namespaces, settings }))
+        settings.namespace = match namespaces.is_empty() {
+            true => String::new(),
+            false => default_of(&settings.namespace, &namespaces),
+        };
+        validate_namespace(&settings.namespace)?;
+        let robot = self.bound_robot().map(Into::into);
+        Ok(self.with_wall(Wall { namespaces: Some(namespaces), robot, settings }))
+    }
+
+    /// A handle that acts as this robot and no other: it opens no other, writes as no other, and changes only what this
+    /// one remembered. It may read what others remembered.
+    ///
+    /// # Errors
+    /// `robot_invalid`; `robot_forbidden` on a handle that acts as another robot.
+    pub fn acting_as(&self, robot: &str) -> Result<Htm> {
+        validate_name("robot", robot, MAX_NAME_BYTES)?;
+        self.admit_robot(robot)?;
+        let mut settings = self.settings().clone();
+        settings.robot = robot.into();
+        let namespaces = self.namespaces().map(<[String]>::to_vec);
+        Ok(self.with_wall(Wall { namespaces, robot: Some(robot.into()), settings }))
     }
 
     /// The namespaces that the handle is restricted to; none: all.
     pub fn namespaces(&self) -> Option<&[String]> {
-        self.wall().map(|wall| &wall.namespaces[..])
+        self.wall()?.namespaces.as_deref()
+    }
+
+    /// The robot that the handle is restricted to; none: any.
+    pub fn bound_robot(&self) -> Option<&str> {
+        self.wall()?.robot.as_deref()
+    }
+
+    /// Refuses to act as another robot than the one that the handle is restricted to.
+    pub(crate) fn admit_robot(&self, robot: &str) -> Result<()> {
+        match self.bound_robot() {
+            Some(own) if own != robot => Err(Error::new(
+                codes::ROBOT_FORBIDDEN,
+                format!("this handle acts as robot `{own}`, not as `{robot}`"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a caller that is another robot than the one that the handle is restricted to.
+    pub(crate) fn admit_caller(&self, caller: &Caller) -> Result<()> {
+        self.bound_robot().map_or(Ok(()), |_| match caller {
+            Caller::AnyRobot => self.admit_robot("any robot"),
+            _ => self.admit_robot(caller.robot(self.settings())),
+        })
     }
 
     /// The namespace, if it is valid and the handle sees it.
     pub(crate) fn admit<'a>(&self, namespace: &'a str) -> Result<&'a str> {
         validate_namespace(namespace)?;
         match self.namespaces() {
-            Some(seen) if !seen.iter().any(|it| it == namespace) => Err(self.forbidden(namespace)),
+            Some(seen) if !is_within(namespace, seen) => Err(self.forbidden(namespace)),
             _ => Ok(namespace),
         }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Current {
     pub(crate) robot: String,
     pub(crate) key: Option<String>,
     pub(crate) content_hash: Vec<u8>,
+    /// The bytes of the text.
+    pub(crate) bytes: i32,
     pub(crate) source: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) importance: f32,
@@ -62,7 +64,7 @@ pub(crate) async fn namespace(connection: &mut PgConnection, node: NodeId) -> Re
 /// A live node, locked until the transaction's end.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<Option<Current>> {
     sql!(
-        "select n.namespace, r.name as robot, n.key, n.content_hash, n.source, n.type as kind, n.importance,
+        "select n.namespace, r.name as robot, n.key, n.content_hash, octet_length(n.content) as bytes, n.source, n.type as kind, n.importance,
                 n.metadata, n.revision, n.duplicate_scope, n.expires_at, n.ttl_seconds
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.id = :node and n.deleted_at is null

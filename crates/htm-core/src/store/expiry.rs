@@ -158,9 +158,13 @@ pub(crate) async fn retention(pool: &PgPool, namespace: &str) -> Result<Retentio
 }
 
 /// Sets the retention policy of a namespace; the empty one deletes the row.
-pub(crate) async fn set_retention(pool: &PgPool, namespace: &str, policy: Retention) -> Result<()> {
+pub(crate) async fn set_retention(
+    connection: &mut PgConnection,
+    namespace: &str,
+    policy: Retention,
+) -> Result<()> {
     if policy.is_none() {
-        retention::Entity::delete_by_id(namespace).exec(&on(pool)).await?;
+        retention::Entity::delete_by_id(namespace).exec(&on(connection)).await?;
         return Ok(());
     }
     let row = retention::ActiveModel {
@@ -171,7 +175,7 @@ pub(crate) async fn set_retention(pool: &PgPool, namespace: &str, policy: Retent
     let changed = OnConflict::column(retention::Column::Namespace)
         .update_columns([retention::Column::ForgetAfterSeconds, retention::Column::PurgeAfterSeconds])
         .to_owned();
-    retention::Entity::insert(row).on_conflict(changed).exec_without_returning(&on(pool)).await?;
+    retention::Entity::insert(row).on_conflict(changed).exec_without_returning(&on(connection)).await?;
     Ok(())
 }
 

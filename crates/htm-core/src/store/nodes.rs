@@ -17,6 +17,7 @@ use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
 use crate::model::nodes::{Node, Revision, content_taken, key_taken, not_found};
 pub(crate) use crate::model::tags::read_tag;
+use crate::model::wall::is_within;
 
 /// Above this number of items, the parts of the statement are joined by hash: the planner expects a handful of rows of
 /// each part and would use nested loops. The bulk statement has a text of its own, and so a prepared plan of its own.
@@ -228,16 +229,16 @@ pub(crate) async fn outside(
     nodes: &[NodeId],
     namespaces: &[String],
 ) -> Result<Option<NodeId>> {
-    Ok(node::Entity::find()
+    let found: Vec<(NodeId, String)> = node::Entity::find()
         .select_only()
-        .column(node::Column::Id)
+        .columns([node::Column::Id, node::Column::Namespace])
         .filter(node::Column::Id.eq_any(nodes.iter().copied()))
-        .filter(node::Column::Namespace.ne_all(namespaces.to_owned()))
         .order_by_asc(node::Column::Id)
-        .limit(1)
         .into_tuple()
-        .one(&on(pool))
-        .await?)
+        .all(&on(pool))
+        .await?;
+    let outside = found.into_iter().find(|(_, namespace)| !is_within(namespace, namespaces));
+    Ok(outside.map(|(node, _)| node))
 }
 
 /// The robots and groups that keep a live node, in the namespaces `seen`, if given.
@@ -247,18 +248,19 @@ pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>
     if robots.is_empty() {
         return Err(not_found(node));
     }
-    let mut groups = group_memory::Entity::find()
+    let groups: Vec<(String, String)> = group_memory::Entity::find()
         .select_only()
-        .column(group::Column::Name)
+        .columns([group::Column::Name, group::Column::Namespace])
         .inner_join(group::Entity)
         .filter(group_memory::Column::NodeId.eq(node))
         .filter(group_memory::Column::RemovedAt.is_null())
-        .order_by_asc(group::Column::Name);
-    if let Some(seen) = seen {
-        groups = groups.filter(group::Column::Namespace.eq_any(seen.to_owned()));
-    }
-    let groups = groups.into_tuple().all(&on(pool)).await?;
-    Ok(Keepers { robots, groups })
+        .order_by_asc(group::Column::Name)
+        .into_tuple()
+        .all(&on(pool))
+        .await?;
+    let is_seen = |namespace: &str| seen.is_none_or(|seen| is_within(namespace, seen));
+    let groups = groups.into_iter().filter(|(_, namespace)| is_seen(namespace)).map(|(name, _)| name);
+    Ok(Keepers { robots, groups: groups.collect() })
 }
 
 /// A live node by its id.

@@ -8,7 +8,10 @@ use serde_json::Value;
 use super::*;
 
 fn listed(set: ToolSet) -> Vec<Tool> {
-    of(set, true).iter().map(|tool| tool.described()).collect()
+    of(&McpOptions { tools: set, has_one_client: true, ..McpOptions::default() })
+        .iter()
+        .map(|tool| tool.described())
+        .collect()
 }
 
 fn names(set: ToolSet) -> Vec<String> {
@@ -55,8 +58,21 @@ fn each_set_offers_its_tools_in_a_stable_order() {
 
 #[test]
 fn only_a_server_of_one_client_sets_its_robot() {
-    let shared: Vec<&str> = of(ToolSet::All, false).iter().map(|tool| tool.name).collect();
+    let shared = McpOptions { tools: ToolSet::All, ..McpOptions::default() };
+    let shared: Vec<&str> = of(&shared).iter().map(|tool| tool.name).collect();
     assert!(!shared.contains(&"set_robot") && shared.contains(&"get_working_memory"));
+}
+
+#[test]
+fn a_role_is_offered_what_it_may_do() {
+    let offered = |role| {
+        let options = McpOptions { tools: ToolSet::Ops, role, ..McpOptions::default() };
+        of(&options).iter().map(|tool| tool.name).collect::<Vec<_>>()
+    };
+    assert_eq!(offered(Role::Reader), ["recall", "context", "timeline", "tags", "stats"]);
+    let writer = offered(Role::Writer);
+    assert!(writer.contains(&"forget") && !writer.contains(&"list_jobs"), "{writer:?}");
+    assert!(offered(Role::Admin).contains(&"retry_jobs"));
 }
 
 #[test]

@@ -34,6 +34,8 @@ enum Rule {
     HttpUrl,
     /// Empty, or an address and a port.
     Listen,
+    /// A list of hosts, without ports.
+    Hosts,
     /// A time zone.
     Zone,
     /// One of these words.
@@ -116,6 +118,9 @@ pub(super) const KEYS: &[Key] = &[
     key("jobs.keep_done_ms", Rule::Whole(0..=365 * DAY_MS)),
     key("worker.listen", Rule::Listen),
     key("server.listen", Rule::Listen),
+    key("server.hosts", Rule::Hosts),
+    key("server.tls_certificate", Rule::Path),
+    key("server.tls_key", Rule::Path),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
     key("embed_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),
@@ -191,6 +196,9 @@ impl Key {
                 rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
             }),
             Rule::Listen => text.is_some_and(|text| text.is_empty() || text.parse::<SocketAddr>().is_ok()),
+            Rule::Hosts => value
+                .as_array()
+                .is_some_and(|values| values.iter().all(|value| value.as_str().is_some_and(is_host))),
             Rule::Zone => text.is_some_and(|text| text.parse::<htm_core::Zone>().is_ok()),
             Rule::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Rule::Singulars => value
@@ -211,7 +219,9 @@ impl Key {
     pub(super) fn is_guarded(&self, value: &Value) -> bool {
         let text = value.as_str();
         match &self.rule {
-            Rule::Secret | Rule::DatabaseUrl | Rule::HttpUrl | Rule::Listen | Rule::Path => true,
+            Rule::Secret | Rule::DatabaseUrl | Rule::HttpUrl | Rule::Listen | Rule::Hosts | Rule::Path => {
+                true
+            }
             // A provider outside this process reads the memories.
             Rule::OneOf(_) if self.name.ends_with(".provider") => {
                 !matches!(text, Some("" | "local" | "fake"))
@@ -234,7 +244,7 @@ impl Key {
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
             Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
-            Rule::WordsOrFiles(_) | Rule::Singulars => {
+            Rule::WordsOrFiles(_) | Rule::Singulars | Rule::Hosts => {
                 // `a,b`, or a TOML list. An empty text is an empty list.
                 let list = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let words = list.split(',').map(|word| word.trim().trim_matches(['"', '\'']));
@@ -278,6 +288,7 @@ impl Key {
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
             Rule::Listen => "empty, or an address and a port as 127.0.0.1:9464".into(),
+            Rule::Hosts => "a list of hosts without ports, as \"memory.example.com\"".into(),
             Rule::Zone => "a time zone as \"Europe/Berlin\", \"UTC\", or \"system\"".into(),
             Rule::OneOf(choices) => words(choices),
             Rule::Singulars => "a list of words and their singular, as \"indices=index\"".into(),
@@ -288,6 +299,16 @@ impl Key {
             Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         }
     }
+}
+
+/// A name, an IPv4 address, or an IPv6 address in brackets.
+fn is_host(text: &str) -> bool {
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    !text.is_empty()
+        && inner.map_or_else(
+            || text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')),
+            |inner| inner.parse::<std::net::Ipv6Addr>().is_ok(),
+        )
 }
 
 fn is_singular(text: &str) -> bool {

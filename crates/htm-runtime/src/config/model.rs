@@ -343,6 +343,9 @@ impl WorkerProcess {
 pub struct Server {
     /// May be empty. See [`Server::address`].
     pub listen: String,
+    pub hosts: Vec<String>,
+    pub tls_certificate: String,
+    pub tls_key: String,
 }
 
 impl Server {

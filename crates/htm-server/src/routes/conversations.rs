@@ -1,6 +1,5 @@
 //! `/v1/conversations`: the messages of a conversation, remembered in one call.
 
-use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use htm_core::Memory;
@@ -70,11 +69,7 @@ struct Message {
 /// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction.
 #[utoipa::path(post, path = "/v1/conversations", tag = "conversations", request_body = Conversation,
     responses((status = 200, body = ManyWritten)))]
-async fn create(
-    State(app): State<App>,
-    Once(operation): Once,
-    Body(body): Body<Conversation>,
-) -> Result<Response> {
+async fn create(app: App, Once(operation): Once, Body(body): Body<Conversation>) -> Result<Response> {
     check_batch(body.messages.len())?;
     let session = body.session.unwrap_or_else(|| Ulid::new().to_string());
     let tags = app.tags(&body.tags)?;

@@ -1,7 +1,6 @@
 //! Forgetting and restoring, one memory or those that match a text.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::{Confirmation, ForgetPlan, Forgotten, ForgottenNode, NodeId, Restored};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -51,7 +50,7 @@ pub(crate) fn confirmation(confirm: bool) -> Confirmation {
         ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
     responses((status = 200, body = Forgotten)))]
 async fn forget(
-    State(app): State<App>,
+    app: App,
     Named(id): Named<NodeId>,
     IfMatch(revision): IfMatch,
     Asked(asked): Asked<Forgetting>,
@@ -108,10 +107,7 @@ struct MatchingForgotten {
 /// Forget the memories that match a text.
 #[utoipa::path(post, path = "/v1/memories/forget", tag = "memories", request_body = ForgetMatching,
     responses((status = 200, body = MatchingForgotten)))]
-async fn forget_matching(
-    State(app): State<App>,
-    Body(body): Body<ForgetMatching>,
-) -> Result<Json<MatchingForgotten>> {
+async fn forget_matching(app: App, Body(body): Body<ForgetMatching>) -> Result<Json<MatchingForgotten>> {
     let namespace = app.namespace(body.namespace.as_deref()).to_owned();
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
     let plan = app.htm.plan_forget(&body.text, Some(&namespace), &caller).await?;
@@ -136,10 +132,7 @@ struct ForgottenQuery {
 /// List forgotten memories, the latest first.
 #[utoipa::path(get, path = "/v1/memories/forgotten", tag = "memories", params(ForgottenQuery),
     responses((status = 200, body = Vec<ForgottenNode>)))]
-async fn forgotten(
-    State(app): State<App>,
-    Asked(asked): Asked<ForgottenQuery>,
-) -> Result<Json<Vec<ForgottenNode>>> {
+async fn forgotten(app: App, Asked(asked): Asked<ForgottenQuery>) -> Result<Json<Vec<ForgottenNode>>> {
     let namespace = app.namespace(asked.namespace.as_deref());
     Ok(Json(app.htm.forgotten(Some(namespace), asked.limit.unwrap_or(20)).await?))
 }
@@ -159,11 +152,7 @@ struct Restoring {
 /// Restore a forgotten memory.
 #[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = i64, Path)),
     request_body = Restoring, responses((status = 200, body = Restored)))]
-async fn restore(
-    State(app): State<App>,
-    Named(id): Named<NodeId>,
-    Body(body): Body<Restoring>,
-) -> Result<Json<Restored>> {
+async fn restore(app: App, Named(id): Named<NodeId>, Body(body): Body<Restoring>) -> Result<Json<Restored>> {
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
     Ok(Json(app.htm.restore(id, &caller).await?))
 }

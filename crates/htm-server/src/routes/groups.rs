@@ -3,7 +3,6 @@
 //! A member joins with a process of its own, by the library; the server looks at groups and administers them.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::groups::{AfterShutdown, Group, TransferReceipt, TransferTarget, Transferred};
 use htm_core::{GroupInfo, NodeId};
 use serde::{Deserialize, Serialize};
@@ -37,7 +36,7 @@ fn group(app: &App, namespace: Option<&str>, name: String) -> Group {
 /// List groups with their members.
 #[utoipa::path(get, path = "/v1/groups", tag = "groups", params(Whose),
     responses((status = 200, body = Vec<GroupInfo>)))]
-async fn list(State(app): State<App>, Asked(whose): Asked<Whose>) -> Result<Json<Vec<GroupInfo>>> {
+async fn list(app: App, Asked(whose): Asked<Whose>) -> Result<Json<Vec<GroupInfo>>> {
     Ok(Json(app.htm.groups(&scope(whose.namespace, whose.all)).await?))
 }
 
@@ -45,7 +44,7 @@ async fn list(State(app): State<App>, Asked(whose): Asked<Whose>) -> Result<Json
 #[utoipa::path(get, path = "/v1/groups/{name}", tag = "groups", params(("name" = String, Path), InNamespace),
     responses((status = 200, body = GroupInfo)))]
 async fn show(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,
 ) -> Result<Json<GroupInfo>> {
@@ -66,7 +65,7 @@ struct OfMember {
 #[utoipa::path(post, path = "/v1/groups/{name}/promote", tag = "groups", params(("name" = String, Path)),
     request_body = OfMember, responses((status = 200, body = GroupInfo)))]
 async fn promote(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Body(body): Body<OfMember>,
 ) -> Result<Json<GroupInfo>> {
@@ -78,11 +77,7 @@ async fn promote(
 /// Make a member passive.
 #[utoipa::path(post, path = "/v1/groups/{name}/demote", tag = "groups", params(("name" = String, Path)),
     request_body = OfMember, responses((status = 200, body = GroupInfo)))]
-async fn demote(
-    State(app): State<App>,
-    Named(name): Named<String>,
-    Body(body): Body<OfMember>,
-) -> Result<Json<GroupInfo>> {
+async fn demote(app: App, Named(name): Named<String>, Body(body): Body<OfMember>) -> Result<Json<GroupInfo>> {
     let group = group(&app, body.namespace.as_deref(), name);
     group.demote(&body.robot).await?;
     Ok(Json(group.info().await?))
@@ -91,11 +86,7 @@ async fn demote(
 /// Remove a member.
 #[utoipa::path(post, path = "/v1/groups/{name}/remove", tag = "groups", params(("name" = String, Path)),
     request_body = OfMember, responses((status = 200, body = GroupInfo)))]
-async fn remove(
-    State(app): State<App>,
-    Named(name): Named<String>,
-    Body(body): Body<OfMember>,
-) -> Result<Json<GroupInfo>> {
+async fn remove(app: App, Named(name): Named<String>, Body(body): Body<OfMember>) -> Result<Json<GroupInfo>> {
     let group = group(&app, body.namespace.as_deref(), name);
     group.remove(&body.robot).await?;
     Ok(Json(group.info().await?))
@@ -119,7 +110,7 @@ struct Transfer {
 #[utoipa::path(post, path = "/v1/groups/{name}/transfer", tag = "groups", params(("name" = String, Path)),
     request_body = Transfer, responses((status = 200, body = TransferReceipt)))]
 async fn transfer(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Body(body): Body<Transfer>,
 ) -> Result<Json<TransferReceipt>> {
@@ -153,7 +144,7 @@ struct ShutDown {
 #[utoipa::path(post, path = "/v1/groups/{name}/shutdown", tag = "groups", params(("name" = String, Path)),
     request_body = Shutdown, responses((status = 200, body = ShutDown)))]
 async fn shutdown(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Body(body): Body<Shutdown>,
 ) -> Result<Json<ShutDown>> {

@@ -11,6 +11,8 @@ use axum::routing::get;
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::codes;
+use crate::problem::{Problem, Result};
 
 /// <https://prometheus.io/docs/specs/om/open_metrics_spec/#overall-structure>
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -19,7 +21,11 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 const PATIENCE: Duration = Duration::from_secs(4);
 
 pub(crate) fn router() -> Router<App> {
-    Router::new().route("/livez", get(livez)).route("/readyz", get(readyz)).route("/metrics", get(metrics))
+    Router::new().route("/livez", get(livez)).route("/readyz", get(readyz))
+}
+
+pub(crate) fn metrics_router() -> Router<App> {
+    Router::new().route("/metrics", get(metrics))
 }
 
 async fn livez() -> &'static str {
@@ -38,6 +44,10 @@ async fn readyz(State(app): State<App>) -> impl IntoResponse {
     }
 }
 
-async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, OPENMETRICS)], app.metrics.render())
+async fn metrics(app: App) -> Result<impl IntoResponse> {
+    if app.htm.namespaces().is_some() {
+        let problem = "the metrics are of all namespaces, and the key is not";
+        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+    }
+    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.metrics.render()))
 }

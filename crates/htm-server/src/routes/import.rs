@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -73,7 +73,7 @@ enum Outcome {
 #[utoipa::path(post, path = "/v1/import", tag = "memories",
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, body = Imported, content_type = "application/x-ndjson")))]
-async fn import(State(app): State<App>, request: Request) -> Result<Response> {
+async fn import(app: App, request: Request) -> Result<Response> {
     plain_only(request.headers())?;
     let given = request.headers().get(CONTENT_TYPE).map_or("none", |value| value.to_str().unwrap_or("?"));
     if !matches!(given.split(';').next().map(str::trim), Some(NDJSON | "application/jsonl")) {

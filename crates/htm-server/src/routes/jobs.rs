@@ -1,7 +1,6 @@
 //! `/v1/jobs`, `/v1/queues`, `/v1/workers`.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::NodeId;
 use htm_core::job::JobState;
 use htm_core::jobs::{Audit, Job, JobFilter, QueueStats, Retried, Selection, Worker};
@@ -64,7 +63,7 @@ fn limit(asked: Option<u32>, default: u32) -> Result<u32> {
 /// List jobs: dead letters, then parked, then failed ones; the newest first.
 #[utoipa::path(get, path = "/v1/jobs", tag = "jobs", params(ListQuery),
     responses((status = 200, body = Vec<Job>)))]
-async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<Job>>> {
+async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<Job>>> {
     let limit = limit(asked.limit, 100)?;
     let filter = JobFilter {
         queue: asked.queue,
@@ -79,7 +78,7 @@ async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<
 /// Read a job.
 #[utoipa::path(get, path = "/v1/jobs/{id}", tag = "jobs", params(("id" = String, Path)),
     responses((status = 200, body = Job)))]
-async fn show(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Job>> {
+async fn show(app: App, Named(id): Named<String>) -> Result<Json<Job>> {
     let mut found = app.htm.jobs()?.show(&[id]).await?;
     Ok(Json(found.remove(0)))
 }
@@ -129,7 +128,7 @@ impl SelectionBody {
 /// Without a state, the conditions select dead letters.
 #[utoipa::path(post, path = "/v1/jobs/retry", tag = "jobs", request_body = SelectionBody,
     responses((status = 200, body = Retried)))]
-async fn retry(State(app): State<App>, Body(body): Body<SelectionBody>) -> Result<Json<Retried>> {
+async fn retry(app: App, Body(body): Body<SelectionBody>) -> Result<Json<Retried>> {
     let (selection, _) = body.read()?;
     Ok(Json(app.htm.jobs()?.retry(&selection).await?))
 }
@@ -143,20 +142,20 @@ struct ChangedJobs {
 /// Turn pending or running jobs into dead letters.
 #[utoipa::path(post, path = "/v1/jobs/cancel", tag = "jobs", request_body = SelectionBody,
     responses((status = 200, body = ChangedJobs)))]
-async fn cancel(State(app): State<App>, Body(body): Body<SelectionBody>) -> Result<Json<ChangedJobs>> {
+async fn cancel(app: App, Body(body): Body<SelectionBody>) -> Result<Json<ChangedJobs>> {
     let (selection, confirm) = body.read()?;
     Ok(Json(ChangedJobs { jobs: app.htm.jobs()?.cancel(&selection, confirmation(confirm)).await? }))
 }
 
 /// Find memories without a result, a job or a dead letter. Reads every memory.
 #[utoipa::path(get, path = "/v1/jobs/audit", tag = "jobs", responses((status = 200, body = Audit)))]
-async fn audit(State(app): State<App>) -> Result<Json<Audit>> {
+async fn audit(app: App) -> Result<Json<Audit>> {
     Ok(Json(app.htm.jobs()?.audit().await?))
 }
 
 /// Enqueue the jobs that the audit finds missing.
 #[utoipa::path(post, path = "/v1/jobs/repair", tag = "jobs", responses((status = 200, body = ChangedJobs)))]
-async fn repair(State(app): State<App>) -> Result<Json<ChangedJobs>> {
+async fn repair(app: App) -> Result<Json<ChangedJobs>> {
     let jobs = app.htm.jobs()?;
     let found = jobs.audit().await?;
     Ok(Json(ChangedJobs { jobs: jobs.repair(&found.stranded).await? }))
@@ -164,7 +163,7 @@ async fn repair(State(app): State<App>) -> Result<Json<ChangedJobs>> {
 
 /// List queues with the number of their jobs by state.
 #[utoipa::path(get, path = "/v1/queues", tag = "jobs", responses((status = 200, body = Vec<QueueStats>)))]
-async fn queues(State(app): State<App>) -> Result<Json<Vec<QueueStats>>> {
+async fn queues(app: App) -> Result<Json<Vec<QueueStats>>> {
     Ok(Json(app.htm.jobs()?.queues().await?))
 }
 
@@ -188,11 +187,7 @@ struct Paused {
 /// Pause a queue: no job is claimed until it is resumed; running jobs finish.
 #[utoipa::path(post, path = "/v1/queues/{queue}/pause", tag = "jobs", params(("queue" = String, Path)),
     request_body = Pause, responses((status = 200, body = Paused)))]
-async fn pause(
-    State(app): State<App>,
-    Named(queue): Named<String>,
-    Body(body): Body<Pause>,
-) -> Result<Json<Paused>> {
+async fn pause(app: App, Named(queue): Named<String>, Body(body): Body<Pause>) -> Result<Json<Paused>> {
     app.htm.jobs()?.pause(&queue, &body.reason).await?;
     Ok(Json(Paused { queue, paused: true, changed: true }))
 }
@@ -200,13 +195,13 @@ async fn pause(
 /// Resume a queue.
 #[utoipa::path(post, path = "/v1/queues/{queue}/resume", tag = "jobs", params(("queue" = String, Path)),
     responses((status = 200, body = Paused)))]
-async fn resume(State(app): State<App>, Named(queue): Named<String>) -> Result<Json<Paused>> {
+async fn resume(app: App, Named(queue): Named<String>) -> Result<Json<Paused>> {
     let changed = app.htm.jobs()?.resume(&queue).await?;
     Ok(Json(Paused { queue, paused: false, changed }))
 }
 
 /// List workers, those alive first.
 #[utoipa::path(get, path = "/v1/workers", tag = "jobs", responses((status = 200, body = Vec<Worker>)))]
-async fn workers(State(app): State<App>) -> Result<Json<Vec<Worker>>> {
+async fn workers(app: App) -> Result<Json<Vec<Worker>>> {
     Ok(Json(app.htm.jobs()?.workers().await?))
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -58,7 +57,7 @@ struct Page {
 /// List the memories of a namespace in the order of their time.
 #[utoipa::path(get, path = "/v1/memories", tag = "memories", params(PageQuery),
     responses((status = 200, body = Page)))]
-async fn list(State(app): State<App>, Asked(asked): Asked<PageQuery>) -> Result<Json<Page>> {
+async fn list(app: App, Asked(asked): Asked<PageQuery>) -> Result<Json<Page>> {
     let after = asked.cursor.as_deref().map(str::parse).transpose()?;
     let limit = asked.limit.unwrap_or(100);
     let memories = app.htm.page(asked.namespace.as_deref(), after, limit).await?;
@@ -83,7 +82,7 @@ fn shown(node: Node, headers: &HeaderMap) -> Response {
 /// The ETag is the revision of its text; other changes do not make a new one.
 #[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = i64, Path)),
     responses((status = 200, body = Node), (status = 304)))]
-async fn get(State(app): State<App>, Named(id): Named<NodeId>, headers: HeaderMap) -> Result<Response> {
+async fn get(app: App, Named(id): Named<NodeId>, headers: HeaderMap) -> Result<Response> {
     Ok(shown(app.htm.get(id).await?, &headers))
 }
 
@@ -100,7 +99,7 @@ pub(crate) struct InNamespace {
 #[utoipa::path(get, path = "/v1/memories/by-key/{key}", tag = "memories",
     params(("key" = String, Path), InNamespace), responses((status = 200, body = Node), (status = 304)))]
 async fn get_by_key(
-    State(app): State<App>,
+    app: App,
     Named(key): Named<String>,
     Asked(place): Asked<InNamespace>,
     headers: HeaderMap,
@@ -182,10 +181,10 @@ pub(crate) fn caller(app: &App, namespace: Option<String>, robot: Option<String>
 ///
 /// With `If-Match`, it fails if the text has another revision by now (412).
 #[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories",
-    params(("id" = i64, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
+    request_body = MemoryEdit, params(("id" = i64, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
     responses((status = 200, body = Edited)))]
 async fn edit(
-    State(app): State<App>,
+    app: App,
     Named(id): Named<NodeId>,
     IfMatch(revision): IfMatch,
     Body(body): Body<MemoryEdit>,
@@ -226,7 +225,7 @@ async fn edit(
 /// Start a memory's time to live again.
 #[utoipa::path(post, path = "/v1/memories/{id}/refresh", tag = "memories", params(("id" = i64, Path)),
     responses((status = 200, body = Refreshed)))]
-async fn refresh(State(app): State<App>, Named(id): Named<NodeId>) -> Result<Json<Refreshed>> {
+async fn refresh(app: App, Named(id): Named<NodeId>) -> Result<Json<Refreshed>> {
     Ok(Json(Refreshed { refreshed: app.htm.refresh(&[id]).await? }))
 }
 
@@ -240,21 +239,21 @@ struct Refreshed {
 /// List the texts that a memory has had, the oldest first.
 #[utoipa::path(get, path = "/v1/memories/{id}/history", tag = "memories", params(("id" = i64, Path)),
     responses((status = 200, body = Vec<Revision>)))]
-async fn history(State(app): State<App>, Named(id): Named<NodeId>) -> Result<Json<Vec<Revision>>> {
+async fn history(app: App, Named(id): Named<NodeId>) -> Result<Json<Vec<Revision>>> {
     Ok(Json(app.htm.revisions(id).await?))
 }
 
 /// Read the state of a memory's embedding and tagging.
 #[utoipa::path(get, path = "/v1/memories/{id}/status", tag = "memories", params(("id" = i64, Path)),
     responses((status = 200, body = NodeStatus)))]
-async fn status(State(app): State<App>, Named(id): Named<NodeId>) -> Result<Json<NodeStatus>> {
+async fn status(app: App, Named(id): Named<NodeId>) -> Result<Json<NodeStatus>> {
     Ok(Json(app.htm.status(id).await?))
 }
 
 /// List who keeps a memory: robots that remembered it, and groups that have it in their working memory.
 #[utoipa::path(get, path = "/v1/memories/{id}/keepers", tag = "memories", params(("id" = i64, Path)),
     responses((status = 200, body = Keepers)))]
-async fn keepers(State(app): State<App>, Named(id): Named<NodeId>) -> Result<Json<Keepers>> {
+async fn keepers(app: App, Named(id): Named<NodeId>) -> Result<Json<Keepers>> {
     Ok(Json(app.htm.keepers(id).await?))
 }
 
@@ -273,7 +272,7 @@ struct NeighboursQuery {
 #[utoipa::path(get, path = "/v1/memories/{id}/neighbours", tag = "memories",
     params(("id" = i64, Path), NeighboursQuery), responses((status = 200, body = Neighbours)))]
 async fn neighbours(
-    State(app): State<App>,
+    app: App,
     Named(id): Named<NodeId>,
     Asked(asked): Asked<NeighboursQuery>,
 ) -> Result<Json<Neighbours>> {

@@ -1,7 +1,6 @@
 //! `/v1/models`, `/v1/providers`, `/v1/budgets`.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::FieldChange;
 use htm_core::models::{Activation, ModelOverview, ModelState, RegisteredModel};
 use htm_core::providers::{Budget, LimitChanges, Provider};
@@ -39,7 +38,7 @@ struct Model {
 
 /// List the embedding models with their progress. Reads every memory.
 #[utoipa::path(get, path = "/v1/models", tag = "models", responses((status = 200, body = Vec<Model>)))]
-async fn list(State(app): State<App>) -> Result<Json<Vec<Model>>> {
+async fn list(app: App) -> Result<Json<Vec<Model>>> {
     let models = app.htm.models()?;
     let mut listed = Vec::new();
     for model in models.list().await? {
@@ -64,7 +63,7 @@ struct Activate {
 /// Make a model the one that recall uses; the old one goes on standby.
 #[utoipa::path(post, path = "/v1/models/activate", tag = "models", request_body = Activate,
     responses((status = 200, body = Activation)))]
-async fn activate(State(app): State<App>, Body(body): Body<Activate>) -> Result<Json<Activation>> {
+async fn activate(app: App, Body(body): Body<Activate>) -> Result<Json<Activation>> {
     Ok(Json(app.htm.models()?.activate(&body.label, body.force).await?))
 }
 
@@ -89,13 +88,13 @@ struct RetiredModel {
 /// Retire a model: writes to it end, and its open jobs are deleted.
 #[utoipa::path(post, path = "/v1/models/retire", tag = "models", request_body = Retire,
     responses((status = 200, body = RetiredModel)))]
-async fn retire(State(app): State<App>, Body(body): Body<Retire>) -> Result<Json<RetiredModel>> {
+async fn retire(app: App, Body(body): Body<Retire>) -> Result<Json<RetiredModel>> {
     Ok(Json(RetiredModel { deleted_jobs: app.htm.models()?.retire(&body.label, body.drop).await? }))
 }
 
 /// List the models of providers that have limits or have failed.
 #[utoipa::path(get, path = "/v1/providers", tag = "models", responses((status = 200, body = Vec<Provider>)))]
-async fn providers(State(app): State<App>) -> Result<Json<Vec<Provider>>> {
+async fn providers(app: App) -> Result<Json<Vec<Provider>>> {
     Ok(Json(app.htm.providers()?.list().await?))
 }
 
@@ -122,7 +121,7 @@ struct Limits {
 /// Limit the calls to a provider's model.
 #[utoipa::path(patch, path = "/v1/providers", tag = "models", request_body = Limits,
     responses((status = 200, body = Vec<Provider>)))]
-async fn limit(State(app): State<App>, Body(body): Body<Limits>) -> Result<Json<Vec<Provider>>> {
+async fn limit(app: App, Body(body): Body<Limits>) -> Result<Json<Vec<Provider>>> {
     let changes = LimitChanges {
         requests_per_minute: body.requests_per_minute,
         tokens_per_minute: body.tokens_per_minute,
@@ -151,13 +150,13 @@ struct Reset {
 /// Forget the failures of a provider's model: its breaker closes, and its jobs are due.
 #[utoipa::path(post, path = "/v1/providers/reset", tag = "models", request_body = OfProvider,
     responses((status = 200, body = Reset)))]
-async fn reset(State(app): State<App>, Body(body): Body<OfProvider>) -> Result<Json<Reset>> {
+async fn reset(app: App, Body(body): Body<OfProvider>) -> Result<Json<Reset>> {
     Ok(Json(Reset { jobs: app.htm.providers()?.reset(&body.model).await? }))
 }
 
 /// List the namespaces that have a budget of tokens.
 #[utoipa::path(get, path = "/v1/budgets", tag = "models", responses((status = 200, body = Vec<Budget>)))]
-async fn budgets(State(app): State<App>) -> Result<Json<Vec<Budget>>> {
+async fn budgets(app: App) -> Result<Json<Vec<Budget>>> {
     Ok(Json(app.htm.providers()?.budgets().await?))
 }
 
@@ -174,7 +173,7 @@ struct NewBudget {
 /// Set the budget of a namespace.
 #[utoipa::path(put, path = "/v1/budgets", tag = "models", request_body = NewBudget,
     responses((status = 200, body = Reset)))]
-async fn set_budget(State(app): State<App>, Body(body): Body<NewBudget>) -> Result<Json<Reset>> {
+async fn set_budget(app: App, Body(body): Body<NewBudget>) -> Result<Json<Reset>> {
     let jobs = app.htm.providers()?.set_budget(&body.namespace, body.tokens_per_day).await?;
     Ok(Json(Reset { jobs }))
 }

@@ -1,7 +1,6 @@
 //! `/v1/namespaces`, `/v1/stats`, `/v1/sweep`, `/v1/purge`.
 
 use axum::Json;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use htm_core::{
     MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery, Swept,
@@ -54,7 +53,7 @@ struct Namespaces {
 /// List namespaces.
 #[utoipa::path(get, path = "/v1/namespaces", tag = "namespaces", params(ListQuery),
     responses((status = 200, body = Namespaces)))]
-async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<Json<Namespaces>> {
+async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Namespaces>> {
     let limit = asked.limit.unwrap_or(100);
     let query = NamespaceQuery {
         prefix: asked.prefix,
@@ -71,7 +70,7 @@ async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<
 /// Read the retention policy of a namespace.
 #[utoipa::path(get, path = "/v1/retention", tag = "namespaces", params(InNamespace),
     responses((status = 200, body = Retention)))]
-async fn retention(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<Retention>> {
+async fn retention(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Retention>> {
     Ok(Json(app.htm.retention(place.namespace.as_deref()).await?))
 }
 
@@ -98,10 +97,7 @@ struct NewRetention {
 /// Answers what the next sweep will remove by it, and not by the policy before.
 #[utoipa::path(put, path = "/v1/retention", tag = "namespaces", request_body = NewRetention,
     responses((status = 200, body = RetentionPlan)))]
-async fn set_retention(
-    State(app): State<App>,
-    Body(body): Body<NewRetention>,
-) -> Result<Json<RetentionPlan>> {
+async fn set_retention(app: App, Body(body): Body<NewRetention>) -> Result<Json<RetentionPlan>> {
     let policy = Retention {
         forget_after_seconds: body.forget_after_seconds,
         purge_after_seconds: body.purge_after_seconds,
@@ -140,14 +136,14 @@ pub(crate) fn scope(namespace: Option<String>, all: bool) -> Scope {
 /// Count memories, robots, tags, jobs and storage.
 #[utoipa::path(get, path = "/v1/stats", tag = "namespaces", params(Counting),
     responses((status = 200, body = MemoryStats)))]
-async fn stats(State(app): State<App>, Asked(asked): Asked<Counting>) -> Result<Json<MemoryStats>> {
+async fn stats(app: App, Asked(asked): Asked<Counting>) -> Result<Json<MemoryStats>> {
     let scope = scope(asked.namespace, asked.all);
     Ok(Json(app.htm.memory_stats(&StatsQuery { scope, top: asked.top.unwrap_or(10) }).await?))
 }
 
 /// Forget what has expired, and carry out the retention policies now.
 #[utoipa::path(post, path = "/v1/sweep", tag = "namespaces", responses((status = 200, body = Swept)))]
-async fn sweep(State(app): State<App>) -> Result<Json<Swept>> {
+async fn sweep(app: App) -> Result<Json<Swept>> {
     Ok(Json(app.htm.sweep().await?))
 }
 
@@ -178,7 +174,7 @@ struct PurgeBody {
 /// Delete forgotten memories. It cannot be undone.
 #[utoipa::path(post, path = "/v1/purge", tag = "namespaces", request_body = PurgeBody,
     responses((status = 200, body = Purged)))]
-async fn purge(State(app): State<App>, Body(body): Body<PurgeBody>) -> Result<Json<Purged>> {
+async fn purge(app: App, Body(body): Body<PurgeBody>) -> Result<Json<Purged>> {
     let caller = caller(&app, body.namespace.clone(), body.robot, body.any_robot);
     let purge = Purge { before: body.before, scope: scope(body.namespace, body.all), caller };
     let purged = match body.dry_run {

@@ -1,7 +1,6 @@
 //! `/v1/tags`: changes of the ontology of a namespace. Each can be rehearsed, is logged, and can be reverted.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::ontology::{
     ChangeKind, Changed, Descriptions, Imported, Leftover, Ontology, OntologyDocument, Removal, Term,
 };
@@ -80,7 +79,7 @@ struct AddTags {
 /// Add tags, or change their descriptions and synonyms.
 #[utoipa::path(post, path = "/v1/tags/add", tag = "tags", request_body = AddTags,
     responses((status = 200, body = Changed)))]
-async fn add(State(app): State<App>, Body(body): Body<AddTags>) -> Result<Json<Changed>> {
+async fn add(app: App, Body(body): Body<AddTags>) -> Result<Json<Changed>> {
     Ok(Json(body.change.ontology(&app)?.define(ChangeKind::Add, &terms(body.tags)).await?))
 }
 
@@ -99,7 +98,7 @@ struct RemoveTag {
 /// Remove a tag.
 #[utoipa::path(post, path = "/v1/tags/remove", tag = "tags", request_body = RemoveTag,
     responses((status = 200, body = Changed)))]
-async fn remove(State(app): State<App>, Body(body): Body<RemoveTag>) -> Result<Json<Changed>> {
+async fn remove(app: App, Body(body): Body<RemoveTag>) -> Result<Json<Changed>> {
     let removal = if body.assigned { Removal::Assigned } else { Removal::Unused };
     Ok(Json(body.change.ontology(&app)?.remove(&body.tag, removal).await?))
 }
@@ -118,7 +117,7 @@ struct RenameTag {
 /// Rename a tag, with all tags below it.
 #[utoipa::path(post, path = "/v1/tags/rename", tag = "tags", request_body = RenameTag,
     responses((status = 200, body = Changed)))]
-async fn rename(State(app): State<App>, Body(body): Body<RenameTag>) -> Result<Json<Changed>> {
+async fn rename(app: App, Body(body): Body<RenameTag>) -> Result<Json<Changed>> {
     Ok(Json(body.change.ontology(&app)?.rename(&body.tag, &body.to).await?))
 }
 
@@ -136,7 +135,7 @@ struct MergeTags {
 /// Merge tags into one.
 #[utoipa::path(post, path = "/v1/tags/merge", tag = "tags", request_body = MergeTags,
     responses((status = 200, body = Changed)))]
-async fn merge(State(app): State<App>, Body(body): Body<MergeTags>) -> Result<Json<Changed>> {
+async fn merge(app: App, Body(body): Body<MergeTags>) -> Result<Json<Changed>> {
     let from: Vec<&str> = body.from.iter().map(String::as_str).collect();
     Ok(Json(body.change.ontology(&app)?.merge(&from, &body.into).await?))
 }
@@ -158,7 +157,7 @@ struct SplitTag {
 /// Split a tag into several.
 #[utoipa::path(post, path = "/v1/tags/split", tag = "tags", request_body = SplitTag,
     responses((status = 200, body = Changed)))]
-async fn split(State(app): State<App>, Body(body): Body<SplitTag>) -> Result<Json<Changed>> {
+async fn split(app: App, Body(body): Body<SplitTag>) -> Result<Json<Changed>> {
     let ontology = body.change.ontology(&app)?;
     Ok(Json(ontology.split(&body.tag, &terms(body.into), body.leftover).await?))
 }
@@ -177,7 +176,7 @@ struct AddSynonym {
 /// Add a synonym of a tag.
 #[utoipa::path(post, path = "/v1/tags/synonyms/add", tag = "tags", request_body = AddSynonym,
     responses((status = 200, body = Changed)))]
-async fn add_synonym(State(app): State<App>, Body(body): Body<AddSynonym>) -> Result<Json<Changed>> {
+async fn add_synonym(app: App, Body(body): Body<AddSynonym>) -> Result<Json<Changed>> {
     Ok(Json(body.change.ontology(&app)?.add_synonym(&body.name, &body.tag).await?))
 }
 
@@ -193,7 +192,7 @@ struct RemoveSynonym {
 /// Remove a synonym.
 #[utoipa::path(post, path = "/v1/tags/synonyms/remove", tag = "tags", request_body = RemoveSynonym,
     responses((status = 200, body = Changed)))]
-async fn remove_synonym(State(app): State<App>, Body(body): Body<RemoveSynonym>) -> Result<Json<Changed>> {
+async fn remove_synonym(app: App, Body(body): Body<RemoveSynonym>) -> Result<Json<Changed>> {
     Ok(Json(body.change.ontology(&app)?.remove_synonym(&body.name).await?))
 }
 
@@ -214,7 +213,7 @@ struct ImportOntology {
 /// Import an ontology document.
 #[utoipa::path(post, path = "/v1/tags/import", tag = "tags", request_body = ImportOntology,
     responses((status = 200, body = Imported)))]
-async fn import(State(app): State<App>, Body(body): Body<ImportOntology>) -> Result<Json<Imported>> {
+async fn import(app: App, Body(body): Body<ImportOntology>) -> Result<Json<Imported>> {
     let descriptions = if body.overwrite_descriptions { Descriptions::Overwrite } else { Descriptions::Keep };
     let source = body.source.as_deref().unwrap_or("http");
     let ontology = body.change.ontology(&app)?;
@@ -233,6 +232,6 @@ struct RevertChange {
 /// Revert a change of the log.
 #[utoipa::path(post, path = "/v1/tags/revert", tag = "tags", request_body = RevertChange,
     responses((status = 200, body = Changed)))]
-async fn revert(State(app): State<App>, Body(body): Body<RevertChange>) -> Result<Json<Changed>> {
+async fn revert(app: App, Body(body): Body<RevertChange>) -> Result<Json<Changed>> {
     Ok(Json(body.change.ontology(&app)?.revert(body.id).await?))
 }

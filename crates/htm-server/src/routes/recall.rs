@@ -1,7 +1,6 @@
 //! `/v1/recall`, `/v1/context`, `/v1/timeline`.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::{
     ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Strategy,
     Timeline, TimelineQuery, WorkingMemoryStats,
@@ -111,7 +110,7 @@ struct Answer {
 /// Recall memories.
 #[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody,
     responses((status = 200, body = Answer)))]
-async fn recall(State(app): State<App>, Body(body): Body<RecallBody>) -> Result<Json<Answer>> {
+async fn recall(app: App, Body(body): Body<RecallBody>) -> Result<Json<Answer>> {
     let robot = body.robot.clone();
     let query = body.read(&app)?;
     let (recalled, working_memory) = match robot {
@@ -151,7 +150,7 @@ struct SimpleQuery {
 /// POST has all parameters, and keeps the query out of the logs of proxies.
 #[utoipa::path(get, path = "/v1/recall", tag = "recall", params(SimpleQuery),
     responses((status = 200, body = Recalled)))]
-async fn recall_simply(State(app): State<App>, Asked(asked): Asked<SimpleQuery>) -> Result<Json<Recalled>> {
+async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Json<Recalled>> {
     let filter = FilterBody {
         namespaces: asked.namespace.into_iter().collect(),
         timeframe: asked.timeframe,
@@ -208,7 +207,7 @@ struct ContextAnswer {
 /// Make the text for a prompt from a robot's working memory.
 #[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody,
     responses((status = 200, body = ContextAnswer)))]
-async fn context(State(app): State<App>, Body(body): Body<ContextBody>) -> Result<Json<ContextAnswer>> {
+async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<ContextAnswer>> {
     let plain = ContextOptions::new(body.max_tokens.unwrap_or(4_000));
     let options = ContextOptions {
         strategy: body.strategy.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
@@ -263,7 +262,7 @@ struct TimelineBody {
 /// List memories in chronological order.
 #[utoipa::path(post, path = "/v1/timeline", tag = "recall", request_body = TimelineBody,
     responses((status = 200, body = Timeline)))]
-async fn timeline(State(app): State<App>, Body(body): Body<TimelineBody>) -> Result<Json<Timeline>> {
+async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timeline>> {
     let query = TimelineQuery {
         topic: body.topic,
         filter: body.filter.read(&app)?,

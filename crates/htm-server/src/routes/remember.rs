@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -175,10 +174,10 @@ fn location(node: NodeId) -> HeaderValue {
 ///
 /// It is committed when this answers, and full text finds it at once. 201: it is new. 200: it existed, by its key or
 /// its content.
-#[utoipa::path(post, path = "/v1/memories", tag = "memories", params(Waiting),
+#[utoipa::path(post, path = "/v1/memories", tag = "memories", params(Waiting), request_body = NewMemory,
     responses((status = 201, body = Written), (status = 200, body = Written)))]
 async fn create(
-    State(app): State<App>,
+    app: App,
     Asked(waiting): Asked<Waiting>,
     Once(operation): Once,
     Body(memory): Body<NewMemory>,
@@ -293,11 +292,7 @@ pub(crate) fn check_batch(count: usize) -> Result<()> {
 /// A memory that is refused does not hold back the others.
 #[utoipa::path(post, path = "/v1/memories/batch", tag = "memories", request_body = NewMemories,
     responses((status = 200, body = ManyWritten)))]
-async fn create_many(
-    State(app): State<App>,
-    Once(operation): Once,
-    Body(body): Body<NewMemories>,
-) -> Result<Response> {
+async fn create_many(app: App, Once(operation): Once, Body(body): Body<NewMemories>) -> Result<Response> {
     check_batch(body.memories.len())?;
     let memories = body.memories.into_iter().map(|memory| memory.read(&app));
     let memories = memories.collect::<Result<Vec<Memory>>>()?;

@@ -1,7 +1,6 @@
 //! `/v1/robots` and their working memories.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::working_memory::Entry;
 use htm_core::{Htm, Intake, MergeReceipt, NodeId, Robot, RobotInfo, RobotStatistics, WorkingMemoryStats};
 use serde::{Deserialize, Serialize};
@@ -41,7 +40,7 @@ pub(crate) struct Whose {
 /// List robots with their statistics.
 #[utoipa::path(get, path = "/v1/robots", tag = "robots", params(Whose),
     responses((status = 200, body = Vec<RobotStatistics>)))]
-async fn list(State(app): State<App>, Asked(whose): Asked<Whose>) -> Result<Json<Vec<RobotStatistics>>> {
+async fn list(app: App, Asked(whose): Asked<Whose>) -> Result<Json<Vec<RobotStatistics>>> {
     Ok(Json(app.htm.robots(&scope(whose.namespace, whose.all)).await?))
 }
 
@@ -61,7 +60,7 @@ struct NewRobot {
 /// Register a robot before its first memory.
 #[utoipa::path(post, path = "/v1/robots", tag = "robots", request_body = NewRobot,
     responses((status = 200, body = RobotInfo)))]
-async fn register(State(app): State<App>, Body(body): Body<NewRobot>) -> Result<Json<RobotInfo>> {
+async fn register(app: App, Body(body): Body<NewRobot>) -> Result<Json<RobotInfo>> {
     let namespace = body.namespace.as_deref();
     Ok(Json(app.htm.register_robot(namespace, body.name.as_deref(), body.metadata).await?))
 }
@@ -70,7 +69,7 @@ async fn register(State(app): State<App>, Body(body): Body<NewRobot>) -> Result<
 #[utoipa::path(get, path = "/v1/robots/{name}", tag = "robots", params(("name" = String, Path), InNamespace),
     responses((status = 200, body = RobotStatistics)))]
 async fn show(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,
 ) -> Result<Json<RobotStatistics>> {
@@ -96,7 +95,7 @@ struct RobotChange {
 #[utoipa::path(patch, path = "/v1/robots/{name}", tag = "robots", params(("name" = String, Path)),
     request_body = RobotChange, responses((status = 200, body = RobotStatistics)))]
 async fn change(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Body(body): Body<RobotChange>,
 ) -> Result<Json<RobotStatistics>> {
@@ -129,7 +128,7 @@ struct MergeRobots {
 /// Merge robots into one.
 #[utoipa::path(post, path = "/v1/robots/merge", tag = "robots", request_body = MergeRobots,
     responses((status = 200, body = MergeReceipt)))]
-async fn merge(State(app): State<App>, Body(body): Body<MergeRobots>) -> Result<Json<MergeReceipt>> {
+async fn merge(app: App, Body(body): Body<MergeRobots>) -> Result<Json<MergeReceipt>> {
     let from: Vec<&str> = body.from.iter().map(String::as_str).collect();
     let namespace = body.namespace.as_deref();
     let receipt = match body.dry_run {
@@ -152,7 +151,7 @@ struct Working {
 #[utoipa::path(get, path = "/v1/robots/{name}/working-memory", tag = "working memory",
     params(("name" = String, Path), InNamespace), responses((status = 200, body = Working)))]
 async fn working_memory(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,
 ) -> Result<Json<Working>> {
@@ -180,11 +179,7 @@ struct AddNodes {
 /// Add memories to a robot's working memory.
 #[utoipa::path(post, path = "/v1/robots/{name}/working-memory", tag = "working memory",
     params(("name" = String, Path)), request_body = AddNodes, responses((status = 200, body = Intake)))]
-async fn add(
-    State(app): State<App>,
-    Named(name): Named<String>,
-    Body(body): Body<AddNodes>,
-) -> Result<Json<Intake>> {
+async fn add(app: App, Named(name): Named<String>, Body(body): Body<AddNodes>) -> Result<Json<Intake>> {
     let robot = open(&app, body.namespace.as_deref(), &name).await?;
     let intake = robot.add(&body.nodes).await?;
     robot.close().await?;
@@ -203,7 +198,7 @@ struct RemovedNodes {
     params(("name" = String, Path), ("id" = i64, Path), InNamespace),
     responses((status = 200, body = RemovedNodes)))]
 async fn remove(
-    State(app): State<App>,
+    app: App,
     Named((name, id)): Named<(String, NodeId)>,
     Asked(place): Asked<InNamespace>,
 ) -> Result<Json<RemovedNodes>> {
@@ -217,7 +212,7 @@ async fn remove(
 #[utoipa::path(delete, path = "/v1/robots/{name}/working-memory", tag = "working memory",
     params(("name" = String, Path), InNamespace), responses((status = 200, body = RemovedNodes)))]
 async fn clear(
-    State(app): State<App>,
+    app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,
 ) -> Result<Json<RemovedNodes>> {

@@ -1,7 +1,6 @@
 //! `/v1/tags`: looking at the ontology of a namespace.
 
 use axum::Json;
-use axum::extract::State;
 use htm_core::NodeId;
 use htm_core::ontology::{
     CoOccurrence, LoggedChange, OntologyDocument, Orphan, SimilarTag, Suggestion, Synonym, TagDetails,
@@ -45,7 +44,7 @@ struct ListQuery {
 /// List tags by their paths, with the number of their memories.
 #[utoipa::path(get, path = "/v1/tags", tag = "tags", params(ListQuery),
     responses((status = 200, body = Vec<TagUse>)))]
-async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<TagUse>>> {
+async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<TagUse>>> {
     Ok(Json(app.htm.ontology(asked.namespace.as_deref())?.list(asked.below.as_deref()).await?))
 }
 
@@ -53,7 +52,7 @@ async fn list(State(app): State<App>, Asked(asked): Asked<ListQuery>) -> Result<
 #[utoipa::path(get, path = "/v1/tags/show/{tag}", tag = "tags", params(("tag" = String, Path), InNamespace),
     responses((status = 200, body = TagDetails)))]
 async fn show(
-    State(app): State<App>,
+    app: App,
     Named(tag): Named<String>,
     Asked(place): Asked<InNamespace>,
 ) -> Result<Json<TagDetails>> {
@@ -86,7 +85,7 @@ struct TaggedNodes {
 #[utoipa::path(get, path = "/v1/tags/memories/{tag}", tag = "tags", params(("tag" = String, Path), NodesQuery),
     responses((status = 200, body = TaggedNodes)))]
 async fn nodes(
-    State(app): State<App>,
+    app: App,
     Named(tag): Named<String>,
     Asked(asked): Asked<NodesQuery>,
 ) -> Result<Json<TaggedNodes>> {
@@ -113,7 +112,7 @@ struct SimilarQuery {
 /// List tags with a similar name, the nearest first.
 #[utoipa::path(get, path = "/v1/tags/similar", tag = "tags", params(SimilarQuery),
     responses((status = 200, body = Vec<SimilarTag>)))]
-async fn similar(State(app): State<App>, Asked(asked): Asked<SimilarQuery>) -> Result<Json<Vec<SimilarTag>>> {
+async fn similar(app: App, Asked(asked): Asked<SimilarQuery>) -> Result<Json<Vec<SimilarTag>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     Ok(Json(ontology.similar(&asked.q, asked.limit.unwrap_or(10).min(1_000)).await?))
 }
@@ -136,10 +135,7 @@ struct CooccurringQuery {
 /// List pairs of tags that are on the same memories.
 #[utoipa::path(get, path = "/v1/tags/cooccurring", tag = "tags", params(CooccurringQuery),
     responses((status = 200, body = Vec<CoOccurrence>)))]
-async fn cooccurring(
-    State(app): State<App>,
-    Asked(asked): Asked<CooccurringQuery>,
-) -> Result<Json<Vec<CoOccurrence>>> {
+async fn cooccurring(app: App, Asked(asked): Asked<CooccurringQuery>) -> Result<Json<Vec<CoOccurrence>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     let (least, limit) = (asked.min_memories.unwrap_or(2), asked.limit.unwrap_or(20).min(1_000));
     let all = htm_core::Filter::default();
@@ -160,7 +156,7 @@ struct OrphansQuery {
 /// List tags that no or few memories have.
 #[utoipa::path(get, path = "/v1/tags/orphans", tag = "tags", params(OrphansQuery),
     responses((status = 200, body = Vec<Orphan>)))]
-async fn orphans(State(app): State<App>, Asked(asked): Asked<OrphansQuery>) -> Result<Json<Vec<Orphan>>> {
+async fn orphans(app: App, Asked(asked): Asked<OrphansQuery>) -> Result<Json<Vec<Orphan>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     Ok(Json(ontology.orphans(asked.max_memories.unwrap_or_default()).await?))
 }
@@ -179,7 +175,7 @@ struct Top {
 /// List merges of tags that mean the same, by their names and their memories.
 #[utoipa::path(get, path = "/v1/tags/suggestions", tag = "tags", params(Top),
     responses((status = 200, body = Vec<Suggestion>)))]
-async fn suggestions(State(app): State<App>, Asked(asked): Asked<Top>) -> Result<Json<Vec<Suggestion>>> {
+async fn suggestions(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<Suggestion>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     Ok(Json(ontology.suggest(None, asked.limit.unwrap_or(20).min(1_000)).await?))
 }
@@ -187,21 +183,21 @@ async fn suggestions(State(app): State<App>, Asked(asked): Asked<Top>) -> Result
 /// List synonyms by tag.
 #[utoipa::path(get, path = "/v1/tags/synonyms", tag = "tags", params(InNamespace),
     responses((status = 200, body = Vec<Synonym>)))]
-async fn synonyms(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<Vec<Synonym>>> {
+async fn synonyms(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Vec<Synonym>>> {
     Ok(Json(app.htm.ontology(place.namespace.as_deref())?.synonyms().await?))
 }
 
 /// Export the ontology as a document.
 #[utoipa::path(get, path = "/v1/tags/export", tag = "tags", params(InNamespace),
     responses((status = 200, body = OntologyDocument)))]
-async fn export(State(app): State<App>, Asked(place): Asked<InNamespace>) -> Result<Json<OntologyDocument>> {
+async fn export(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<OntologyDocument>> {
     Ok(Json(app.htm.ontology(place.namespace.as_deref())?.export().await?))
 }
 
 /// List changes of the ontology, the latest first.
 #[utoipa::path(get, path = "/v1/tags/log", tag = "tags", params(Top),
     responses((status = 200, body = Vec<LoggedChange>)))]
-async fn log(State(app): State<App>, Asked(asked): Asked<Top>) -> Result<Json<Vec<LoggedChange>>> {
+async fn log(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<LoggedChange>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     Ok(Json(ontology.log(asked.limit.unwrap_or(20).min(1_000)).await?))
 }

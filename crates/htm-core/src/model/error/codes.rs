@@ -47,6 +47,20 @@ error_codes! {
         => "split the text of the line named in the message";
     NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
         => "name a namespace that the handle sees: `Htm::namespaces`";
+    ROBOT_FORBIDDEN "robot_forbidden" User "The handle acts as another robot."
+        => "act as the robot of the handle: `Htm::bound_robot`";
+    QUOTA_EXCEEDED "quota_exceeded" User "The quota of the namespace has no room."
+        => "forget memories, or raise the quota: `Htm::set_quota`";
+    API_KEY_INVALID "api_key_invalid" User "A key of the API is not one that was created here."
+        => "check the key; a new one: `Htm::create_api_key`";
+    API_KEY_EXPIRED "api_key_expired" User "A key of the API has expired."
+        => "create a new one: `Htm::create_api_key`";
+    API_KEY_REVOKED "api_key_revoked" User "A key of the API was revoked."
+        => "ask whoever revoked it, or create a new one: `Htm::create_api_key`";
+    API_KEY_UNKNOWN "api_key_unknown" User "There is no key of the API with this id."
+        => "list the keys: `Htm::api_keys`";
+    NO_RANDOMNESS "no_randomness" Bug "The operating system gave no random bytes."
+        => "check the system's source of random numbers";
     OPERATION_INVALID "operation_invalid" User "An operation's id is empty, too long or has other than visible ASCII characters."
         => "use a UUID";
     OPERATION_DIFFERS "operation_differs" User "An operation's id was used for another request."

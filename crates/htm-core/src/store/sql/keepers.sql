@@ -1,6 +1,6 @@
 -- The robots that made a node, said it again, or have it in mind; by name. None: there is no such live node.
 --
--- :node bigint   :seen text[] the namespaces whose robots are named, or null for all
+-- :node bigint   :seen text[] the namespaces whose robots are named, with `a/*` for those below `a`, or null for all
 --
 -- Index: nodes_pk, repeats_pk, working_memory_node_idx, robots_pk
 with node as materialized (
@@ -20,5 +20,5 @@ select r.namespace, r.name as robot, n.robot_id = r.id as made,
   join htm.robots r on r.id = k.robot_id
  cross join node n
   left join htm.repeats p on p.node_id = n.id and p.robot_id = r.id
- where :seen::text[] is null or r.namespace = any (:seen)
+ where :seen::text[] is null or htm.is_within(r.namespace, :seen)
  order by r.namespace, r.name

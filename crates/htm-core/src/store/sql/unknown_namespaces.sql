@@ -1,7 +1,7 @@
 -- Which namespaces no node was ever written to, and up to three of those that there are, the most alike first. Where all
 -- are known, the others are not looked for; else each costs a step in the index.
 --
--- :namespaces text[]   :visible text[] those that may be named, or null: any
+-- :namespaces text[]   :visible text[] those that may be named, with `a/*` for those below `a`, or null: any
 --
 -- Index: nodes_namespace_created_at_idx
 with recursive asked as materialized (
@@ -18,7 +18,7 @@ with recursive asked as materialized (
 select a.namespace,
        array(select t.namespace
                from there t
-              where t.namespace is not null and (:visible::text[] is null or t.namespace = any (:visible))
+              where t.namespace is not null and (:visible::text[] is null or htm.is_within(t.namespace, :visible))
               order by similarity(t.namespace, a.namespace) desc, t.namespace
               limit 3) as nearest
   from asked a

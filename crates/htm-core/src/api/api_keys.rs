@@ -1,0 +1,138 @@
+//! Keys of the API. A key is shown once; the database has the hash of its secret part.
+
+use serde_json::json;
+
+use crate::api::htm::Htm;
+use crate::model::api_keys::{ApiKey, CreatedApiKey, NewApiKey, Parts};
+use crate::model::error::{Error, Result, codes};
+use crate::store::api_keys as store;
+
+impl Htm {
+    /// Creates a key of the API. A restricted handle creates keys for its own namespaces and its own robot only.
+    ///
+    /// # Errors
+    /// The errors of [`NewApiKey::validate`], `namespace_forbidden`, `robot_forbidden`, or a database error.
+    pub async fn create_api_key(&self, key: &NewApiKey) -> Result<CreatedApiKey> {
+        key.validate()?;
+        match key.namespaces.is_empty() {
+            true => self.admit_all()?,
+            false => key.namespaces.iter().try_for_each(|it| self.admit(it).map(drop))?,
+        }
+        if let Some(own) = self.bound_robot() {
+            self.admit_robot(key.robot.as_deref().unwrap_or("any robot"))?;
+            debug_assert!(key.robot.as_deref() == Some(own));
+        }
+        let mut random = [0; 38];
+        getrandom::fill(&mut random).map_err(|error| {
+            Error::new(codes::NO_RANDOMNESS, "the system has no random bytes").with_source(error)
+        })?;
+        let (parts, secret) = Parts::generate(random);
+        let mut tx = self.pool().begin().await?;
+        let key = store::create(&mut tx, &parts, key).await?;
+        self.record_key_in_tx(&mut tx, "key.create", &key).await?;
+        tx.commit().await?;
+        Ok(CreatedApiKey { key, secret })
+    }
+
+    /// The keys, the newest first, revoked ones included. A restricted handle sees those of its namespaces.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn api_keys(&self) -> Result<Vec<ApiKey>> {
+        let mut keys = store::all(self.pool()).await?;
+        keys.retain(|key| self.admit_key(key).is_ok());
+        Ok(keys)
+    }
+
+    /// Revokes a key. Servers refuse it within a second. A key that is revoked already stays as it is.
+    ///
+    /// # Errors
+    /// `api_key_unknown`, also for a key of namespaces that a restricted handle does not see; or a database error.
+    pub async fn revoke_api_key(&self, id: &str) -> Result<ApiKey> {
+        let unknown = || Error::new(codes::API_KEY_UNKNOWN, format!("there is no key `{id}`"));
+        let mut tx = self.pool().begin().await?;
+        let found = store::lock_in_tx(&mut tx, id).await?;
+        let found = found.filter(|key| self.admit_key(key).is_ok()).ok_or_else(unknown)?;
+        if found.revoked_at.is_some() {
+            return Ok(found);
+        }
+        let revoked = store::revoke_in_tx(&mut tx, id).await?;
+        self.record_key_in_tx(&mut tx, "key.revoke", &revoked).await?;
+        tx.commit().await?;
+        Ok(revoked)
+    }
+
+    /// The key with this text, if it is valid now. Notes its use.
+    ///
+    /// # Errors
+    /// `api_key_invalid`, `api_key_expired`, `api_key_revoked`, or a database error.
+    pub async fn authenticate(&self, secret: &str) -> Result<ApiKey> {
+        let invalid = || Error::new(codes::API_KEY_INVALID, "the key of the API is not valid");
+        let parts = Parts::of(secret).ok_or_else(invalid)?;
+        let found = store::presented(self.pool(), &parts).await?;
+        let found = found.filter(|found| found.is_right).ok_or_else(invalid)?;
+        let id = &found.key.id;
+        if found.key.revoked_at.is_some() {
+            return Err(Error::new(codes::API_KEY_REVOKED, format!("key `{id}` was revoked")));
+        }
+        if found.is_expired {
+            return Err(Error::new(codes::API_KEY_EXPIRED, format!("key `{id}` has expired")));
+        }
+        Ok(found.key)
+    }
+
+    /// This handle, restricted to what the holder of a key may see and to the robot of the key.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` or `robot_forbidden` on a handle that is restricted itself.
+    pub fn for_api_key(&self, key: &ApiKey) -> Result<Htm> {
+        let mut htm = self.clone();
+        if let Some(namespaces) = &key.namespaces {
+            htm = htm.within(namespaces)?;
+        }
+        if let Some(robot) = &key.robot {
+            htm = htm.acting_as(robot)?;
+        }
+        Ok(htm.on_behalf_of(&format!("key {}", key.id)))
+    }
+
+    /// Whether there is any key of the API, a revoked one included.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn has_api_keys(&self) -> Result<bool> {
+        store::exist(self.pool()).await
+    }
+
+    /// Takes up to `wanted` of the requests that a key may make in this minute. Returns how many of them were left, and
+    /// the seconds until the next minute.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn take_requests(&self, key: &ApiKey, limit: i32, wanted: i32) -> Result<(i32, f64)> {
+        store::take_requests(self.pool(), &key.id, limit, wanted).await
+    }
+
+    /// Refuses a key that sees more than the handle.
+    fn admit_key(&self, key: &ApiKey) -> Result<()> {
+        match &key.namespaces {
+            None => self.admit_all(),
+            Some(namespaces) => namespaces.iter().try_for_each(|namespace| self.admit(namespace).map(drop)),
+        }
+    }
+
+    async fn record_key_in_tx(
+        &self,
+        tx: &mut sqlx::PgTransaction<'_>,
+        action: &'static str,
+        key: &ApiKey,
+    ) -> Result<()> {
+        let details = json!({
+            "name": key.name, "role": key.role, "namespaces": key.namespaces, "robot": key.robot,
+            "expires_at": key.expires_at,
+        });
+        // A key of one namespace is in the log of that namespace.
+        let namespace = key.namespaces.as_ref().filter(|it| it.len() == 1).map(|it| it[0].as_str());
+        self.record_in_tx(tx, self.done(action, namespace, Some(&key.id), details)).await
+    }
+}

@@ -1,0 +1,36 @@
+//! The audit log: who changed keys, quotas, policies and the ontology, and who deleted memories.
+
+use serde_json::Value;
+use sqlx::PgConnection;
+
+use crate::api::htm::Htm;
+use crate::model::audit_log::AuditEntry;
+use crate::model::error::Result;
+use crate::model::filter::validate_limit;
+use crate::store::audit_log::{self as store, Done};
+
+impl Htm {
+    /// The last entries of the audit log, the newest first. A restricted handle sees those of its namespaces.
+    ///
+    /// # Errors
+    /// `limit_out_of_range` (1 to 10,000), or a database error.
+    pub async fn audit_log(&self, limit: usize) -> Result<Vec<AuditEntry>> {
+        validate_limit(limit)?;
+        store::last(self.pool(), self.namespaces(), limit as i64).await
+    }
+
+    pub(crate) async fn record_in_tx(&self, tx: &mut PgConnection, done: Done<'_>) -> Result<()> {
+        store::record(tx, done).await.map(drop)
+    }
+
+    /// What the handle's actor did.
+    pub(crate) fn done<'a>(
+        &'a self,
+        action: &'static str,
+        namespace: Option<&'a str>,
+        subject: Option<&'a str>,
+        details: Value,
+    ) -> Done<'a> {
+        Done { actor: self.actor(), action, namespace, subject, details }
+    }
+}

@@ -1,0 +1,237 @@
+//! Keys of the API.
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+
+use crate::model::error::{Error, Result, codes};
+use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace};
+
+/// The most namespaces of a key.
+const MAX_NAMESPACES: usize = 100;
+
+/// The longest time until a key expires, in days.
+const LONGEST_DAYS: u64 = 36_500;
+
+/// The text before a key's visible part.
+const PREFIX: &str = "htm_";
+
+/// What the holder of a key may do. Each role may also do what those before it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Role {
+    /// Recalls and reads.
+    Reader,
+    /// Also remembers, edits, forgets and restores.
+    Writer,
+    /// Also changes the ontology, policies, jobs and keys, and deletes.
+    Admin,
+}
+
+impl Role {
+    /// All roles, the least first.
+    pub const ALL: [Self; 3] = [Self::Reader, Self::Writer, Self::Admin];
+}
+
+/// A key to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewApiKey {
+    /// What its holder may do.
+    pub role: Role,
+    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Empty: all.
+    pub namespaces: Vec<String>,
+    /// The robot that its requests act as. None: the one that a request names.
+    pub robot: Option<String>,
+    /// A name for people.
+    pub name: Option<String>,
+    /// The time until it expires. None: never.
+    pub expires_in: Option<Duration>,
+    /// The most requests a minute, over all servers. None: no limit.
+    pub requests_per_minute: Option<i32>,
+}
+
+impl NewApiKey {
+    /// A key for all namespaces that does not expire.
+    pub fn new(role: Role) -> Self {
+        Self {
+            role,
+            namespaces: Vec::new(),
+            robot: None,
+            name: None,
+            expires_in: None,
+            requests_per_minute: None,
+        }
+    }
+
+    /// Adds a namespace, or those below one: `tenant-7/*`.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespaces.push(namespace.into());
+        self
+    }
+
+    /// Sets the robot that its requests act as.
+    pub fn robot(mut self, robot: impl Into<String>) -> Self {
+        self.robot = Some(robot.into());
+        self
+    }
+
+    /// Checks the fields.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `robot_invalid`, `key_invalid` (its name), `limit_out_of_range`, `expiry_out_of_range`.
+    pub fn validate(&self) -> Result<()> {
+        self.namespaces.iter().try_for_each(|namespace| validate_namespace(namespace))?;
+        if let Some(robot) = &self.robot {
+            validate_name("robot", robot, MAX_NAME_BYTES)?;
+        }
+        if let Some(name) = &self.name {
+            validate_name("key", name, MAX_NAME_BYTES)?;
+        }
+        let out_of_range = |message: String| Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message));
+        if self.namespaces.len() > MAX_NAMESPACES {
+            return out_of_range(format!(
+                "a key of {} namespaces is outside 1 to {MAX_NAMESPACES}",
+                self.namespaces.len()
+            ));
+        }
+        if let Some(rate) = self.requests_per_minute.filter(|rate| *rate < 1) {
+            return out_of_range(format!("{rate} requests a minute are outside 1 to {}", i32::MAX));
+        }
+        let days = LONGEST_DAYS;
+        if self.expires_in.is_some_and(|time| !(1..=days * 86_400).contains(&time.as_secs())) {
+            let message = format!("an expiry in other than 1 second to {days} days");
+            return Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message));
+        }
+        Ok(())
+    }
+}
+
+/// A key, without its secret part.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ApiKey {
+    /// Its visible part, which names it.
+    pub id: String,
+    /// A name for people.
+    pub name: Option<String>,
+    /// What its holder may do.
+    pub role: Role,
+    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all.
+    pub namespaces: Option<Vec<String>>,
+    /// The robot that its requests act as. Null: the one that a request names.
+    pub robot: Option<String>,
+    /// The most requests a minute, over all servers. Null: no limit.
+    pub requests_per_minute: Option<i32>,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it expires. Null: never.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When it was revoked. Null: it was not.
+    pub revoked_at: Option<DateTime<Utc>>,
+    /// When it was used last, to the minute. Null: never.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// A new key. Its text cannot be read again.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CreatedApiKey {
+    /// The key's record.
+    #[serde(flatten)]
+    pub key: ApiKey,
+    /// The whole key, for the header `Authorization: Bearer …`.
+    pub secret: Secret,
+}
+
+/// The text of a whole key. It shows itself only on request.
+#[derive(Clone, serde::Serialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Secret(String);
+
+impl Secret {
+    /// The text.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// The two parts of a key's text.
+pub(crate) struct Parts {
+    pub(crate) id: String,
+    /// The SHA-256 of the secret part.
+    pub(crate) digest: [u8; 32],
+}
+
+impl Parts {
+    /// Makes a key of 38 random bytes.
+    pub(crate) fn generate(random: [u8; 38]) -> (Self, Secret) {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (id, secret) = (hex(&random[..6]), hex(&random[6..]));
+        let text = format!("{PREFIX}{id}_{secret}");
+        (Self { id, digest: Sha256::digest(secret).into() }, Secret(text))
+    }
+
+    /// Reads a key's text.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
+        let is_hex = |text: &str, length: usize| {
+            text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        (is_hex(id, 12) && is_hex(secret, 64))
+            .then(|| Self { id: id.into(), digest: Sha256::digest(secret).into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_back_and_hides_itself() {
+        let (made, secret) = Parts::generate([0xa5; 38]);
+        let read = Parts::of(secret.expose()).unwrap();
+        assert_eq!((made.id, made.digest), (read.id, read.digest));
+        assert!(!format!("{secret:?}").contains("a5"));
+        let whole = secret.expose();
+        for other in
+            ["", "htm_", "htm_a5_b", &whole[1..], &whole[..80], &whole.to_uppercase(), &format!("{whole}0")]
+        {
+            assert!(Parts::of(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn roles_are_ordered() {
+        assert!(Role::ALL.is_sorted());
+        assert_eq!("writer".parse::<Role>().unwrap().as_ref(), "writer");
+    }
+
+    #[test]
+    fn bad_keys_are_refused() {
+        let reader = || NewApiKey::new(Role::Reader);
+        for (key, code) in [
+            (reader().namespace("a//b"), "namespace_invalid"),
+            (reader().robot(" "), "robot_invalid"),
+            (NewApiKey { requests_per_minute: Some(0), ..reader() }, "limit_out_of_range"),
+            (NewApiKey { namespaces: vec!["a".into(); 101], ..reader() }, "limit_out_of_range"),
+            (NewApiKey { expires_in: Some(Duration::ZERO), ..reader() }, "expiry_out_of_range"),
+            (NewApiKey { name: Some(String::new()), ..reader() }, "key_invalid"),
+        ] {
+            assert_eq!(key.validate().unwrap_err().code(), code);
+        }
+        reader().namespace("tenant-7/*").robot("ada").validate().unwrap();
+    }
+}

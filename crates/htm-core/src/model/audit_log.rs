@@ -1,0 +1,23 @@
+//! The audit log: who did what.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+
+/// An entry of the audit log.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditEntry {
+    /// When it was done.
+    pub at: DateTime<Utc>,
+    /// Who did it: a key of the API, or the robot of a program.
+    pub actor: String,
+    /// What was done, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
+    pub action: String,
+    /// The namespace. Null: all.
+    pub namespace: Option<String>,
+    /// What it was done to, such as a key's id.
+    pub subject: Option<String>,
+    /// Numbers and names. No text of a memory.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub details: Map<String, Value>,
+}

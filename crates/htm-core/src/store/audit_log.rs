@@ -1,0 +1,70 @@
+//! The audit log.
+
+use serde_json::{Map, Value};
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgPool};
+
+use super::named::sql;
+use crate::model::audit_log::AuditEntry;
+use crate::model::error::Result;
+
+/// What was done, by whom, to what.
+pub(crate) struct Done<'a> {
+    pub(crate) actor: &'a str,
+    pub(crate) action: &'static str,
+    /// None: all.
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) subject: Option<&'a str>,
+    pub(crate) details: Value,
+}
+
+/// Writes an entry, and returns its number.
+pub(crate) async fn record(connection: &mut PgConnection, done: Done<'_>) -> Result<i64> {
+    sql!(
+        "insert into htm.audit_log (actor, action, namespace, subject, details)
+         values (:actor, :action, :namespace, :subject, :details) returning id"
+    )
+    .bind("actor", done.actor)?
+    .bind("action", done.action)?
+    .bind("namespace", done.namespace)?
+    .bind("subject", done.subject)?
+    .bind("details", Json(done.details))?
+    .fetch_scalar(connection)
+    .await
+}
+
+/// Adds the outcome to an entry's details.
+pub(crate) async fn complete(pool: &PgPool, entry: i64, outcome: Value) -> Result<()> {
+    sql!("update htm.audit_log set details = details || :outcome where id = :entry")
+        .bind("outcome", Json(outcome))?
+        .bind("entry", entry)?
+        .execute(pool)
+        .await
+        .map(drop)
+}
+
+/// The last entries of the namespaces `seen`, the newest first.
+pub(crate) async fn last(pool: &PgPool, seen: Option<&[String]>, limit: i64) -> Result<Vec<AuditEntry>> {
+    type Row = (
+        chrono::DateTime<chrono::Utc>,
+        String,
+        String,
+        Option<String>,
+        Option<String>,
+        Json<Map<String, Value>>,
+    );
+    let rows: Vec<Row> = sql!(include_str!("sql/audit_log.sql"))
+        .bind("seen", seen)?
+        .bind("limit", limit)?
+        .fetch_all(pool)
+        .await?;
+    let entry = |(at, actor, action, namespace, subject, Json(details)): Row| AuditEntry {
+        at,
+        actor,
+        action,
+        namespace,
+        subject,
+        details,
+    };
+    Ok(rows.into_iter().map(entry).collect())
+}

@@ -1,0 +1,172 @@
+//! Who may do what: the key of a request, its role, its namespaces, its robot and its rate.
+//!
+//! Without any key in the database the server is open, and then it listens on this machine only. The first key closes it.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::Response;
+use htm_core::{ApiKey, Htm, Role};
+use moka::future::Cache;
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::codes;
+use crate::problem::{Problem, Result};
+use crate::rates::Rates;
+
+/// The time for which a key is not looked up again, and so the longest time until a revoked key is refused.
+const KEPT: Duration = Duration::from_secs(1);
+
+/// The caller of a request.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// The handle, restricted to what the caller may see.
+    pub(crate) htm: Htm,
+    pub(crate) role: Role,
+    /// The id of its key; empty if the server is open.
+    pub(crate) key: String,
+}
+
+/// The keys that were presented lately.
+pub(crate) struct Access {
+    keys: Cache<[u8; 32], ApiKey>,
+    rates: Rates,
+    door: Mutex<Door>,
+}
+
+/// Whether the server answers requests without a key.
+enum Door {
+    /// There is a key. It stays like this: a revoked key is a key too.
+    Closed,
+    /// There was no key at this time.
+    Open(Option<Instant>),
+}
+
+impl Access {
+    pub(crate) fn new() -> Self {
+        Self {
+            keys: Cache::builder().max_capacity(10_000).time_to_live(KEPT).build(),
+            rates: Rates::default(),
+            door: Mutex::new(Door::Open(None)),
+        }
+    }
+
+    /// Forgets the keys that were looked up, so that a key that was revoked here is refused at once.
+    pub(crate) fn forget(&self) {
+        self.keys.invalidate_all();
+    }
+
+    async fn is_open(&self, htm: &Htm) -> Result<bool> {
+        let lock = || self.door.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match *lock() {
+            Door::Closed => return Ok(false),
+            Door::Open(Some(at)) if at.elapsed() < KEPT => return Ok(true),
+            Door::Open(_) => {}
+        }
+        let asked = Instant::now();
+        let has_keys = htm.has_api_keys().await?;
+        *lock() = if has_keys { Door::Closed } else { Door::Open(Some(asked)) };
+        Ok(!has_keys)
+    }
+
+    /// The caller of a request with these headers.
+    async fn caller(&self, htm: &Htm, headers: &HeaderMap) -> Result<Caller> {
+        let Some(header) = headers.get(AUTHORIZATION) else {
+            return match self.is_open(htm).await? {
+                true => Ok(Caller { htm: htm.clone(), role: Role::Admin, key: String::new() }),
+                false => Err(Problem::new(codes::API_KEY_MISSING, "the request has no key")),
+            };
+        };
+        let not_bearer =
+            || Problem::new(codes::HEADER_INVALID, "the header Authorization is not `Bearer` and a key");
+        let (scheme, secret) =
+            header.to_str().ok().and_then(|it| it.split_once(' ')).ok_or_else(not_bearer)?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(not_bearer());
+        }
+        let secret = secret.trim();
+        let digest: [u8; 32] = Sha256::digest(secret).into();
+        let key = match self.keys.get(&digest).await {
+            Some(key) => key,
+            None => {
+                let key = htm.authenticate(secret).await?;
+                self.keys.insert(digest, key.clone()).await;
+                key
+            }
+        };
+        self.rates.take(htm, &key).await?;
+        Ok(Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id })
+    }
+}
+
+/// Finds the caller of a request, and refuses one whose role is not enough.
+pub(crate) async fn checked(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
+    let caller = app.access.caller(&app.htm, request.headers()).await?;
+    let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let needed = needed(request.method(), path);
+    if caller.role < needed {
+        let problem = format!("the key has the role {}, and this needs {needed}", caller.role);
+        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+    }
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
+}
+
+/// The role that a request needs. A path that is not named here needs the highest.
+pub(crate) fn needed(method: &Method, path: &str) -> Role {
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let subject = path.trim_start_matches("/v1/").trim_start_matches('/').split('/').next();
+    match (path, subject.unwrap_or_default()) {
+        ("/v1/robots/merge", _) => Role::Admin,
+        ("/metrics", _) => Role::Reader,
+        // Each tool needs its own.
+        (_, "mcp") => Role::Reader,
+        (_, "recall" | "context" | "timeline" | "stats" | "namespaces" | "export" | "events") => Role::Reader,
+        (_, "memories" | "conversations" | "import" | "robots" | "files") if !reads => Role::Writer,
+        (_, "memories" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas") if reads => {
+            Role::Reader
+        }
+        _ => Role::Admin,
+    }
+}
+
+/// The handlers' state is the caller's: its handle is the restricted one.
+impl FromRequestParts<App> for App {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        // A path that nobody checks has no caller.
+        let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path has no check of its caller");
+        let caller = parts.extensions.get::<Caller>().cloned().ok_or_else(unchecked)?;
+        Ok(Self { htm: caller.htm, role: caller.role, key: caller.key, ..app.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_needs_the_highest_role() {
+        for (method, path, role) in [
+            (Method::GET, "/v1/memories/{id}", Role::Reader),
+            (Method::POST, "/v1/recall", Role::Reader),
+            (Method::POST, "/v1/memories", Role::Writer),
+            (Method::DELETE, "/v1/memories/{id}", Role::Writer),
+            (Method::POST, "/v1/robots/merge", Role::Admin),
+            (Method::POST, "/v1/tags/rename", Role::Admin),
+            (Method::GET, "/v1/keys", Role::Admin),
+            (Method::GET, "/metrics", Role::Reader),
+            (Method::GET, "/v1/something-new", Role::Admin),
+            (Method::POST, "/mcp/{*namespace}", Role::Reader),
+        ] {
+            assert_eq!(needed(&method, path), role, "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `/v1/keys` and `/v1/audit`: the keys of the API, and who did what.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::StatusCode;
+use htm_core::{ApiKey, AuditEntry, CreatedApiKey, NewApiKey, Role};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::{Asked, Body, Named};
+use crate::problem::Result;
+
+/// The answer to a creation has a secret, so it is not kept for a retry.
+pub(crate) fn creation() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(create))
+}
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(revoke)).routes(routes!(audit))
+}
+
+/// A new key.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewKey {
+    /// What its holder may do.
+    role: Role,
+    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Empty: all.
+    #[serde(default)]
+    namespaces: Vec<String>,
+    /// The robot that its requests act as. Null: the one that a request names.
+    robot: Option<String>,
+    /// A name for people.
+    name: Option<String>,
+    /// The seconds until it expires. Null: never.
+    expires_in_seconds: Option<u64>,
+    /// The most requests a minute, over all servers. Null: no limit.
+    requests_per_minute: Option<i32>,
+}
+
+/// Create a key.
+///
+/// The answer has the whole key. It cannot be read again.
+#[utoipa::path(post, path = "/v1/keys", tag = "keys", request_body = NewKey,
+    responses((status = 201, body = CreatedApiKey)))]
+async fn create(app: App, Body(body): Body<NewKey>) -> Result<(StatusCode, Json<CreatedApiKey>)> {
+    let key = NewApiKey {
+        role: body.role,
+        namespaces: body.namespaces,
+        robot: body.robot,
+        name: body.name,
+        expires_in: body.expires_in_seconds.map(Duration::from_secs),
+        requests_per_minute: body.requests_per_minute,
+    };
+    Ok((StatusCode::CREATED, Json(app.htm.create_api_key(&key).await?)))
+}
+
+/// Keys.
+#[derive(Debug, Serialize, ToSchema)]
+struct Keys {
+    /// The newest first.
+    keys: Vec<ApiKey>,
+}
+
+/// List the keys.
+#[utoipa::path(get, path = "/v1/keys", tag = "keys", responses((status = 200, body = Keys)))]
+async fn list(app: App) -> Result<Json<Keys>> {
+    Ok(Json(Keys { keys: app.htm.api_keys().await? }))
+}
+
+/// Revoke a key.
+///
+/// This server refuses it at once, others within a second.
+#[utoipa::path(delete, path = "/v1/keys/{id}", tag = "keys",
+    params(("id" = String, Path, description = "The visible part of the key.")),
+    responses((status = 200, body = ApiKey)))]
+async fn revoke(app: App, Named(id): Named<String>) -> Result<Json<ApiKey>> {
+    let revoked = app.htm.revoke_api_key(&id).await?;
+    app.access.forget();
+    Ok(Json(revoked))
+}
+
+/// The entries to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct AuditQuery {
+    /// The most entries, 1 to 10,000. Default: 100.
+    limit: Option<usize>,
+}
+
+/// The audit log.
+#[derive(Debug, Serialize, ToSchema)]
+struct AuditLog {
+    /// The newest first.
+    entries: Vec<AuditEntry>,
+}
+
+/// List who did what.
+///
+/// It has changes of keys, quotas, retention policies and the ontology, and purges.
+#[utoipa::path(get, path = "/v1/audit", tag = "keys", params(AuditQuery),
+    responses((status = 200, body = AuditLog)))]
+async fn audit(app: App, Asked(asked): Asked<AuditQuery>) -> Result<Json<AuditLog>> {
+    Ok(Json(AuditLog { entries: app.htm.audit_log(asked.limit.unwrap_or(100)).await? }))
+}

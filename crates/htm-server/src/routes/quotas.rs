@@ -1,0 +1,57 @@
+//! `/v1/quotas`: how much a namespace may hold.
+
+use axum::Json;
+use htm_core::{Quota, QuotaUse};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::extract::{Asked, Body};
+use crate::problem::Result;
+use crate::routes::memories::InNamespace;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(quota, set))
+}
+
+/// A quota and its use.
+#[derive(Debug, Serialize, ToSchema)]
+struct QuotaAndUse {
+    quota: Quota,
+    used: QuotaUse,
+}
+
+/// Read the quota of a namespace, and what it uses of it.
+#[utoipa::path(get, path = "/v1/quotas", tag = "namespaces", params(InNamespace),
+    responses((status = 200, body = QuotaAndUse)))]
+async fn quota(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<QuotaAndUse>> {
+    answer(&app, place.namespace.as_deref()).await
+}
+
+/// A new quota. Null: no limit.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewQuota {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The most live memories.
+    max_memories: Option<i64>,
+    /// The most bytes of their texts.
+    max_bytes: Option<i64>,
+}
+
+/// Set the quota of a namespace.
+#[utoipa::path(put, path = "/v1/quotas", tag = "namespaces", request_body = NewQuota,
+    responses((status = 200, body = QuotaAndUse)))]
+async fn set(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAndUse>> {
+    let quota = Quota { max_memories: body.max_memories, max_bytes: body.max_bytes };
+    app.htm.set_quota(body.namespace.as_deref(), quota).await?;
+    answer(&app, body.namespace.as_deref()).await
+}
+
+async fn answer(app: &App, namespace: Option<&str>) -> Result<Json<QuotaAndUse>> {
+    let (quota, used) = (app.htm.quota(namespace).await?, app.htm.quota_use(namespace).await?);
+    Ok(Json(QuotaAndUse { quota, used }))
+}

@@ -1,0 +1,272 @@
+//! Keys of the API: roles, robots, rates, expiry, revocation.
+
+use std::time::Duration;
+
+use htm_core::{NewApiKey, Role};
+use htm_server::{Limits, Listening, Server, Tls};
+use htm_tests::{Certificate, TestDatabase};
+use reqwest::Method;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::Served;
+
+#[tokio::test]
+async fn the_first_key_closes_the_server() {
+    let mut served = Served::new().await;
+    served.get("/v1/stats").await.is(200);
+    let key = served.post("/v1/keys", json!({"role": "reader", "name": "dashboard"})).await.is(201);
+    let secret = key["secret"].as_str().unwrap().to_owned();
+    assert!(secret.starts_with(&format!("htm_{}_", key["id"].as_str().unwrap())), "{secret}");
+    // Within a second: the server does not ask for each request.
+    let mut refused = served.get("/v1/stats").await;
+    while refused.status == 200 {
+        refused = served.get("/v1/stats").await;
+    }
+    assert_eq!(refused.problem(), (401, "api_key_missing"));
+    assert_eq!(refused.header("www-authenticate"), "Bearer");
+    for path in ["/livez", "/readyz", "/docs", "/docs/errors", "/openapi.json"] {
+        assert_eq!(served.get(path).await.status, 200, "{path}");
+    }
+    for path in ["/metrics", "/mcp"] {
+        assert_eq!(served.get(path).await.problem(), (401, "api_key_missing"), "{path}");
+    }
+    let with = async |value: &str| {
+        served.send(served.request(Method::GET, "/v1/stats").header("authorization", value)).await
+    };
+    assert_eq!(with("Basic YTpi").await.problem(), (400, "header_invalid"));
+    assert_eq!(with("Bearer htm_x").await.problem(), (401, "api_key_invalid"));
+    let mut wrong = secret.clone();
+    let last = wrong.pop().unwrap();
+    wrong.push(if last == '0' { '1' } else { '0' });
+    assert_eq!(with(&format!("Bearer {wrong}")).await.problem(), (401, "api_key_invalid"));
+    served.use_secret(&secret);
+    served.get("/v1/stats").await.is(200);
+    assert_eq!(served.get("/metrics").await.status, 200);
+    // Its text is kept nowhere.
+    let tail = &secret[20..];
+    for table in ["api_keys", "audit_log", "operations"] {
+        let kept = format!("select count(*) from htm.{table} t where t::text like '%{tail}%'");
+        let kept: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(kept)).fetch_one(&served.db.pool).await.unwrap();
+        assert_eq!(kept, 0, "{table}");
+    }
+    assert_eq!(served.db.count("select count(*) from htm.api_keys where last_used_at is not null").await, 1);
+}
+
+#[tokio::test]
+async fn a_role_does_what_it_may_and_no_more() {
+    let mut served = Served::new().await;
+    let node = served.remember("Mara prefers tabs.").await;
+    served.use_key(&NewApiKey::new(Role::Reader)).await;
+    served.get(&format!("/v1/memories/{node}")).await.is(200);
+    served.post("/v1/recall", json!({"query": "tabs"})).await.is(200);
+    let refused = served.post("/v1/memories", json!({"content": "x"})).await;
+    assert_eq!(refused.problem(), (403, "role_insufficient"));
+    assert!(refused.text.contains("reader") && refused.text.contains("writer"), "{}", refused.text);
+    assert_eq!(served.delete(&format!("/v1/memories/{node}")).await.problem(), (403, "role_insufficient"));
+    assert_eq!(served.get("/v1/keys").await.problem(), (403, "role_insufficient"));
+
+    served.use_key(&NewApiKey::new(Role::Writer)).await;
+    served.remember("Mara uses a split keyboard.").await;
+    let rename = json!({"tag": "a", "to": "b"});
+    assert_eq!(served.post("/v1/tags/rename", rename).await.problem(), (403, "role_insufficient"));
+    assert_eq!(served.post("/v1/keys", json!({"role": "admin"})).await.problem(), (403, "role_insufficient"));
+
+    served.use_key(&NewApiKey::new(Role::Admin).namespace("default")).await;
+    served.post("/v1/tags/add", json!({"tags": [{"tag": "editor"}]})).await.is(200);
+    // An admin of a namespace makes keys for it, and for nothing else.
+    let wide = served.post("/v1/keys", json!({"role": "reader"})).await;
+    assert_eq!(wide.problem(), (403, "namespace_forbidden"));
+    let own = served.post("/v1/keys", json!({"role": "admin", "namespaces": ["default"]})).await.is(201);
+    let keys = served.get("/v1/keys").await.is(200);
+    let ids: Vec<&str> =
+        keys["keys"].as_array().unwrap().iter().map(|key| key["id"].as_str().unwrap()).collect();
+    assert_eq!((ids.len(), ids[0]), (2, own["id"].as_str().unwrap()), "{keys}");
+    assert_eq!(served.get("/v1/workers").await.problem(), (403, "namespace_forbidden"));
+    assert_eq!(served.get("/metrics").await.problem(), (403, "role_insufficient"));
+}
+
+#[tokio::test]
+async fn a_key_of_a_robot_acts_as_no_other() {
+    let mut served = Served::new().await;
+    let of_bea = json!({"content": "Bea counts trains.", "robot": "bea"});
+    let of_bea = served.post("/v1/memories", of_bea).await.is(201)["node"].as_i64().unwrap();
+    served.use_key(&NewApiKey::new(Role::Admin).robot("ada")).await;
+    let own = served.remember("Ada counts ships.").await;
+    assert_eq!(served.get(&format!("/v1/memories/{own}")).await.is(200)["robot"], "ada");
+    // It reads what others remembered.
+    served.get(&format!("/v1/memories/{of_bea}")).await.is(200);
+    let as_bea = json!({"content": "x", "robot": "bea"});
+    assert_eq!(served.post("/v1/memories", as_bea).await.problem(), (403, "robot_forbidden"));
+    let path = format!("/v1/memories/{of_bea}?confirm=true");
+    assert_eq!(served.delete(&path).await.problem(), (403, "not_owner"));
+    for who in ["robot=bea", "any_robot=true"] {
+        assert_eq!(
+            served.delete(&format!("{path}&{who}")).await.problem(),
+            (403, "robot_forbidden"),
+            "{who}"
+        );
+    }
+    let edit = json!({"content": "y", "any_robot": true});
+    let edited = served.patch(&format!("/v1/memories/{of_bea}"), edit).await;
+    assert_eq!(edited.problem(), (403, "robot_forbidden"));
+    let merge = json!({"from": ["bea"], "into": "ada"});
+    assert_eq!(served.post("/v1/robots/merge", merge).await.problem(), (403, "robot_forbidden"));
+    let add = served.post("/v1/robots/bea/working-memory", json!({"nodes": [own]})).await;
+    assert_eq!(add.problem(), (403, "robot_forbidden"));
+    // A key for another robot would be a way around.
+    let other = served.post("/v1/keys", json!({"role": "reader", "robot": "bea"})).await;
+    assert_eq!(other.problem(), (403, "robot_forbidden"));
+    assert_eq!(served.post("/v1/keys", json!({"role": "reader"})).await.problem(), (403, "robot_forbidden"));
+    served.delete(&format!("/v1/memories/{own}?confirm=true")).await.is(200);
+}
+
+#[tokio::test]
+async fn a_revoked_or_expired_key_is_refused() {
+    let mut served = Served::new().await;
+    let admin = served.use_key(&NewApiKey::new(Role::Admin)).await;
+    let other = served.db.htm().create_api_key(&NewApiKey::new(Role::Reader)).await.unwrap();
+    let as_other = async || {
+        let request = served.http.get(format!("{}/v1/stats", served.base));
+        served.send(request.bearer_auth(other.secret.expose())).await
+    };
+    // The default header is replaced by the one of the request.
+    as_other().await.is(200);
+    let revoked = served.delete(&format!("/v1/keys/{}", other.key.id)).await.is(200);
+    assert!(revoked["revoked_at"].is_string());
+    assert_eq!(as_other().await.problem(), (401, "api_key_revoked"));
+    // Again it is the same, and the log has it once.
+    assert_eq!(served.delete(&format!("/v1/keys/{}", other.key.id)).await.is(200), revoked);
+    assert_eq!(served.delete("/v1/keys/0123456789ab").await.problem(), (404, "api_key_unknown"));
+    let log = served.get("/v1/audit").await.is(200);
+    let what: Vec<(&str, &str)> = log["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (entry["action"].as_str().unwrap(), entry["actor"].as_str().unwrap()))
+        .collect();
+    let by_admin = format!("key {}", admin.id);
+    assert_eq!(what, [("key.revoke", &*by_admin), ("key.create", "htm"), ("key.create", "htm")]);
+    sqlx::query("update htm.api_keys set expires_at = now() - interval '1 second'")
+        .execute(&served.db.pool)
+        .await
+        .unwrap();
+    let mut refused = served.get("/v1/stats").await;
+    while refused.status == 200 {
+        refused = served.get("/v1/stats").await;
+    }
+    assert_eq!(refused.problem(), (401, "api_key_expired"));
+}
+
+#[tokio::test]
+async fn all_servers_share_the_rate_of_a_key() {
+    let mut served = Served::new().await;
+    let address = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();
+    let second = Server::bind(address, served.db.htm(), Limits::default()).await.unwrap();
+    let bases = [served.base.clone(), format!("http://{}", second.address())];
+    tokio::spawn(second.serve(served.stop.clone()));
+    served.use_key(&NewApiKey { requests_per_minute: Some(40), ..NewApiKey::new(Role::Reader) }).await;
+    let (mut answered, mut refused) = (0, None);
+    // The minute may end in between, but not twice.
+    for at in 0..130 {
+        let url = format!("{}/v1/namespaces", bases[at % 2]);
+        let reply = served.send(served.http.get(url)).await;
+        match reply.status {
+            200 => answered += 1,
+            _ => refused = Some(reply),
+        }
+    }
+    let refused = refused.expect("130 requests are more than the limit of two minutes");
+    assert_eq!(refused.problem(), (429, "too_many_requests"));
+    let wait: u64 = refused.header("retry-after").parse().unwrap();
+    assert!((1..=61).contains(&wait), "{wait}");
+    assert!(refused.text.contains("40"), "{}", refused.text);
+    assert!((40..=80).contains(&answered), "{answered}");
+}
+
+#[tokio::test]
+async fn a_quota_refuses_what_is_beyond_it() {
+    let served = Served::new().await;
+    let set = json!({"max_memories": 2, "max_bytes": 30});
+    assert_eq!(served.put("/v1/quotas", set).await.is(200)["used"]["memories"], 0);
+    served.remember("ten bytes!").await;
+    let too_large = served.post("/v1/memories", json!({"content": "this text has more than twenty"})).await;
+    assert_eq!(too_large.problem(), (507, "quota_exceeded"));
+    assert!(too_large.text.contains("30"), "{}", too_large.text);
+    let node = served.remember("five!").await;
+    let batch = json!({"memories": [{"content": "a"}, {"content": "b", "namespace": "roomy"}]});
+    let results = served.post("/v1/memories/batch", batch).await.is(200);
+    assert_eq!(results["results"][0]["code"], "quota_exceeded", "{results}");
+    assert!(results["results"][1]["node"].is_i64(), "{results}");
+    let edit =
+        served.patch(&format!("/v1/memories/{node}"), json!({"content": "now it is much longer"})).await;
+    assert_eq!(edit.problem(), (507, "quota_exceeded"));
+    let used = served.get("/v1/quotas").await.is(200);
+    assert_eq!(used["used"], json!({"memories": 2, "bytes": 15}));
+    served.put("/v1/quotas", json!({})).await.is(200);
+    served.remember("there is room again").await;
+    assert_eq!(served.db.count("select count(*) from htm.quotas").await, 0);
+    assert_eq!(served.db.count("select count(*) from htm.audit_log where action = 'quota.set'").await, 2);
+}
+
+#[tokio::test]
+async fn with_a_key_it_may_listen_elsewhere_and_under_other_names() {
+    let db = TestDatabase::new().await;
+    let key = db.htm().create_api_key(&NewApiKey::new(Role::Reader)).await.unwrap();
+    let listening = Listening {
+        hosts: vec!["memory.example.com".into()],
+        ..Listening::from("0.0.0.0:0".parse::<std::net::SocketAddr>().unwrap())
+    };
+    let server = Server::bind(listening, db.htm(), Limits::default()).await.unwrap();
+    assert!(!server.is_open());
+    let port = server.address().port();
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    let http = reqwest::Client::new();
+    let by = async |host: &str, origin: &str| {
+        let request = http.get(format!("http://127.0.0.1:{port}/v1/stats")).bearer_auth(key.secret.expose());
+        let request = request.header("host", host);
+        let request = if origin.is_empty() { request } else { request.header("origin", origin) };
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(by("memory.example.com", "").await, 200);
+    assert_eq!(by("memory.example.com", "https://memory.example.com").await, 200);
+    assert_eq!(by("memory.example.com", "https://evil.example").await, 403);
+    assert_eq!(by("evil.example", "").await, 403);
+    stop.cancel();
+    serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn it_speaks_tls_with_its_certificate() {
+    let db = TestDatabase::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let made = Certificate::new("localhost");
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&certificate, made.pem()).unwrap();
+    std::fs::write(&key, made.key_pem()).unwrap();
+    for (first, second) in
+        [(&key, &key), (&certificate, &certificate), (&certificate, &folder.path().join("no"))]
+    {
+        assert_eq!(Tls::from_files(first, second).unwrap_err().code(), "tls_unusable");
+    }
+    let tls = Some(Tls::from_files(&certificate, &key).unwrap());
+    let address = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();
+    let limits = Limits { header_time: Duration::from_millis(500), ..Limits::default() };
+    let server = Server::bind(Listening { tls, ..Listening::from(address) }, db.htm(), limits).await.unwrap();
+    let (port, stop) = (server.address().port(), CancellationToken::new());
+    assert!(server.url().starts_with("https://"));
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    // A client that says nothing holds up nobody.
+    let silent = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let trusted = reqwest::Certificate::from_pem(&std::fs::read(made.authority()).unwrap()).unwrap();
+    let http = reqwest::Client::builder().add_root_certificate(trusted).build().unwrap();
+    let answer = http.get(format!("https://localhost:{port}/v1/stats")).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert!(reqwest::Client::new().get(format!("https://localhost:{port}/livez")).send().await.is_err());
+    assert!(http.get(format!("http://localhost:{port}/livez")).send().await.is_err());
+    stop.cancel();
+    serving.await.unwrap();
+    drop(silent);
+}

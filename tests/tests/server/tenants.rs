@@ -1,0 +1,349 @@
+//! A key of the wrong tenant, on every route and every tool: it reads nothing and changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use htm_core::{Confirmation, Edit, Htm, JoinOptions, Memory, NewApiKey, NodeId, Quota, Retention, Role};
+use htm_tests::TestDatabase;
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+
+use super::{Reply, Served};
+
+/// The namespace of the other tenant, and a word that only its texts have.
+const ACME: &str = "acme/notes";
+const SECRET: &str = "zeppelin";
+
+/// What the other tenant has, by the names of the fields that ask for it.
+struct Acme {
+    fields: BTreeMap<&'static str, Vec<Value>>,
+}
+
+impl Acme {
+    /// Fills a namespace with some of everything.
+    async fn fill(htm: &Htm) -> Self {
+        let tags = vec![htm.tag_rules().normalise("vehicle:airship").unwrap()];
+        let memory =
+            Memory { tags, session: Some("s".into()), ..Memory::new("A zeppelin is due on Friday.") };
+        let node = htm.remember(memory.key("k").namespace(ACME).robot("ada")).await.unwrap().node;
+        let former = htm.remember(Memory::new("A zeppelin is late.").namespace(ACME)).await.unwrap().node;
+        htm.edit(
+            former,
+            &Edit {
+                caller: htm_core::Caller::AnyRobot,
+                content: Some("The zeppelin has left.".into()),
+                ..Edit::new()
+            },
+        )
+        .await
+        .unwrap();
+        let forgotten = htm.remember(Memory::new("No zeppelin.").namespace(ACME)).await.unwrap().node;
+        htm.forget(forgotten, &htm_core::Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+        let robot = htm.robot_in(ACME, "ada").await.unwrap();
+        robot.add(&[node]).await.unwrap();
+        robot.close().await.unwrap();
+        let group = htm.group("crew").namespace(ACME);
+        let member = group.join("ada", JoinOptions::default()).await.unwrap();
+        member.leave().await.unwrap();
+        let ontology = htm.ontology(Some(ACME)).unwrap();
+        let change = ontology.rename("vehicle:airship", "vehicle:blimp").await.unwrap().change.unwrap();
+        htm.set_quota(Some(ACME), Quota { max_memories: Some(100), max_bytes: None }).await.unwrap();
+        let retention = Retention { forget_after_seconds: Some(86_400 * 365), purge_after_seconds: None };
+        htm.set_retention(Some(ACME), retention, Confirmation::Confirmed).await.unwrap();
+        let key = htm.create_api_key(&NewApiKey::new(Role::Reader).namespace(ACME)).await.unwrap().key.id;
+        let job = htm.jobs().unwrap().list(&Default::default(), 1).await.unwrap()[0].id.to_string();
+        let words = |words: &[&str]| words.iter().map(|it| json!(it)).collect::<Vec<_>>();
+        let nodes: Vec<i64> = [node, former, forgotten].map(|NodeId(id)| id).to_vec();
+        Self {
+            fields: BTreeMap::from([
+                ("namespace", words(&[ACME])),
+                ("namespaces", vec![json!([ACME])]),
+                ("prefix", words(&["acme"])),
+                ("filter", vec![json!({"namespaces": [ACME]})]),
+                ("memories", vec![json!([{"content": "x", "namespace": ACME}])]),
+                ("messages", vec![json!([{"role": "user", "content": "x"}])]),
+                (
+                    "id",
+                    [nodes.iter().map(|id| json!(id)).collect(), vec![json!(change), json!(key), json!(job)]]
+                        .concat(),
+                ),
+                ("ids", vec![json!(nodes)]),
+                ("node", vec![json!(nodes[0])]),
+                ("nodes", vec![json!(nodes)]),
+                ("around", vec![json!(nodes[0])]),
+                ("query", words(&[SECRET])),
+                ("q", words(&[SECRET])),
+                ("text", words(&[SECRET])),
+                ("topic", words(&[SECRET])),
+                ("content", words(&["y"])),
+                ("key", words(&["k"])),
+                ("session", words(&["s"])),
+                ("robot", words(&["ada"])),
+                ("name", words(&["ada", "crew"])),
+                ("tag", words(&["vehicle:blimp"])),
+                ("tags", vec![json!(["vehicle"])]),
+                ("from", vec![json!(["vehicle:blimp"]), json!(["ada"])]),
+                ("into", words(&["ship"])),
+                ("to", words(&["ship"])),
+                ("to_group", words(&["crew"])),
+                ("role", words(&["reader"])),
+                ("label", words(&["fake/fake-64"])),
+                ("model", words(&["fake/fake-64"])),
+                ("queue", words(&["htm.tag"])),
+                ("reason", words(&["x"])),
+                ("before", words(&["2026-01-01T00:00:00Z"])),
+                ("document", vec![json!({"version": 1, "tags": []})]),
+                ("confirm", vec![json!(true)]),
+                ("any_robot", vec![json!(true)]),
+            ]),
+        }
+    }
+
+    /// Values for a field, some that make sense and one that does not.
+    fn of(&self, field: &str, names_namespace: bool) -> Vec<Value> {
+        let names = ["namespace", "namespaces", "prefix", "filter"];
+        if !names_namespace && names.contains(&field) {
+            return Vec::new();
+        }
+        if !names_namespace && field == "memories" {
+            return vec![json!([{"content": "x"}])];
+        }
+        self.fields.get(field).cloned().unwrap_or_default()
+    }
+}
+
+/// All that the tenant has, as text. Times of its robots' activity are not its own doing.
+async fn all_of_acme(db: &TestDatabase) -> Vec<String> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "select format('%I.%I', table_schema, table_name) from information_schema.columns
+          where table_schema = 'htm' and column_name = 'namespace' order by 1",
+    )
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    assert!(tables.len() > 10, "{tables:?}");
+    let mut all = Vec::new();
+    for table in tables {
+        let text = format!("select t::text from {table} t where t.namespace like 'acme%' order by 1");
+        all.extend(
+            sqlx::query_scalar::<_, String>(sqlx::AssertSqlSafe(text)).fetch_all(&db.pool).await.unwrap(),
+        );
+    }
+    let jobs = "select id || status || attempts from apalis.jobs where metadata -> 'namespace' like 'acme%' order by 1";
+    all.extend(sqlx::query_scalar::<_, String>(jobs).fetch_all(&db.pool).await.unwrap());
+    all
+}
+
+/// A schema of the document, without references.
+fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str() {
+        Some(reference) => {
+            let name = reference.trim_start_matches("#/components/schemas/");
+            resolved(document, &document["components"]["schemas"][name])
+        }
+        None => schema,
+    }
+}
+
+/// A field of a body.
+struct Field {
+    is_required: bool,
+    is_list: bool,
+    is_of_tags: bool,
+}
+
+/// The fields of an object's schema, and whether each is required and a list.
+fn fields(document: &Value, schema: &Value, found: &mut BTreeMap<String, Field>) {
+    let schema = resolved(document, schema);
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        fields(document, part, found);
+    }
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let is_list = field["type"] == "array" || field["type"][0] == "array";
+        let is_of_tags = field["items"]["$ref"] == "#/components/schemas/TermBody";
+        let is_required = required.contains(&json!(name));
+        found.insert(name.clone(), Field { is_required, is_list, is_of_tags });
+    }
+}
+
+/// A request.
+type Ask = (Method, String, Option<Value>);
+
+/// One request for each value of the field with the most values.
+fn requests(document: &Value, acme: &Acme, names_namespace: bool) -> Vec<(String, Ask)> {
+    let mut all = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let what = format!("{method} {path}");
+            for turn in 0..6 {
+                let pick = |field: &str| {
+                    let values = acme.of(field, names_namespace);
+                    (!values.is_empty()).then(|| values[turn % values.len()].clone())
+                };
+                let plain = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let mut url = path.clone();
+                let mut query = Vec::new();
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    let name = parameter["name"].as_str().unwrap();
+                    let value = pick(name).map(plain);
+                    match parameter["in"].as_str().unwrap() {
+                        "path" => {
+                            let value = value.unwrap_or_else(|| panic!("{what}: no value for {name}"));
+                            url = url.replace(&format!("{{{name}}}"), &value);
+                        }
+                        "query" if name != "before" => query.extend(value.map(|it| format!("{name}={it}"))),
+                        _ => {}
+                    }
+                }
+                if !query.is_empty() {
+                    url = format!("{url}?{}", query.join("&"));
+                }
+                let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+                let body = (!schema.is_null()).then(|| {
+                    let mut of_body = BTreeMap::new();
+                    fields(document, schema, &mut of_body);
+                    let mut body = Map::new();
+                    for (name, Field { is_required, is_list, is_of_tags }) in of_body {
+                        match pick(&name) {
+                            // Jobs are chosen by ids, or by conditions.
+                            _ if name == "ids" => None,
+                            Some(_) if is_of_tags => {
+                                body.insert(name, json!([{"tag": "ship"}, {"tag": "boat"}]))
+                            }
+                            Some(value) if is_list && !value.is_array() => {
+                                body.insert(name, json!([value, "b"]))
+                            }
+                            Some(value) => body.insert(name, value),
+                            None if name == "namespace" && is_required => body.insert(name, json!("other/x")),
+                            None if is_required => panic!("{what}: no value for {name}"),
+                            None => None,
+                        };
+                    }
+                    Value::Object(body)
+                });
+                all.push((what.clone(), (method.to_uppercase().parse().unwrap(), url, body)));
+                let is_import = path == "/v1/import";
+                if is_import {
+                    break;
+                }
+            }
+        }
+    }
+    all
+}
+
+async fn ask(served: &Served, (method, url, body): &Ask) -> Reply {
+    let request = served.request(method.clone(), url);
+    served
+        .send(match body {
+            Some(body) => request.json(body),
+            None => request,
+        })
+        .await
+}
+
+#[tokio::test]
+async fn no_route_shows_or_changes_what_another_tenant_has() {
+    let mut served = Served::new().await;
+    let acme = Acme::fill(&served.db.htm()).await;
+    let document = htm_server::openapi();
+    served.use_key(&NewApiKey::new(Role::Admin).namespace("other/*")).await;
+    served.remember("Own.").await;
+    let before = all_of_acme(&served.db).await;
+    assert!(before.iter().any(|row| row.contains(SECRET)));
+    // Its own lists are all that is answered, whatever is asked. Everything else has to be refused for what it names, not
+    // for its shape.
+    let own =
+        ["/v1/namespaces", "/v1/keys", "/v1/audit", "/v1/memories/batch", "/v1/import", "/v1/conversations"];
+    let mut codes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (operation, request) in requests(&document, &acme, true) {
+        let reply = ask(&served, &request).await;
+        let (method, url, body) = &request;
+        let what = format!("{method} {url} {body:?}: {} {}", reply.status, reply.text);
+        assert!(!reply.text.contains("Friday") && !reply.text.contains("has left"), "{what}");
+        assert!(reply.status < 500, "{what}");
+        let is_own = own.iter().any(|path| url.split('?').next() == Some(path));
+        assert!(is_own || reply.status >= 400, "{what}");
+        let code = if is_own { "own" } else { reply.body["code"].as_str().unwrap_or("none") };
+        codes.entry(operation).or_default().insert(code.to_owned());
+    }
+    let tells = |code: &String| {
+        matches!(code.as_str(), "own" | "namespace_forbidden")
+            || ["_unknown", "_not_found"].iter().any(|it| code.ends_with(it))
+    };
+    let not_refused: Vec<_> = codes.iter().filter(|(_, codes)| !codes.iter().any(tells)).collect();
+    assert!(not_refused.is_empty(), "{not_refused:#?}");
+    for (_, request) in requests(&document, &acme, false) {
+        let reply = ask(&served, &request).await;
+        let (method, url, body) = &request;
+        let what = format!("{method} {url} {body:?}: {} {}", reply.status, reply.text);
+        assert!(reply.status < 500, "{what}");
+        // What was asked for may come back in an error or as the text of the query.
+        let text = reply.text.replace(&format!("`{SECRET}`"), "");
+        assert!(!text.contains("Friday") && !text.contains("has left") && !text.contains("acme"), "{what}");
+    }
+    assert_eq!(all_of_acme(&served.db).await, before);
+}
+
+#[tokio::test]
+async fn no_tool_shows_or_changes_what_another_tenant_has() {
+    let mut served = Served::new().await;
+    let acme = Acme::fill(&served.db.htm()).await;
+    served.use_key(&NewApiKey::new(Role::Admin).namespace("other")).await;
+    let before = all_of_acme(&served.db).await;
+    let send = async |path: &str, method: &str, params: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let request =
+            served.request(Method::POST, path).header("accept", "application/json, text/event-stream");
+        served.send(request.json(&message)).await
+    };
+    let mut called = 0;
+    for set in ["ops", "chatgpt"] {
+        let path = format!("/mcp?tools={set}");
+        let list = send(&path, "tools/list", json!({})).await.is(200);
+        for tool in list["result"]["tools"].as_array().unwrap() {
+            let schema = &tool["inputSchema"];
+            for names_namespace in [true, false] {
+                for turn in 0..4 {
+                    let mut arguments = Map::new();
+                    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+                        let values = match name.as_str() {
+                            // Those of HTTP are in other shapes.
+                            "filter" | "name" | "from" => Vec::new(),
+                            "id" if field["type"] == "string" => vec![json!("1")],
+                            _ => acme.of(name, names_namespace),
+                        };
+                        if let Some(value) = values.get(turn % values.len().max(1)) {
+                            arguments.insert(name.clone(), value.clone());
+                        }
+                    }
+                    let params = json!({"name": tool["name"], "arguments": arguments});
+                    let reply = send(&path, "tools/call", params.clone()).await;
+                    let what = format!("{params}: {}", reply.text);
+                    assert!(!reply.text.contains("Friday") && !reply.text.contains("has left"), "{what}");
+                    called += 1;
+                }
+            }
+        }
+    }
+    assert!(called > 50, "{called}");
+    for uri in [
+        "htm://memories/1",
+        "htm://memories/recent",
+        "htm://groups",
+        "htm://tags/hierarchy",
+        "htm://statistics",
+    ] {
+        let reply = send("/mcp", "resources/read", json!({"uri": uri})).await;
+        assert!(
+            !reply.text.contains("Friday") && !reply.text.contains(ACME) && !reply.text.contains("blimp"),
+            "{uri}: {}",
+            reply.text
+        );
+    }
+    assert_eq!(
+        send("/mcp/acme/notes", "tools/list", json!({})).await.problem(),
+        (403, "namespace_forbidden")
+    );
+    assert_eq!(all_of_acme(&served.db).await, before);
+}
