@@ -89,7 +89,8 @@ async fn with_input_that_is_not_the_hooks() {
 async fn no_mistake_costs_the_prompt() {
     let hooks = Hooks::new().await;
     let prompt = event("which port is staging on?").to_string();
-    for arguments in [["hook", "promt"], ["hook", "--what"], ["hook", "prompt=1"]] {
+    for arguments in ["promt", "--what", "prompt --min-similarity=2", "prompt --timeout-ms 0"] {
+        let arguments: Vec<&str> = ["hook"].into_iter().chain(arguments.split(' ')).collect();
         hooks.sandbox.htm_reading(&arguments, prompt.as_bytes()).await.exits(1);
     }
     hooks.sandbox.write("htm.toml", "[recall]\nlimmit = 3\n");

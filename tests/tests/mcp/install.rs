@@ -134,6 +134,12 @@ async fn nothing_is_written_without_consent() {
     assert!(missing.succeeds().ends_with(": nothing to change\n"), "{missing:?}");
     sandbox.shell("test ! -e ~/.gemini").await.succeeds();
     sandbox.htm(&["mcp", "install", "claude-desktop", "--scope", "project", "--yes"]).await.fails(2, "usage");
+    let bad_robot = ["mcp", "install", "gemini", "--robot", "", "--yes"];
+    sandbox.htm(&bad_robot).await.fails(2, "robot_invalid");
+    for name in ["", "a b", "ä"] {
+        sandbox.htm(&["mcp", "install", "gemini", "--name", name, "--yes"]).await.exits(2);
+    }
+    sandbox.shell("test ! -e ~/.gemini").await.succeeds();
 }
 
 #[tokio::test]

@@ -34,8 +34,13 @@ pub(crate) struct PromptHookArgs {
     #[command(flatten)]
     pub(crate) context: ContextHookArgs,
     /// The least similarity of a relevant memory, 0 to 1. Default: recall.min_similarity, or 0.35 if that is 0
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = similarity, allow_negative_numbers = true)]
     pub(crate) min_similarity: Option<f64>,
+}
+
+fn similarity(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|value| (0.0..=1.0).contains(value));
+    value.ok_or_else(|| "give a number from 0 to 1".to_owned())
 }
 
 #[derive(Args)]

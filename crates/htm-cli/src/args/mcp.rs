@@ -90,6 +90,15 @@ pub(crate) enum Client {
     Gemini,
 }
 
+/// Clients make the names of tools of it.
+fn server_name(text: &str) -> Result<String, String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    match (1..=64).contains(&text.len()) && text.chars().all(is_part) {
+        true => Ok(text.to_owned()),
+        false => Err("give 1 to 64 letters, digits, `_` and `-`".to_owned()),
+    }
+}
+
 /// For which of a client's projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClientScope {
@@ -108,7 +117,7 @@ pub(crate) struct ClientPlaceArgs {
     #[arg(long, value_enum, default_value = "user")]
     pub(crate) scope: ClientScope,
     /// The server's name in the configuration
-    #[arg(long, value_name = "NAME", default_value = "htm")]
+    #[arg(long, value_name = "NAME", default_value = "htm", value_parser = server_name)]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) consent: Consent,

@@ -37,7 +37,10 @@ const RETRY: Duration = Duration::from_secs(5);
 pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Result<ExitCode, CliError> {
     match args.command {
         None => start(config, args.server, output).await,
-        Some(McpCommand::Install(args)) => install::install(&args, output),
+        Some(McpCommand::Install(args)) => {
+            options(config, &args.server)?;
+            install::install(&args, output)
+        }
         Some(McpCommand::Uninstall(args)) => install::uninstall(&args, output),
     }
 }
@@ -114,8 +117,12 @@ async fn serve_http(config: &Config, session: &Session, stop: &CancellationToken
     loop {
         match Server::bind(address, session.htm(), Limits::default()).await {
             Ok(server) => return server.serve(stop.clone()).await,
+            Err(error) if error.code() == "listen_unusable" => {
+                tracing::debug!(code = error.code(), error = %chain(&error), "HTTP is not served yet");
+            }
             Err(error) => {
-                tracing::debug!(code = error.code(), error = %chain(&error), "HTTP is not served yet")
+                tracing::warn!(code = error.code(), error = %chain(&error), "HTTP is not served");
+                return;
             }
         }
         tokio::select! {

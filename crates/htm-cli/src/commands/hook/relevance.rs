@@ -90,9 +90,19 @@ fn chosen(found: &[Found], event: &Event, min_similarity: f64) -> Vec<Node> {
     let near: Vec<&Found> = found.iter().filter(|hit| hit.is_near(min_similarity)).collect();
     let is_relevant =
         |hit: &Found| hit.is_near(min_similarity) || near.iter().any(|other| hit.follows(other));
-    let is_new = |node: &Node| !is_of_session(node, event) && node.content.trim() != prompt;
-    let relevant = found.iter().filter(|hit| is_relevant(hit) && is_new(&hit.node));
-    relevant.map(|hit| hit.node.clone()).take(MOST).collect()
+    let mut chosen: Vec<Node> = Vec::new();
+    for node in found.iter().filter(|hit| is_relevant(hit)).map(|hit| &hit.node) {
+        // The same question may have been asked in several sessions.
+        let is_known = [prompt]
+            .into_iter()
+            .chain(chosen.iter().map(|it| it.content.trim()))
+            .any(|it| it == node.content.trim());
+        if !is_known && !is_of_session(node, event) {
+            chosen.push(node.clone());
+        }
+    }
+    chosen.truncate(MOST);
+    chosen
 }
 
 /// The latest important memories and the last turns of the session's directory, in the order of time.
@@ -150,6 +160,7 @@ mod tests {
             found("of this session", Some(0.9), Some(("now", 2))),
             found(" Which port?\n", Some(1.0), Some(("before", 4))),
             found("5433.", Some(0.1), Some(("before", 5))),
+            found("near ", Some(0.36), Some(("another", 1))),
             found("Thanks.", Some(0.1), Some(("before", 6))),
             found("of another session", Some(0.1), Some(("other", 5))),
         ];

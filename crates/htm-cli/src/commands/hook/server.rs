@@ -1,5 +1,7 @@
 //! A running HTM server, asked over HTTP.
 
+use std::time::Duration;
+
 use htm_core::{Memory, Node};
 use htm_runtime::config::Config;
 use reqwest::{Client, redirect};
@@ -10,6 +12,9 @@ use serde_json::{Map, Value, json};
 use super::relevance::{Found, Search};
 use crate::codes;
 use crate::error::CliError;
+
+/// The time limit of a request, so that storing still has time to ask the database.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The server at `server.listen`.
 pub(super) struct Server {
@@ -24,7 +29,7 @@ impl Server {
         let address = config.server.address().filter(|address| address.port() != 0)?;
         // No proxy and no redirect: the texts stay on this machine. No roots: they take milliseconds to load.
         let client = Client::builder().no_proxy().redirect(redirect::Policy::none());
-        let client = client.tls_built_in_root_certs(false).build().ok()?;
+        let client = client.tls_built_in_root_certs(false).timeout(TIMEOUT).build().ok()?;
         Some(Self { client, base: format!("http://{address}"), namespace: config.memory.namespace.clone() })
     }
 
