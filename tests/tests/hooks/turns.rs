@@ -101,6 +101,7 @@ async fn a_turn_is_stored_in_the_background_and_found_in_another_session() {
     assert_eq!(hooks.added_to("Staging listens on port").await, None, "it is not embedded yet");
     hooks.embed().await;
     let found = hooks.added_to("Staging listens on port").await.expect("it is relevant");
+    assert!(!found.contains("claude-code:"), "{found}");
     assert!(found.contains("| assistant ") && found.contains("\"Staging listens on port 5433.\""), "{found}");
     let mut same = super::event("Staging listens on port");
     same["session_id"] = "s".into();

@@ -15,7 +15,7 @@ use super::relevance::of_directory;
 use crate::error::CliError;
 
 /// The source of the memories.
-const SOURCE: &str = "claude-code";
+pub(super) const SOURCE: &str = "claude-code";
 
 /// The beginnings of what people did not write, although it has their role.
 const NOT_SAID: [&str; 8] = [
