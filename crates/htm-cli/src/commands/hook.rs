@@ -49,7 +49,7 @@ pub(crate) async fn run(config: &Config, args: HookArgs) -> Result<ExitCode, Cli
     if !is_over.swap(true, Ordering::AcqRel) {
         match answer {
             // Nobody reads it any more: no error.
-            Ok(text) => drop(std::io::stdout().write_all(text.as_bytes())),
+            Ok(text) => drop(write!(std::io::stdout(), "{text}").and_then(|()| std::io::stdout().flush())),
             Err(error) => tracing::debug!(code = error.code, error = error.message, "{lost}"),
         }
     }

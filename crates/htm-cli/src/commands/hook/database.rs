@@ -5,7 +5,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
-use super::relevance::{Found, Search};
+use super::relevance::Found;
 use super::server::unreadable;
 use crate::error::CliError;
 
@@ -15,14 +15,10 @@ fn filter(config: &Config) -> Filter {
 
 // The sessions of questions are not closed: there is nothing to save, and the process ends.
 
-pub(super) async fn recall(config: &Config, search: &Search) -> Result<Vec<Found>, CliError> {
+pub(super) async fn recall(config: &Config, query: &str, limit: usize) -> Result<Vec<Found>, CliError> {
     let session = Session::open_if_up(config).await?;
-    let query = RecallQuery {
-        filter: filter(config),
-        strategy: search.strategy,
-        count_accesses: false,
-        ..RecallQuery::new(&search.text).limit(search.limit)
-    };
+    let query =
+        RecallQuery { filter: filter(config), count_accesses: false, ..RecallQuery::new(query).limit(limit) };
     let recalled = session.htm().recall(&query).await?;
     let hits = serde_json::to_value(&recalled.hits).map_err(unreadable)?;
     serde_json::from_value(hits).map_err(unreadable)

@@ -5,7 +5,7 @@ use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
 use super::database;
-use super::relevance::{Found, Search};
+use super::relevance::Found;
 use super::server::Server;
 use crate::error::CliError;
 
@@ -21,10 +21,10 @@ impl<'a> Memories<'a> {
     }
 
     /// Recalls from the namespace of the configuration. Hits do not count as accessed: most of them are not shown.
-    pub(super) async fn recall(&self, search: &Search) -> Result<Vec<Found>, CliError> {
-        match self.asked(async |server| server.recall(search).await).await {
+    pub(super) async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Found>, CliError> {
+        match self.asked(async |server| server.recall(query, limit).await).await {
             Some(found) => Ok(found),
-            None => database::recall(self.config, search).await,
+            None => database::recall(self.config, query, limit).await,
         }
     }
 

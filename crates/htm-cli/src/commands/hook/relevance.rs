@@ -1,8 +1,8 @@
 //! The memories that a hook adds to the context.
 
-use htm_core::{Node, Strategy};
+use htm_core::Node;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::event::Event;
 use super::memory::Memories;
@@ -60,13 +60,6 @@ impl Found {
     }
 }
 
-/// A search for memories.
-pub(super) struct Search {
-    pub(super) text: String,
-    pub(super) strategy: Strategy,
-    pub(super) limit: usize,
-}
-
 /// The memories that are relevant to a prompt, best first. 0 as `min_similarity` stands for the default.
 pub(super) async fn to_prompt(
     memories: &Memories<'_>,
@@ -78,8 +71,8 @@ pub(super) async fn to_prompt(
     if prompt.len() < MIN_PROMPT_BYTES || prompt.starts_with('/') {
         return Ok(Vec::new());
     }
-    let text = prompt[..prompt.floor_char_boundary(MAX_QUERY_BYTES)].to_owned();
-    let found = memories.recall(&Search { text, strategy: Strategy::Hybrid, limit: CANDIDATES }).await?;
+    let query = &prompt[..prompt.floor_char_boundary(MAX_QUERY_BYTES)];
+    let found = memories.recall(query, CANDIDATES).await?;
     let least = if min_similarity > 0.0 { min_similarity } else { MIN_SIMILARITY };
     Ok(chosen(&found, event, least))
 }
@@ -105,7 +98,7 @@ fn chosen(found: &[Found], event: &Event, min_similarity: f64) -> Vec<Node> {
     chosen
 }
 
-/// The latest important memories and the last turns of the session's directory, in the order of time.
+/// The latest important memories and then the last turns of the session's directory, both in the order of time.
 pub(super) async fn at_start(memories: &Memories<'_>, event: &Event) -> Result<Vec<Node>, CliError> {
     let important = memories.latest(Some(IMPORTANT), Map::new(), IMPORTANT_MEMORIES).await?;
     let turns = match &event.cwd {
@@ -124,8 +117,7 @@ pub(super) async fn at_start(memories: &Memories<'_>, event: &Event) -> Result<V
 
 /// The metadata of what is said in a directory.
 pub(super) fn of_directory(directory: &str) -> Map<String, Value> {
-    let Value::Object(metadata) = json!({ "directory": directory }) else { unreachable!("an object") };
-    metadata
+    Map::from_iter([("directory".to_owned(), directory.into())])
 }
 
 fn is_of_session(node: &Node, event: &Event) -> bool {
@@ -134,6 +126,8 @@ fn is_of_session(node: &Node, event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn found(content: &str, similarity: Option<f64>, place: Option<(&str, i32)>) -> Found {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::relevance::{Found, Search};
+use super::relevance::Found;
 use crate::codes;
 use crate::error::CliError;
 
@@ -33,14 +33,14 @@ impl Server {
         Some(Self { client, base: format!("http://{address}"), namespace: config.memory.namespace.clone() })
     }
 
-    pub(super) async fn recall(&self, search: &Search) -> Result<Vec<Found>, CliError> {
+    pub(super) async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Found>, CliError> {
         #[derive(Deserialize)]
         struct Answer {
             hits: Vec<Found>,
         }
         let body = json!({
-            "query": search.text, "filter": { "namespaces": [self.namespace] }, "strategy": search.strategy,
-            "limit": search.limit, "count_accesses": false,
+            "query": query, "filter": { "namespaces": [self.namespace] },
+            "limit": limit, "count_accesses": false,
         });
         Ok(self.post::<Answer>("/v1/recall", &body).await?.hits)
     }
