@@ -75,6 +75,12 @@ pub async fn drain(db: &TestDatabase, stage: Stage) -> Report {
     .expect("the worker stops cleanly")
 }
 
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").port()
+}
+
 /// Waits until a condition holds. Panics after a minute.
 pub async fn wait_until<F, Fut>(mut condition: F)
 where

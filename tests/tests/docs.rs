@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use htm_tests::{Sandbox, TestDatabase, wait_until};
+use htm_tests::{Sandbox, TestDatabase, free_port, wait_until};
 use tokio::net::TcpStream;
 
 /// Each document has a test of its own, named after it.
@@ -109,12 +109,6 @@ async fn run(document: &str) {
     }
     eprintln!("{document}: {ran} commands run, {left} not");
     assert!(ran > 0, "{document} has no command that runs: show one, or list it in WITHOUT_COMMANDS");
-}
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").port()
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod connection;
 #[path = "mcp/errors.rs"]
 mod errors;
+#[path = "mcp/install.rs"]
+mod install;
 #[path = "mcp/lists.rs"]
 mod lists;
 #[path = "mcp/memories.rs"]

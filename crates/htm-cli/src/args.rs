@@ -5,6 +5,7 @@ mod context;
 mod documented;
 mod filter;
 mod groups;
+mod hook;
 mod jobs;
 mod keys;
 mod mcp;
@@ -28,9 +29,12 @@ use htm_worker::arguments::parse_override;
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
+pub(crate) use self::hook::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
 pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::keys::{AuditArgs, CreateKeyArgs, KeysCommand};
-pub(crate) use self::mcp::McpArgs;
+pub(crate) use self::mcp::{
+    Client, ClientPlaceArgs, ClientScope, InstallArgs, McpArgs, McpCommand, McpServerArgs, UninstallArgs,
+};
 pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
@@ -132,6 +136,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Serve the memory to an agent over MCP, on standard input and output
     Mcp(McpArgs),
+    /// Run a hook of Claude Code: JSON on standard input and output
+    Hook(HookArgs),
     /// Run HTM end to end on sample memories
     Demo(DemoArgs),
     /// List, retry, pause and audit the embedding and tagging jobs

@@ -46,6 +46,14 @@ htm_core::error_codes! {
         => "use that server's own tools, or unset database.url (HTM_DATABASE__URL)";
     MCP_CLIENT_INVALID "mcp_client_invalid" User "What is on the standard input of `htm mcp` is not MCP."
         => "let an MCP client start it: {\"command\": \"htm\", \"args\": [\"mcp\"]}";
+    CLIENT_CONFIG_INVALID "client_config_invalid" User "The configuration of an MCP client cannot be read, so it is not changed."
+        => "correct the file, or add the server by hand as docs/mcp.md shows";
+    CLIENT_CONFIG_CHANGED "client_config_changed" Transient "Another program changed the configuration of an MCP client meanwhile."
+        => "try again; nothing was written";
+    HOOK_INPUT_INVALID "hook_input_invalid" User "The standard input of `htm hook` is not a hook's JSON."
+        => "let Claude Code start it: install the plugin of integrations/claude-code";
+    SERVER_UNUSABLE "server_unusable" Transient "The HTTP server at server.listen does not answer as it should."
+        => "start it: `htm up`";
     DEMO_UNREADABLE "demo_unreadable" Bug "A question of the demo cannot be read."
         => "this is a bug; report it";
 }

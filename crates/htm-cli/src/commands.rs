@@ -10,6 +10,7 @@ pub(crate) mod edit;
 pub(crate) mod filter;
 pub(crate) mod forget;
 pub(crate) mod groups;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod in_process;
 pub(crate) mod jobs;

@@ -24,16 +24,24 @@ use crate::output::Output;
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    // Claude Code erases a prompt if a hook exits with 2. Standard error of a hook that succeeds is not shown.
     let arguments = match arguments::parse::<Arguments>() {
         Ok(arguments) => arguments,
-        Err(error) => return output::usage(&error),
+        Err(error) => {
+            return match output::usage(&error) {
+                ExitCode::SUCCESS => ExitCode::SUCCESS,
+                _ if commands::hook::is_named() => ExitCode::FAILURE,
+                code => code,
+            };
+        }
     };
     let output = Output::new(arguments.json);
+    let is_hook = matches!(arguments.command, Command::Hook(_));
     match run(arguments, &output).await {
         Ok(code) => code,
         Err(error) => {
             output.error(&error);
-            ExitCode::from(error.fault.exit_code())
+            ExitCode::from(if is_hook { 0 } else { error.fault.exit_code() })
         }
     }
 }
@@ -93,6 +101,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Providers(args) => commands::providers::run(config, args, output).await,
         Command::Db(command) => commands::db::run(config, command, output).await,
         Command::Config(_) => commands::config::show(&loaded, output),
+        Command::Hook(args) => commands::hook::run(config, args).await,
+
         Command::Doctor => commands::doctor::run(config, output).await,
     }
 }

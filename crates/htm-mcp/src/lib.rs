@@ -28,3 +28,4 @@ mod tools;
 
 pub use options::{McpOptions, ToolSet};
 pub use server::McpServer;
+pub use text::quoted_memories;

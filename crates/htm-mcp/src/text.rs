@@ -4,7 +4,7 @@
 mod budget;
 mod harmless;
 
-use htm_core::{Hit, MatchedBy, Node, Zone};
+use htm_core::{Hit, MatchedBy, Node, TokenEncoding, Zone};
 use serde_json::Value;
 
 pub(crate) use self::budget::{Shown, ShownMemory, memories, rows};
@@ -87,6 +87,20 @@ pub(crate) fn hit_head(hit: &Hit, zone: &Zone) -> String {
         MatchedBy::Time => format!("{} | {why}", head(&hit.node, zone)),
         _ => format!("{} | {why} {:.2}", head(&hit.node, zone), hit.scores.score),
     }
+}
+
+/// Memories as a text for a model, outside the protocol: `header`, and a line for each memory with its text in quotes, in
+/// at most `max_tokens`.
+pub fn quoted_memories(
+    header: &str,
+    nodes: &[Node],
+    zone: &Zone,
+    max_tokens: usize,
+    encoding: TokenEncoding,
+) -> String {
+    let all: Vec<ShownMemory<'_>> =
+        nodes.iter().map(|node| ShownMemory::new(node, head(node, zone), encoding)).collect();
+    memories(header, &all, None, &[], max_tokens, encoding).text
 }
 
 /// A value without the fields that are null or empty, and with four decimals: clients may show it to a model.

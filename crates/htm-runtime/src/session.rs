@@ -36,6 +36,7 @@ const KEEPALIVE: [(&str, &str); 4] = [
 pub struct Session {
     config: Config,
     paths: Paths,
+    url: String,
     pool: PgPool,
     server: Option<ServerUse>,
     embedders: Arc<ConfiguredEmbedders>,
@@ -66,6 +67,24 @@ impl Session {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
         let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
+        Self::on(config, paths, server, url).await
+    }
+
+    /// As [`open`](Self::open), for a caller that cannot wait for a start: the private PostgreSQL is neither started nor
+    /// migrated. It is not kept running either, so its last other user may stop it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and those of a connection if the private PostgreSQL does not run.
+    pub async fn open_if_up(config: &Config) -> Result<Self> {
+        let paths = Paths::from_env()?;
+        let url = match config.database.url.is_empty() {
+            true => PrivatePg::locate(&paths)?.url(),
+            false => config.database.url.expose().to_owned(),
+        };
+        Self::on(config, paths, None, url).await
+    }
+
+    async fn on(config: &Config, paths: Paths, server: Option<ServerUse>, url: String) -> Result<Self> {
         let options = connect_options(config, &url)?;
         // Not by the pool, which retries until its timeout and then hides the cause.
         let timeout = Duration::from_millis(config.database.connect_timeout_ms);
@@ -86,7 +105,7 @@ impl Session {
         let refiners = Refiners::new(config);
         let htm = Htm::with_embedders(pool.clone(), settings(config), Some(embedders.clone()));
         let htm = refiners.given_to(htm);
-        Ok(Self { config: config.clone(), paths, pool, server, embedders, refiners, htm })
+        Ok(Self { config: config.clone(), paths, url, pool, server, embedders, refiners, htm })
     }
 
     /// The pool of the session.
@@ -106,7 +125,7 @@ impl Session {
 
     /// The URL of the database.
     pub fn url(&self) -> String {
-        self.server.as_ref().map_or_else(|| self.config.database.url.expose().to_owned(), ServerUse::url)
+        self.url.clone()
     }
 
     /// The session's handle. Recall by vectors uses the model that is active at the time; its embedder is made at the

@@ -1,6 +1,11 @@
 //! `htm mcp`: the MCP server on standard input and output, with both workers.
 
+mod clients;
+mod file;
+mod install;
+mod json_text;
 mod stdio;
+mod toml_text;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -10,6 +15,7 @@ use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
 use htm_runtime::config::Config;
 use htm_runtime::{Session, chain, commands, shutdown};
+use htm_server::{Limits, Server};
 use htm_worker::service::ServiceArgs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -17,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::stdio::Stdio;
 use super::in_process::Workers;
-use crate::args::McpArgs;
+use crate::args::{McpArgs, McpCommand, McpServerArgs};
 use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
@@ -25,7 +31,21 @@ use crate::output::Output;
 /// The time limit for leaving the joined groups, for a database that does not answer.
 const LEAVE: Duration = Duration::from_secs(5);
 
+/// The time between two attempts to listen at an address that another process has.
+const RETRY: Duration = Duration::from_secs(5);
+
 pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Result<ExitCode, CliError> {
+    match args.command {
+        None => start(config, args.server, output).await,
+        Some(McpCommand::Install(args)) => {
+            options(config, &args.server)?;
+            install::install(&args, output)
+        }
+        Some(McpCommand::Uninstall(args)) => install::uninstall(&args, output),
+    }
+}
+
+async fn start(config: &Config, args: McpServerArgs, output: &Output) -> Result<ExitCode, CliError> {
     let options = options(config, &args)?;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     if std::io::stdin().is_terminal() {
@@ -46,12 +66,17 @@ pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Resu
             work(&session, &stop).await;
         }
     };
-    let (served, ()) = tokio::join!(serving, working);
+    let serving_http = async {
+        if args.serve {
+            serve_http(config, &session, &stop).await;
+        }
+    };
+    let (served, (), ()) = tokio::join!(serving, working, serving_http);
     session.close().await;
     served.map(|()| ExitCode::SUCCESS)
 }
 
-fn options(config: &Config, args: &McpArgs) -> Result<McpOptions, CliError> {
+fn options(config: &Config, args: &McpServerArgs) -> Result<McpOptions, CliError> {
     // A bad name is refused now, not by each call.
     let mut named = Memory::new("a name");
     (named.namespace, named.robot) = (args.namespace.clone(), args.robot.clone());
@@ -85,6 +110,27 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
     };
     stdio.finish().await;
     result
+}
+
+/// Serves HTTP until `stop` is cancelled. Of several processes with one address the first serves, and after its end another.
+async fn serve_http(config: &Config, session: &Session, stop: &CancellationToken) {
+    let Some(address) = config.server.address() else { return };
+    loop {
+        match Server::bind(address, session.htm(), Limits::default()).await {
+            Ok(server) => return server.serve(stop.clone()).await,
+            Err(error) if error.code() == "listen_unusable" => {
+                tracing::debug!(code = error.code(), error = %chain(&error), "HTTP is not served yet");
+            }
+            Err(error) => {
+                tracing::warn!(code = error.code(), error = %chain(&error), "HTTP is not served");
+                return;
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(RETRY) => {}
+        }
+    }
 }
 
 /// Runs the workers until `stop` is cancelled. Without them, recall finds new memories by their words, so an error does

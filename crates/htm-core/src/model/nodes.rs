@@ -8,7 +8,7 @@ use crate::model::id::NodeId;
 use crate::model::tags::TagPath;
 
 /// A memory with its attributes.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Node {
     /// Its id.

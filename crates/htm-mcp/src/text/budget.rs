@@ -1,6 +1,6 @@
 //! Answers within a token budget: what does not fit is cut or left out, and the answer says so.
 
-use htm_core::TokenEncoding;
+use htm_core::{Node, TokenEncoding};
 
 use super::{count, plain, quoted};
 
@@ -24,6 +24,17 @@ pub(crate) struct ShownMemory<'a> {
     pub(crate) content: &'a str,
     /// The number of tokens of its text.
     pub(crate) tokens: usize,
+}
+
+impl<'a> ShownMemory<'a> {
+    pub(crate) fn new(node: &'a Node, head: String, encoding: TokenEncoding) -> Self {
+        // The row's count, if it is of this encoding, saves counting long texts.
+        let tokens = match node.token_encoding == encoding.as_ref() {
+            true => usize::try_from(node.token_count).unwrap_or_default(),
+            false => encoding.count(&node.content),
+        };
+        Self { head, content: &node.content, tokens }
+    }
 }
 
 /// An answer, and what of each memory it shows.

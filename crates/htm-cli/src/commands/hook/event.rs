@@ -1,0 +1,77 @@
+//! The JSON of a hook: what Claude Code says, and what it is told.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::args::HookCommand;
+use crate::codes;
+use crate::error::CliError;
+
+/// The most bytes of an event that are read.
+const MAX_EVENT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What Claude Code says. Each hook has some of the fields.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Event {
+    pub(super) session_id: Option<String>,
+    pub(super) transcript_path: Option<PathBuf>,
+    /// The session's directory.
+    pub(super) cwd: Option<String>,
+    /// `UserPromptSubmit`: the prompt.
+    pub(super) prompt: Option<String>,
+    /// `Stop`: the answer. Older versions do not send it.
+    pub(super) last_assistant_message: Option<String>,
+}
+
+impl Event {
+    pub(super) fn parse(input: &[u8]) -> Result<Self, CliError> {
+        serde_json::from_slice(input).map_err(|error| {
+            // The text of the error could quote the input.
+            let place = format!("line {}, column {}", error.line(), error.column());
+            CliError::new(codes::HOOK_INPUT_INVALID, format!("the hook's input is not its JSON: {place}"))
+        })
+    }
+}
+
+/// Standard input, to its end.
+pub(super) async fn read() -> Result<Vec<u8>, CliError> {
+    let all = || {
+        let mut input = Vec::new();
+        std::io::stdin().take(MAX_EVENT_BYTES).read_to_end(&mut input).map(|_| input)
+    };
+    let read = tokio::task::spawn_blocking(all).await.unwrap_or_else(|error| Err(error.into()));
+    read.map_err(CliError::io("standard input cannot be read"))
+}
+
+/// The answer that adds a text to the context.
+pub(super) fn added(hook: &HookCommand, text: &str) -> String {
+    let name = match hook {
+        HookCommand::SessionStart(_) => "SessionStart",
+        HookCommand::Prompt(_) => "UserPromptSubmit",
+        HookCommand::Stop(_) => "Stop",
+    };
+    let output = json!({ "hookEventName": name, "additionalContext": text });
+    json!({ "hookSpecificOutput": output, "suppressOutput": true }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_needs_no_field_and_ignores_others() {
+        let event = Event::parse(br#"{"session_id": "s", "cwd": "/w", "new": {"in": 2027}}"#).unwrap();
+        assert_eq!((event.session_id.as_deref(), event.cwd.as_deref()), (Some("s"), Some("/w")));
+        assert!(event.prompt.is_none() && event.transcript_path.is_none());
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_the_input() {
+        let error = Event::parse(br#"{"prompt": "my password is hunter2", oops"#).unwrap_err();
+        assert_eq!((error.code, error.message.contains("hunter2")), ("hook_input_invalid", false));
+    }
+}

@@ -1,0 +1,100 @@
+//! A hook that cannot do its work is silent and succeeds.
+
+use std::time::Duration;
+
+use htm_tests::Sandbox;
+use serde_json::{Value, json};
+
+use super::{Hooks, event};
+
+/// A hook that waits for something for ever would take longer than this.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn is_silent(hooks: &Hooks, arguments: &[&str], event: &Value) {
+    let (answer, took) = hooks.timed(arguments, event).await;
+    eprintln!("htm hook {}: {took:.1?}", arguments.join(" "));
+    assert_eq!((answer.stdout.as_str(), answer.stderr.as_str()), ("", ""), "{answer:?}");
+    assert!(took < PATIENCE, "{took:?}: {answer:?}");
+}
+
+#[tokio::test]
+async fn without_a_database() {
+    let mut hooks = Hooks::new().await;
+    let nobody = format!("postgres://nobody@127.0.0.1:{}/nothing", htm_tests::free_port());
+    hooks.sandbox = hooks.sandbox.set("HTM_DATABASE__URL", &nobody);
+    let file =
+        hooks.sandbox.write("t.jsonl", r#"{"type":"user","uuid":"u","message":{"content":"A prompt."}}"#);
+    is_silent(&hooks, &["prompt"], &event("which port is staging on?")).await;
+    is_silent(&hooks, &["session-start"], &json!({ "session_id": "s", "cwd": "/w" })).await;
+    is_silent(&hooks, &["stop"], &json!({ "session_id": "s", "transcript_path": file })).await;
+    is_silent(&hooks, &["stop", "--wait"], &json!({ "session_id": "s", "transcript_path": file })).await;
+}
+
+#[tokio::test]
+async fn without_a_private_postgresql_that_runs() {
+    let mut hooks = Hooks::new().await;
+    hooks.sandbox = hooks.sandbox.set("HTM_DATABASE__URL", "");
+    is_silent(&hooks, &["prompt"], &event("which port is staging on?")).await;
+    is_silent(&hooks, &["session-start"], &json!({ "session_id": "s", "cwd": "/w" })).await;
+    // It was not started either.
+    hooks.sandbox.shell("test ! -e ~/htm/data").await.succeeds();
+}
+
+#[tokio::test]
+async fn with_a_database_that_does_not_answer() {
+    let hooks = Hooks::new().await;
+    hooks.sandbox.remember(&["Staging is on port 5433."]).await;
+    hooks.embed().await;
+    let mut server = hooks.served(&["serve"]).await;
+    let mut lock = hooks.db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.nodes in access exclusive mode").execute(&mut *lock).await.unwrap();
+    is_silent(&hooks, &["prompt"], &event("Staging is on port 5433")).await;
+    is_silent(&hooks, &["session-start"], &json!({ "session_id": "s", "cwd": "/w" })).await;
+    lock.rollback().await.unwrap();
+    assert!(hooks.added_to("Staging is on port").await.is_some());
+    server.signal(nix::sys::signal::Signal::SIGKILL);
+    server.end().await;
+    assert!(hooks.added_to("Staging is on port").await.is_some(), "the database answers without a server");
+}
+
+#[tokio::test]
+async fn with_a_server_that_is_another_program() {
+    let hooks = Hooks::new().await;
+    hooks.sandbox.remember(&["Staging is on port 5433."]).await;
+    hooks.embed().await;
+    let other = wiremock::MockServer::start().await;
+    let hooks = Hooks {
+        sandbox: Sandbox::new(&hooks.db).set("HTM_SERVER__LISTEN", &other.address().to_string()),
+        ..hooks
+    };
+    assert!(hooks.added_to("Staging is on port").await.is_some(), "the database answers instead");
+}
+
+#[tokio::test]
+async fn with_input_that_is_not_the_hooks() {
+    let hooks = Hooks::new().await;
+    for input in
+        ["", "no JSON", "[]", "{}", r#"{"prompt": 3}"#, r#"{"prompt": "with a \u0000 in the middle"}"#]
+    {
+        for hook in ["session-start", "prompt", "stop"] {
+            let arguments = if hook == "stop" { vec!["hook", hook, "--wait"] } else { vec!["hook", hook] };
+            let answer = hooks.sandbox.htm_reading(&arguments, input.as_bytes()).await;
+            assert_eq!((answer.succeeds(), answer.stderr.as_str()), ("", ""), "{answer:?}");
+        }
+    }
+}
+
+/// Claude Code erases the prompt if a hook exits with 2.
+#[tokio::test]
+async fn no_mistake_costs_the_prompt() {
+    let hooks = Hooks::new().await;
+    let prompt = event("which port is staging on?").to_string();
+    for arguments in ["promt", "--what", "prompt --min-similarity=2", "prompt --timeout-ms 0"] {
+        let arguments: Vec<&str> = ["hook"].into_iter().chain(arguments.split(' ')).collect();
+        hooks.sandbox.htm_reading(&arguments, prompt.as_bytes()).await.exits(1);
+    }
+    hooks.sandbox.write("htm.toml", "[recall]\nlimmit = 3\n");
+    let answer = hooks.sandbox.htm_reading(&["hook", "prompt"], prompt.as_bytes()).await;
+    assert_eq!(answer.succeeds(), "");
+    assert!(answer.stderr.contains("limmit"), "{answer:?}");
+}
