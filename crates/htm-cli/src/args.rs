@@ -35,7 +35,7 @@ pub(crate) use self::keys::{AuditArgs, CreateKeyArgs, KeysCommand};
 pub(crate) use self::mcp::{
     Client, ClientPlaceArgs, ClientScope, InstallArgs, McpArgs, McpCommand, McpServerArgs, UninstallArgs,
 };
-pub(crate) use self::memories::{EditArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
+pub(crate) use self::memories::{EditArgs, ExportAllArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ModelBackfillArgs, ModelsCommand,
     RetireArgs,
@@ -118,7 +118,9 @@ pub(crate) enum Command {
     Tags(TagsCommand),
     /// Show counts by robot, type and tag, progress, ages and sizes
     Stats(StatsArgs),
-    /// Import memories from a JSON Lines file
+    /// Export everything that is stored as JSON Lines
+    Export(ExportAllArgs),
+    /// Import memories from a JSON Lines file, or an export
     Import(ImportArgs),
     /// Manage embedding models: several side by side, one active
     #[command(subcommand)]
@@ -318,10 +320,11 @@ pub(crate) struct StatusArgs {
     after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
 \"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. Existing \
 lines are skipped, so an interrupted import can be run again. A rejected line is reported with its number; the other \
-lines are imported.
+lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
 
-Example:
-  htm import memories.jsonl"
+Examples:
+  htm import memories.jsonl
+  htm import backup.jsonl"
 )]
 pub(crate) struct ImportArgs {
     /// The file; `-` reads standard input

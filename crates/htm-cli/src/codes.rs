@@ -5,7 +5,7 @@ use htm_core::fault::Fault;
 
 // Codes of the library for errors that the command line detects first.
 pub(crate) use htm_core::error::codes::{
-    BUDGET_OUT_OF_RANGE, CONTENT_EMPTY, CONTENT_TOO_LARGE, LIMIT_OUT_OF_RANGE, LINE_INVALID, LINE_TOO_LONG,
+    BUDGET_OUT_OF_RANGE, CONTENT_EMPTY, CONTENT_TOO_LARGE, LIMIT_OUT_OF_RANGE, LINE_INVALID,
     MIN_SIMILARITY_OUT_OF_RANGE, NOT_CONFIRMED, PROVIDER_UNKNOWN,
 };
 

@@ -87,6 +87,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Groups(command) => commands::groups::run(config, command, output).await,
         Command::Tags(command) => commands::tags::run(config, command, output).await,
         Command::Stats(args) => commands::stats::run(config, args, output).await,
+        Command::Export(args) => commands::export::run(config, args, output).await,
         Command::Import(args) => commands::import::run(config, args, output).await,
         Command::Models(command) => commands::models::run(config, command, output).await,
         Command::Backfill(args) => commands::backfill::run(config, args, output).await,

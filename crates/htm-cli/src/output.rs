@@ -19,8 +19,7 @@ use crate::args::Arguments;
 use crate::codes;
 use crate::error::CliError;
 
-pub(crate) use self::harmless::plain;
-use self::harmless::plain_json;
+pub(crate) use self::harmless::{plain, plain_json};
 
 /// The output of a command.
 pub(crate) struct Output {

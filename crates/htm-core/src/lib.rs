@@ -22,8 +22,10 @@ pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillSte
 pub use api::connect::connect_options;
 pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
+pub use api::export::{ExportOptions, Exporter};
 pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
+pub use api::import::{Importer, LineResult};
 pub use api::ontology::Ontology;
 pub use api::remember::PendingReceipt;
 pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
@@ -33,6 +35,7 @@ pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, ErrorKind, Result};
 pub use model::expiry::Expiry;
+pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;
 pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{

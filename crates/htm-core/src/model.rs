@@ -6,6 +6,7 @@ pub(crate) mod caller;
 pub mod context;
 pub mod error;
 pub(crate) mod expiry;
+pub(crate) mod export;
 pub mod fault;
 pub(crate) mod field_change;
 pub(crate) mod filter;

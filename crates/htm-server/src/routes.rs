@@ -1,6 +1,7 @@
 //! The routes, one file a subject.
 
 mod conversations;
+mod export;
 mod forget;
 mod groups;
 mod health;
@@ -53,7 +54,7 @@ fn others() -> OpenApiRouter<App> {
 
 /// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.
 fn reads() -> OpenApiRouter<App> {
-    recall::router()
+    recall::router().merge(export::router())
 }
 
 /// Whether a path honours a key.

@@ -71,6 +71,7 @@ async fn of_htm() {
         &["tags", "log"],
         &["tags", "revert"],
         &["stats"],
+        &["export"],
         &["import"],
         &["models"],
         &["models", "list"],

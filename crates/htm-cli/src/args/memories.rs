@@ -1,5 +1,7 @@
 //! Arguments of the commands that change memories: edit, forget, restore, purge.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use htm_core::{Caller, NodeId};
 
@@ -160,4 +162,30 @@ pub(crate) struct PurgeArgs {
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) caller: CallerArgs,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "The export has everything that cannot be derived: memories with their former texts, tags, counts and places in \
+working memories; the ontology; robots, groups and retention policies. It is one snapshot. `htm import` restores it, into \
+an empty database or beside other memories. Its first line says what it has, and its last one that it is whole.
+
+Examples:
+  htm export --output backup.jsonl
+  htm export --namespace atlas --namespace home > both.jsonl
+  htm export --vectors --forgotten | gzip > everything.jsonl.gz"
+)]
+pub(crate) struct ExportAllArgs {
+    /// Export this namespace (may be repeated). Default: all
+    #[arg(long = "namespace", value_name = "N")]
+    pub(crate) namespaces: Vec<String>,
+    /// Write this file, readable by its owner. Default: standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Also export forgotten memories
+    #[arg(long)]
+    pub(crate) forgotten: bool,
+    /// Also export the vectors of every embedding model, so that an import need not embed
+    #[arg(long)]
+    pub(crate) vectors: bool,
 }

@@ -1,18 +1,19 @@
-//! `htm import`: reads JSON Lines, with a transaction per chunk.
+//! `htm import`: reads JSON Lines, plain ones or an export, with a transaction per chunk.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use htm_core::{Htm, MAX_LINE_BYTES, Memory, Outcome};
+use htm_core::error::codes::LINE_TOO_LONG;
+use htm_core::{Htm, ImportedLine, LineKind, LineResult, MAX_LINE_BYTES, Outcome};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde::Serialize;
 
 use crate::args::ImportArgs;
-use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
 use crate::output::{Output, count, one_line};
@@ -38,9 +39,13 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
 /// The result of an import.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
+    /// New memories.
     pub(crate) written: u64,
-    /// Lines whose key and content existed already.
+    /// Memories that existed already.
     pub(crate) skipped: u64,
+    /// Written lines of an export that are no memories.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) others: BTreeMap<LineKind, u64>,
     /// The number of rejected lines.
     pub(crate) refused_count: u64,
     /// The first [`LISTED`] rejected lines.
@@ -57,17 +62,24 @@ pub(crate) struct Refused {
     reason: String,
 }
 
-impl Refused {
-    fn of(line: u64, error: &htm_core::Error) -> Self {
-        Self { line, code: error.code(), reason: error.to_string() }
-    }
-}
-
 impl Report {
-    fn refuse(&mut self, refused: Refused) {
-        self.refused_count += 1;
-        if self.refused.len() < LISTED {
-            self.refused.push(refused);
+    fn add(&mut self, results: Vec<LineResult>) {
+        for (line, result) in results {
+            match result {
+                Ok(ImportedLine { kind: LineKind::Memory, outcome, .. }) => {
+                    *(if outcome == Outcome::Written { &mut self.written } else { &mut self.skipped }) += 1;
+                }
+                Ok(ImportedLine { kind, outcome: Outcome::Written, .. }) => {
+                    *self.others.entry(kind).or_default() += 1;
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.refused_count += 1;
+                    if self.refused.len() < LISTED {
+                        self.refused.push(Refused { line, code: error.code(), reason: error.to_string() });
+                    }
+                }
+            }
         }
     }
 
@@ -82,6 +94,11 @@ impl Report {
             let more = self.refused_count - shown;
             text.push_str(&format!("… and {}; --json lists the first {LISTED}\n", count(more, "more line")));
         }
+        let others: Vec<String> =
+            self.others.iter().map(|(kind, number)| count(*number, called(*kind))).collect();
+        if !others.is_empty() {
+            text.push_str(&format!("{}\n", others.join(", ")));
+        }
         text.push_str(&format!(
             "{} written, {} skipped, {} rejected in {:.1} s ({:.0} lines/s)",
             self.written,
@@ -94,7 +111,7 @@ impl Report {
     }
 }
 
-/// Reads and remembers the lines. Rejected lines are reported, and the others are written.
+/// Imports the lines. Rejected lines are reported, and the others are written.
 pub(crate) async fn import(
     htm: &Htm,
     reader: impl BufRead,
@@ -107,51 +124,35 @@ pub(crate) async fn import(
     bar.set_message("import");
     let mut report = Report::default();
     let mut lines = Lines::new(reader, MAX_LINE_BYTES);
-    let (mut numbers, mut memories, mut size) = (Vec::new(), Vec::<Memory>::new(), 0);
-    let mut is_end = false;
-    while !is_end {
-        let parsed = match lines.next().map_err(CliError::io("the file cannot be read further"))? {
-            None => {
-                is_end = true;
-                Ok(None)
+    let mut import = htm.importer(chunk, CHUNK_BYTES);
+    while let Some(line) = lines.next().map_err(CliError::io("the file cannot be read further"))? {
+        match line {
+            RawLine::Whole(line) => report.add(import.line(line).await?),
+            RawLine::TooLong => {
+                let what = format!("it has more than {MAX_LINE_BYTES} bytes");
+                import.unread(htm_core::Error::new(LINE_TOO_LONG, what));
             }
-            Some(RawLine::Whole(line)) => {
-                Memory::from_line(line, htm.tag_rules()).map_err(|error| Refused::of(0, &error))
-            }
-            Some(RawLine::TooLong) => Err(Refused {
-                line: 0,
-                code: codes::LINE_TOO_LONG.name,
-                reason: format!("it has more than {MAX_LINE_BYTES} bytes"),
-            }),
-        };
+        }
         bar.set_position(lines.bytes());
-        match parsed {
-            Ok(None) => {}
-            Ok(Some(memory)) => {
-                numbers.push(lines.number());
-                size += memory.content.len();
-                memories.push(memory);
-            }
-            Err(refused) => report.refuse(Refused { line: lines.number(), ..refused }),
-        }
-        if memories.len() >= chunk || size >= CHUNK_BYTES || (is_end && !memories.is_empty()) {
-            for (line, result) in numbers.drain(..).zip(htm.remember_many(&memories).await?) {
-                match result {
-                    Ok(receipt) if receipt.outcome == Outcome::Written => report.written += 1,
-                    Ok(_) => report.skipped += 1,
-                    Err(error) => {
-                        report.refuse(Refused::of(line, &error));
-                    }
-                }
-            }
-            memories.clear();
-            size = 0;
-        }
     }
+    report.add(import.finish().await?);
     bar.finish_and_clear();
-    report.refused.sort_by_key(|refused| refused.line);
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// The word of people for a line.
+fn called(kind: LineKind) -> &'static str {
+    match kind {
+        LineKind::Header | LineKind::End => "line",
+        LineKind::Model => "embedding model",
+        LineKind::Retention => "retention policy",
+        LineKind::Robot => "robot",
+        LineKind::Group => "group",
+        LineKind::Tag => "tag",
+        LineKind::Memory => "memory",
+        LineKind::Revision => "former text",
+    }
 }
 
 fn open(file: &Path) -> Result<(Box<dyn BufRead>, u64), CliError> {

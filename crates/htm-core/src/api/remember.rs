@@ -23,7 +23,7 @@ use crate::store::{priorities, robots, tags};
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
 
 /// The number of attempts of a write that conflicts with a removal or another write.
-const ATTEMPTS: u32 = 4;
+pub(crate) const ATTEMPTS: u32 = 4;
 
 /// The receipt of a write that the caller has yet to commit.
 #[derive(Debug)]
@@ -143,7 +143,9 @@ impl Htm {
     /// The errors of memories that cannot be written, at their places, and the others, ready to be written.
     pub(crate) async fn sort<'a>(&'a self, memories: &'a [Memory]) -> Result<Sorted<'a>> {
         // An unknown language would fail the statement for all of them.
-        let unknown = self.unknown_languages(memories).await?;
+        let valid = memories.iter().filter(|memory| memory.validate().is_ok());
+        let languages = valid.map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language));
+        let unknown = self.unknown_languages(languages).await?;
         let prepare = |memory| match self.prepare(memory) {
             Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
             result => result,
@@ -171,15 +173,13 @@ impl Htm {
         }
     }
 
-    /// The languages of memories that this PostgreSQL does not have.
-    async fn unknown_languages<'a>(&'a self, memories: &'a [Memory]) -> Result<HashSet<&'a str>> {
+    /// Those of the languages that this PostgreSQL does not have.
+    pub(crate) async fn unknown_languages<'a>(
+        &self,
+        languages: impl Iterator<Item = &'a str>,
+    ) -> Result<HashSet<&'a str>> {
         let known = self.known_languages();
-        let mut unknown: HashSet<&str> = memories
-            .iter()
-            .filter(|memory| memory.validate().is_ok())
-            .map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language))
-            .collect();
-        unknown.retain(|language| !known.contains_key(*language));
+        let mut unknown: HashSet<&str> = languages.filter(|name| !known.contains_key(*name)).collect();
         if !unknown.is_empty() {
             let names: Vec<&str> = unknown.iter().copied().collect();
             for language in nodes::languages(self.pool(), &names).await? {
@@ -419,12 +419,12 @@ fn written(node: NodeId) -> Receipt {
 }
 
 /// Whether the database ended the transaction because of a deadlock.
-fn met_another(error: &Error) -> bool {
+pub(crate) fn met_another(error: &Error) -> bool {
     error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
 /// Whether the robot's row was removed between its check and the write.
-fn is_robot_gone(error: &Error) -> bool {
+pub(crate) fn is_robot_gone(error: &Error) -> bool {
     let constraint = error.database().and_then(|it| it.constraint());
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
 }

@@ -54,7 +54,7 @@ pub(crate) enum DuplicateScope {
 
 impl DuplicateScope {
     /// The parameter of the statements; the table has the robot's id instead of -1.
-    fn as_parameter(self) -> i64 {
+    pub(crate) fn as_parameter(self) -> i64 {
         match self {
             Self::Namespace => 0,
             Self::Robot => -1,

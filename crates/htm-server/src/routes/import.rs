@@ -1,4 +1,4 @@
-//! `/v1/import`: memories as a stream of JSON Lines, with a result for each line.
+//! `/v1/import`: memories or an export as a stream of JSON Lines, with a result for each line.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
-use htm_core::{MAX_LINE_BYTES, Memory, Receipt};
+use htm_core::{ImportedLine, LineResult, MAX_LINE_BYTES};
 use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -25,7 +25,7 @@ use crate::extract::plain_only;
 use crate::problem::{Details, Problem, Result};
 
 /// The media type of JSON Lines.
-const NDJSON: &str = "application/x-ndjson";
+pub(super) const NDJSON: &str = "application/x-ndjson";
 
 /// The most lines of a request. Results that the client has not read yet are kept in memory.
 const MAX_LINES: u64 = 100_000;
@@ -55,7 +55,7 @@ struct Imported {
 #[serde(untagged)]
 enum Outcome {
     /// It is committed.
-    Receipt(Receipt),
+    Imported(ImportedLine),
     /// It was not written.
     Problem {
         /// Why.
@@ -63,13 +63,14 @@ enum Outcome {
     },
 }
 
-/// Import memories from a stream of JSON Lines.
+/// Import memories, or an export, from a stream of JSON Lines.
 ///
-/// The answer is a stream too: a result for each line, in their order, blank lines left out. A line whose `id` and text
+/// The answer is a stream too: a result for each line, in their order. Blank lines, and the first and the last line of
+/// an export, have none. A line whose `id` and text
 /// exist already is `existing`, so that an interrupted import can be sent again. The fields of a line are `id` (its
 /// key), `ns` (its namespace), `text`, `created_at`, `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`,
-/// `metadata`, `robot`, `importance`, `source` and `type`; the first three are required. A request has at most 100,000
-/// lines.
+/// `metadata`, `robot`, `importance`, `source` and `type`; the first three are required. The lines of
+/// `/v1/export` say by `kind` what they are. A request has at most 100,000 lines.
 #[utoipa::path(post, path = "/v1/import", tag = "memories",
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, body = Imported, content_type = "application/x-ndjson")))]
@@ -93,60 +94,26 @@ struct Results(UnboundedSender<Bytes>);
 
 impl Results {
     /// Sends a result; false if the client has gone.
-    fn send(&self, line: u64, result: htm_core::Result<Receipt>) -> bool {
+    fn send(&self, line: u64, result: htm_core::Result<ImportedLine>) -> bool {
         let result = match result {
-            Ok(receipt) => Outcome::Receipt(receipt),
+            Ok(imported) => Outcome::Imported(imported),
             Err(error) => Outcome::Problem { problem: Problem::from(error).details() },
         };
         let mut text = serde_json::to_vec(&Imported { line, result }).unwrap_or_default();
         text.push(b'\n');
         self.0.send(text.into()).is_ok()
     }
-}
 
-/// Lines that are read and not written yet.
-#[derive(Default)]
-struct Chunk {
-    lines: Vec<(u64, htm_core::Result<usize>)>,
-    memories: Vec<Memory>,
-    bytes: usize,
-}
-
-impl Chunk {
-    fn add(&mut self, line: u64, read: htm_core::Result<Memory>) {
-        let place = read.map(|memory| {
-            self.bytes += memory.content.len();
-            self.memories.push(memory);
-            self.memories.len() - 1
-        });
-        self.lines.push((line, place));
-    }
-
-    fn is_full(&self) -> bool {
-        self.lines.len() >= CHUNK.0 || self.bytes >= CHUNK.1
-    }
-
-    /// Writes the memories and sends the results; false if that is the end.
-    async fn write(&mut self, app: &App, results: &Results) -> bool {
-        let chunk = std::mem::take(self);
-        let mut written: Vec<Option<htm_core::Result<Receipt>>> =
-            match app.htm.remember_many(&chunk.memories).await {
-                Ok(written) => written.into_iter().map(Some).collect(),
-                Err(error) => {
-                    // Nothing of the chunk is written: it is sent again from its first line.
-                    let line = chunk.lines.first().map_or(0, |(line, _)| *line);
-                    results.send(line, Err(error));
-                    return false;
-                }
-            };
-        chunk.lines.into_iter().all(|(line, place)| {
-            let result = place.map(|place| written.get_mut(place).and_then(Option::take));
-            match result {
-                Ok(Some(result)) => results.send(line, result),
-                Ok(None) => true,
-                Err(error) => results.send(line, Err(error)),
+    /// Sends the results of lines that were written. If they were not, it sends why, for the first of them: nothing from
+    /// there on is written, and the lines can be sent again. False if that is the end.
+    fn send_all(&self, first: u64, written: htm_core::Result<Vec<LineResult>>) -> bool {
+        match written {
+            Ok(results) => results.into_iter().all(|(line, result)| self.send(line, result)),
+            Err(error) => {
+                self.send(first, Err(error));
+                false
             }
-        })
+        }
     }
 }
 
@@ -155,54 +122,45 @@ async fn run(app: App, body: Body, results: Results) {
     let reader = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES);
     let mut lines = FramedRead::new(reader, codec);
-    let (mut chunk, mut number) = (Chunk::default(), 0);
+    let mut import = app.htm.importer(CHUNK.0, CHUNK.1);
+    let mut number = 0;
     let error = |code, what: String| htm_core::Error::new(code, what);
-    loop {
+    let end = loop {
         let next = timeout(PATIENCE, lines.next()).await;
         number += 1;
-        let read = match next {
+        let line = match next {
             Err(_elapsed) => {
                 let what = format!("the client sent nothing for {} s", PATIENCE.as_secs());
-                break finish(&app, chunk, &results, Some((number, error(codes::BODY_INCOMPLETE, what))))
-                    .await;
+                break error(codes::BODY_INCOMPLETE, what);
             }
-            Ok(None) => break finish(&app, chunk, &results, None).await,
-            Ok(Some(Ok(line))) => Memory::from_line(&line, app.htm.tag_rules()),
+            Ok(None) => {
+                let last = import.first_unwritten();
+                results.send_all(last, import.finish().await);
+                return;
+            }
+            Ok(Some(Ok(line))) => line,
             Ok(Some(Err(AnyDelimiterCodecError::MaxChunkLengthExceeded))) => {
-                let what = format!("the line has more than {MAX_LINE_BYTES} bytes");
-                let too_long = error(htm_core::error::codes::LINE_TOO_LONG, what);
                 // Where the next line begins is not known without reading to the end of this one.
-                break finish(&app, chunk, &results, Some((number, too_long))).await;
+                let what = format!("the line has more than {MAX_LINE_BYTES} bytes");
+                break error(htm_core::error::codes::LINE_TOO_LONG, what);
             }
             Ok(Some(Err(AnyDelimiterCodecError::Io(cause)))) => {
-                let broken = error(codes::BODY_INCOMPLETE, format!("the body ended early: {cause}"));
-                break finish(&app, chunk, &results, Some((number, broken))).await;
+                break error(codes::BODY_INCOMPLETE, format!("the body ended early: {cause}"));
             }
         };
         if number > MAX_LINES {
-            let what = format!("the request has more than {MAX_LINES} lines");
-            break finish(&app, chunk, &results, Some((number, error(codes::BATCH_TOO_LARGE, what)))).await;
+            break error(codes::BATCH_TOO_LARGE, format!("the request has more than {MAX_LINES} lines"));
         }
         if app.stop.is_cancelled() {
-            let stopping = error(codes::STOPPING, "the server is stopping".into());
-            break finish(&app, chunk, &results, Some((number, stopping))).await;
+            break error(codes::STOPPING, "the server is stopping".into());
         }
-        match read {
-            Ok(None) => {}
-            Ok(Some(memory)) => chunk.add(number, Ok(memory)),
-            Err(error) => chunk.add(number, Err(error)),
+        let written = import.line(&line).await;
+        if !results.send_all(import.first_unwritten(), written) {
+            return;
         }
-        if chunk.is_full() && !chunk.write(&app, &results).await {
-            break;
-        }
-    }
-}
-
-/// Writes what is left, and sends why there is no more.
-async fn finish(app: &App, mut chunk: Chunk, results: &Results, last: Option<(u64, htm_core::Error)>) {
-    if chunk.write(app, results).await
-        && let Some((line, error)) = last
-    {
-        results.send(line, Err(error));
+    };
+    let written = import.write().await;
+    if results.send_all(import.first_unwritten(), written) {
+        results.send(number, Err(end));
     }
 }

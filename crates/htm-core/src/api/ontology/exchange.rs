@@ -5,7 +5,8 @@ use serde_json::json;
 use super::Ontology;
 use crate::model::error::Result;
 use crate::model::ontology::ChangeKind;
-use crate::model::ontology::exchange::{Descriptions, Imported, OntologyDocument, lay};
+use crate::model::ontology::exchange::{Descriptions, Imported, OntologyDocument, check_new, lay};
+use crate::model::ontology::names::{Draft, Names};
 use crate::store::ontology as store;
 
 impl Ontology<'_> {
@@ -35,9 +36,30 @@ impl Ontology<'_> {
         descriptions: Descriptions,
     ) -> Result<Imported> {
         let rules = self.htm.tag_rules();
+        self.import_checked(kind, source, document, descriptions, |before| check_new(before, rules, document))
+            .await
+    }
+
+    /// As [`import`](Self::import), and accepts names that the rules of this program would write in another way: they
+    /// were tags in the database that the document is from.
+    pub(crate) async fn restore(&self, source: &str, document: &OntologyDocument) -> Result<Imported> {
+        self.import_checked(ChangeKind::Import, source, document, Descriptions::Keep, |_| Ok(())).await
+    }
+
+    async fn import_checked(
+        &self,
+        kind: ChangeKind,
+        source: &str,
+        document: &OntologyDocument,
+        descriptions: Descriptions,
+        check: impl Fn(&Names) -> Result<()>,
+    ) -> Result<Imported> {
         document.check()?;
-        let (open, laid) =
-            self.open(|draft| lay(draft, rules, self.namespace, document, descriptions)).await?;
+        let plan = |draft: &mut Draft| {
+            check(&draft.before)?;
+            lay(draft, self.htm.tag_rules(), self.namespace, document, descriptions)
+        };
+        let (open, laid) = self.open(plan).await?;
         let details = json!({ "source": source, "tags": document.tags.len() });
         let changed = self.finish(open, kind, details, &[]).await?;
         Ok(Imported { changed, descriptions_kept: laid.kept, called: laid.called })

@@ -45,6 +45,12 @@ error_codes! {
         => "fix the line named in the message";
     LINE_TOO_LONG "line_too_long" User "A line of a file is longer than any memory."
         => "split the text of the line named in the message";
+    EXPORT_VERSION "export_version" User "The file is an export of another format, or of a later version than this program reads."
+        => "export it with this version, or upgrade this program";
+    EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut."
+        => "import the whole file: its last line is of the kind `end`; what was imported stays";
+    VECTOR_UNFIT "vector_unfit" User "A vector has no model in the export, or another length than its model has."
+        => "export it again, or leave `vectors` out of the line: a worker embeds the memory";
     NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
         => "name a namespace that the handle sees: `Htm::namespaces`";
     ROBOT_FORBIDDEN "robot_forbidden" User "The handle acts as another robot."

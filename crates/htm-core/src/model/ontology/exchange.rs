@@ -131,6 +131,16 @@ pub(crate) struct Laid {
     pub(crate) called: Vec<Synonym>,
 }
 
+/// Refuses new names that break the rules. An existing name may be older than the rules, so the export of a namespace can
+/// be imported into it again.
+pub(crate) fn check_new(before: &Names, rules: &TagRules, document: &OntologyDocument) -> Result<()> {
+    let names = document.tags.iter().flat_map(|it| it.synonyms.iter().chain([&it.tag]));
+    for name in names.filter(|name| before.meaning(name.as_str()).is_none()) {
+        rules.check(name)?;
+    }
+    Ok(())
+}
+
 pub(crate) fn lay(
     draft: &mut Draft,
     rules: &TagRules,
@@ -138,11 +148,6 @@ pub(crate) fn lay(
     document: &OntologyDocument,
     descriptions: Descriptions,
 ) -> Result<Laid> {
-    // An existing name may be older than the rules, so the export of a namespace can be imported into it again.
-    let is_new = |name: &&TagPath| draft.before.meaning(name.as_str()).is_none();
-    for name in document.tags.iter().flat_map(|it| it.synonyms.iter().chain([&it.tag])).filter(is_new) {
-        rules.check(name)?;
-    }
     let mut laid = Laid::default();
     let mut tags = Vec::new();
     for it in &document.tags {
@@ -223,6 +228,7 @@ mod tests {
         let mut draft = Draft::new(before);
         let document = OntologyDocument::new(tags.to_vec());
         document.check()?;
+        check_new(&draft.before, &TagRules::default(), &document)?;
         let laid = lay(&mut draft, &TagRules::default(), "n", &document, descriptions)?;
         Ok((draft.after, laid))
     }
@@ -276,6 +282,7 @@ mod tests {
         let deep = OntologyDocument::new(vec![tag("a:b", "", &[])]);
         let lay_deep = |before: Names| {
             let mut draft = Draft::new(before);
+            check_new(&draft.before, &shallow, &deep)?;
             lay(&mut draft, &shallow, "n", &deep, Descriptions::Keep).map(|_| draft.after)
         };
         assert_eq!(lay_deep(Names::default()).unwrap_err().code(), "tag_invalid");

@@ -1,0 +1,258 @@
+//! Exports: everything that is stored and cannot be derived, as lines of JSON, in one snapshot.
+
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+use sqlx::{Postgres, Transaction};
+
+use crate::api::htm::Htm;
+use crate::model::error::Result;
+pub use crate::model::export::ExportOptions;
+use crate::model::export::{
+    End, FORMAT, Header, Line, LineCounts, SavedGroup, SavedMemory, SavedModel, SavedRobot, SavedTag, VERSION,
+};
+use crate::store::embeddings::RegisteredModel;
+use crate::store::export as store;
+
+/// A block ends at this many bytes.
+const BLOCK: usize = 1 << 20;
+
+impl Htm {
+    /// Begins an export of namespaces, by default of all that the handle sees. It reads one snapshot, in pages: a few
+    /// megabytes are in memory at a time. While it is open, PostgreSQL vacuums nothing that was deleted since.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm, mut file: impl std::io::Write) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut export = htm.export(htm_core::ExportOptions::default()).await?;
+    /// while let Some(lines) = export.next().await? {
+    ///     file.write_all(&lines)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `namespace_forbidden`, or a database error.
+    pub async fn export(&self, options: ExportOptions) -> Result<Exporter> {
+        for namespace in &options.namespaces {
+            self.admit(namespace)?;
+        }
+        let mut namespaces = match options.namespaces.is_empty() {
+            true => self.namespaces().map(<[String]>::to_vec),
+            false => Some(options.namespaces.clone()),
+        };
+        if let Some(namespaces) = &mut namespaces {
+            namespaces.sort();
+            namespaces.dedup();
+        }
+        let (mut tx, made_at) = store::begin(self.pool()).await?;
+        let memories = store::count(&mut tx, namespaces.as_deref(), options.forgotten).await?;
+        let models = if options.vectors { store::models(&mut tx).await? } else { Vec::new() };
+        Ok(Exporter {
+            tx,
+            made_at,
+            namespaces,
+            options,
+            models,
+            memories,
+            exported: 0,
+            step: Step::Header,
+            counts: LineCounts::new(),
+            block: Vec::new(),
+        })
+    }
+}
+
+/// An open export. Dropped before its end, it ends its transaction.
+#[derive(Debug)]
+pub struct Exporter {
+    tx: Transaction<'static, Postgres>,
+    made_at: DateTime<Utc>,
+    /// None: all.
+    namespaces: Option<Vec<String>>,
+    options: ExportOptions,
+    models: Vec<RegisteredModel>,
+    memories: u64,
+    exported: u64,
+    step: Step,
+    counts: LineCounts,
+    /// The lines that the next block begins with.
+    block: Vec<u8>,
+}
+
+/// What comes next, after what was last.
+#[derive(Debug)]
+enum Step {
+    Header,
+    Retention(String),
+    Robots(String, String),
+    Groups(String, String),
+    Tags(TagPages, String, String),
+    /// The memories of the namespaces after this one.
+    Namespaces(String),
+    Memories {
+        namespace: String,
+        after: Option<(DateTime<Utc>, i64)>,
+    },
+    /// The memories of a page, and the last revision that was written of the one before them.
+    Page {
+        namespace: String,
+        page: VecDeque<SavedMemory>,
+        of: Option<(i64, i32)>,
+        last: (DateTime<Utc>, i64),
+    },
+    End,
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TagPages {
+    Plain,
+    Split,
+    Removed,
+}
+
+impl Exporter {
+    /// The number of memories of the export.
+    pub fn memories(&self) -> u64 {
+        self.memories
+    }
+
+    /// The number of memories that the blocks so far have.
+    pub fn exported(&self) -> u64 {
+        self.exported
+    }
+
+    /// The next lines, each with its line break, about a megabyte; none after the last.
+    ///
+    /// # Errors
+    /// A database error, also if the last call was more than five minutes ago. The export is over then, without its end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        while self.block.len() < BLOCK && !matches!(self.step, Step::Done) {
+            let step = std::mem::replace(&mut self.step, Step::Done);
+            self.step = self.advance(step).await?;
+        }
+        let block = std::mem::take(&mut self.block);
+        Ok(Some(block).filter(|block| !block.is_empty()))
+    }
+
+    fn add(&mut self, line: Line) {
+        if !matches!(line, Line::Header(_) | Line::End(_)) {
+            *self.counts.entry(line.kind()).or_default() += 1;
+        }
+        self.exported += u64::from(matches!(line, Line::Memory(_)));
+        line.write(&mut self.block);
+    }
+
+    /// Writes the lines of a step and returns the step after it.
+    async fn advance(&mut self, step: Step) -> Result<Step> {
+        let of = self.namespaces.as_deref();
+        Ok(match step {
+            Step::Header => {
+                self.add_header();
+                Step::Retention(String::new())
+            }
+            Step::Retention(after) => {
+                let page = store::retention(&mut self.tx, of, &after).await?;
+                let last = page.last().map(|it| Step::Retention(it.ns.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Retention(it)));
+                last.unwrap_or_else(|| Step::Robots(String::new(), String::new()))
+            }
+            Step::Robots(namespace, name) => {
+                let page = store::robots(&mut self.tx, of, (&namespace, &name)).await?;
+                let last =
+                    page.last().map(|SavedRobot { ns, name, .. }| Step::Robots(ns.clone(), name.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Robot(it)));
+                last.unwrap_or_else(|| Step::Groups(String::new(), String::new()))
+            }
+            Step::Groups(namespace, name) => {
+                let page = store::groups(&mut self.tx, of, (&namespace, &name)).await?;
+                let last =
+                    page.last().map(|SavedGroup { ns, name, .. }| Step::Groups(ns.clone(), name.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Group(it)));
+                last.unwrap_or_else(|| Step::Tags(TagPages::Plain, String::new(), String::new()))
+            }
+            Step::Tags(which, namespace, path) => self.tags(which, &namespace, &path).await?,
+            Step::Namespaces(after) => {
+                let next = match of {
+                    Some(all) => all.iter().find(|it| **it > after).cloned(),
+                    None => store::next_namespace(&mut self.tx, &after).await?,
+                };
+                next.map_or(Step::End, |namespace| Step::Memories { namespace, after: None })
+            }
+            Step::Memories { namespace, after } => self.page(namespace, after).await?,
+            Step::Page { namespace, page, of: Some((node, after)), last } => {
+                let texts = store::revisions(&mut self.tx, node, after).await?;
+                let of = texts.last().map(|it| (node, it.revision));
+                texts.into_iter().for_each(|it| self.add(Line::Revision(it)));
+                Step::Page { namespace, page, of, last }
+            }
+            Step::Page { namespace, mut page, of: None, last } => match page.pop_front() {
+                None => Step::Memories { namespace, after: Some(last) },
+                Some(memory) => {
+                    let of = (memory.revision > 1).then_some((memory.node, 0));
+                    self.add(Line::Memory(Box::new(memory)));
+                    Step::Page { namespace, page, of, last }
+                }
+            },
+            Step::End => {
+                let lines = std::mem::take(&mut self.counts);
+                self.add(Line::End(End { lines }));
+                Step::Done
+            }
+            Step::Done => Step::Done,
+        })
+    }
+
+    fn add_header(&mut self) {
+        let header = Header {
+            format: FORMAT.into(),
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION").into(),
+            made_at: self.made_at,
+            namespaces: self.namespaces.clone(),
+            forgotten: self.options.forgotten,
+            vectors: self.options.vectors,
+            memories: self.memories,
+        };
+        self.add(Line::Header(header));
+        for model in self.models.clone() {
+            self.add(Line::Model(SavedModel {
+                label: model.label,
+                provider: model.name.provider,
+                name: model.name.name,
+                dimensions: model.dimensions,
+            }));
+        }
+    }
+
+    async fn tags(&mut self, which: TagPages, namespace: &str, path: &str) -> Result<Step> {
+        let (of, after) = (self.namespaces.as_deref(), (namespace, path));
+        let page = match which {
+            TagPages::Plain => store::tags(&mut self.tx, of, false, after).await?,
+            TagPages::Split => store::tags(&mut self.tx, of, true, after).await?,
+            TagPages::Removed => store::removed_tags(&mut self.tx, of, after).await?,
+        };
+        let first = |which| Step::Tags(which, String::new(), String::new());
+        let next = match (page.last(), which) {
+            (Some(SavedTag { ns, tag, .. }), _) => Step::Tags(which, ns.clone(), tag.to_string()),
+            (None, TagPages::Plain) => first(TagPages::Split),
+            (None, TagPages::Split) => first(TagPages::Removed),
+            (None, TagPages::Removed) => Step::Namespaces(String::new()),
+        };
+        page.into_iter().for_each(|it| self.add(Line::Tag(it)));
+        Ok(next)
+    }
+
+    async fn page(&mut self, namespace: String, after: Option<(DateTime<Utc>, i64)>) -> Result<Step> {
+        let (of, forgotten) = (self.namespaces.as_deref(), self.options.forgotten);
+        let mut page = store::nodes(&mut self.tx, &namespace, after, forgotten, of).await?;
+        for model in &self.models {
+            store::add_vectors(&mut self.tx, model, &mut page).await?;
+        }
+        Ok(match page.last().map(|it| (it.created_at, it.node)) {
+            None => Step::Namespaces(namespace),
+            Some(last) => Step::Page { namespace, page: page.into(), of: None, last },
+        })
+    }
+}

@@ -1,0 +1,399 @@
+//! Imports: plain lines of memories, and exports. What exists already is left as it is, so that a file can be imported
+//! again.
+
+mod saved;
+
+use std::collections::HashMap;
+
+use crate::api::htm::Htm;
+use crate::model::caller::Confirmation;
+use crate::model::error::{Error, Result, codes};
+use crate::model::export::{
+    Header, ImportedLine, Line, LineCounts, LineKind, SavedModel, SavedRetention, SavedTag,
+};
+use crate::model::fault::Fault;
+use crate::model::memory::Memory;
+use crate::model::ontology::OntologyDocument;
+use crate::store::embeddings::{self, RegisteredModel};
+use crate::store::import as store;
+
+use saved::SavedChunk;
+
+/// The most tags that are imported as one change of the ontology.
+const TAGS: usize = 1_000;
+/// The source of imported tags in the log of the ontology.
+const SOURCE: &str = "an export";
+
+/// The number of a line, from 1, and its result.
+pub type LineResult = (u64, Result<ImportedLine>);
+
+impl Htm {
+    /// Begins an import. Memories are written in transactions of at most this many lines and about this many bytes of
+    /// text. Exports are read as well as lines that only have the fields of [`Memory::from_line`].
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm, file: impl std::io::BufRead) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut import = htm.importer(1_000, 16 << 20);
+    /// for line in file.lines() {
+    ///     for (number, result) in import.line(line?.as_bytes()).await? {
+    ///         if let Err(error) = result {
+    ///             eprintln!("line {number}: {error}");
+    ///         }
+    ///     }
+    /// }
+    /// let results = import.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn importer(&self, lines: usize, bytes: usize) -> Importer {
+        Importer {
+            htm: self.clone(),
+            most: (lines, bytes),
+            number: 0,
+            waiting: Waiting::Nothing,
+            results: Vec::new(),
+            export: None,
+            models: HashMap::new(),
+            written: saved::Written::default(),
+        }
+    }
+}
+
+/// An open import. Lines that are not written yet are lost if it is dropped.
+#[derive(Debug)]
+pub struct Importer {
+    htm: Htm,
+    most: (usize, usize),
+    /// The number of the last line.
+    number: u64,
+    waiting: Waiting,
+    /// Results that were not returned yet.
+    results: Vec<LineResult>,
+    /// The lines of an export so far, from its header to its end.
+    export: Option<LineCounts>,
+    /// The models of vectors, by their labels in the export; none: their vectors are left out.
+    models: HashMap<String, Option<RegisteredModel>>,
+    written: saved::Written,
+}
+
+/// Lines of one kind that are written together.
+#[derive(Debug)]
+enum Waiting {
+    Nothing,
+    Plain { numbers: Vec<u64>, memories: Vec<Memory>, bytes: usize },
+    Tags(Vec<(u64, SavedTag)>),
+    Saved(SavedChunk),
+}
+
+impl Waiting {
+    fn first(&self) -> Option<u64> {
+        match self {
+            Self::Nothing => None,
+            Self::Plain { numbers, .. } => numbers.first().copied(),
+            Self::Tags(tags) => tags.first().map(|(number, _)| *number),
+            Self::Saved(chunk) => chunk.first(),
+        }
+    }
+
+    /// The number of lines, and the bytes of their texts.
+    fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Nothing => (0, 0),
+            Self::Plain { memories, bytes, .. } => (memories.len(), *bytes),
+            Self::Tags(tags) => (tags.len(), 0),
+            Self::Saved(chunk) => chunk.size(),
+        }
+    }
+}
+
+impl Importer {
+    /// Reads a line. Returns the results of this and of earlier lines that were written now, in their order. Blank lines
+    /// and the first and last line of an export have no result.
+    ///
+    /// # Errors
+    /// `export_version`, or a database error: the lines from [`first_unwritten`](Self::first_unwritten) on are not
+    /// written. The inner errors are those of single lines.
+    pub async fn line(&mut self, line: &[u8]) -> Result<Vec<LineResult>> {
+        self.number += 1;
+        let read = match Line::read(line) {
+            Ok(Some(line)) => self.saved(line).await,
+            Ok(None) => self.plain(line).await,
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(()) => {}
+            Err(error) if error.fault() == Fault::User && !error.is(codes::EXPORT_VERSION) => {
+                self.refuse(error)
+            }
+            Err(error) => return Err(error),
+        }
+        let (lines, bytes) = self.waiting.size();
+        match lines + self.results.len() >= self.most.0 || bytes >= self.most.1 {
+            true => self.write().await,
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Counts a line that the caller could not read.
+    pub fn unread(&mut self, error: Error) {
+        self.number += 1;
+        self.refuse(error);
+    }
+
+    /// The number of the first line that is not written, or of the last line.
+    pub fn first_unwritten(&self) -> u64 {
+        self.waiting.first().unwrap_or(self.number)
+    }
+
+    /// Writes the lines so far, and returns their results.
+    ///
+    /// # Errors
+    /// As [`line`](Self::line).
+    pub async fn write(&mut self) -> Result<Vec<LineResult>> {
+        self.write_waiting().await?;
+        let mut results = std::mem::take(&mut self.results);
+        results.sort_by_key(|(number, _)| *number);
+        Ok(results)
+    }
+
+    /// Ends the import: as [`write`](Self::write), with `export_incomplete` as the result of a line after the last if an
+    /// export has no end.
+    ///
+    /// # Errors
+    /// As [`line`](Self::line).
+    pub async fn finish(mut self) -> Result<Vec<LineResult>> {
+        if self.export.is_some() {
+            let message = format!("the export has no end: its last line is line {}", self.number);
+            self.unread(Error::new(codes::EXPORT_INCOMPLETE, message));
+        }
+        self.write().await
+    }
+
+    fn refuse(&mut self, error: Error) {
+        self.results.push((self.number, Err(error)));
+    }
+
+    async fn plain(&mut self, line: &[u8]) -> Result<()> {
+        let Some(memory) = Memory::from_line(line, self.htm.tag_rules())? else { return Ok(()) };
+        if !matches!(self.waiting, Waiting::Plain { .. }) {
+            self.write_waiting().await?;
+            self.waiting = Waiting::Plain { numbers: Vec::new(), memories: Vec::new(), bytes: 0 };
+        }
+        if let Waiting::Plain { numbers, memories, bytes } = &mut self.waiting {
+            numbers.push(self.number);
+            *bytes += memory.content.len();
+            memories.push(memory);
+        }
+        Ok(())
+    }
+
+    async fn saved(&mut self, line: Line) -> Result<()> {
+        if let Some(counts) = &mut self.export
+            && !matches!(line, Line::Header(_) | Line::End(_))
+        {
+            *counts.entry(line.kind()).or_default() += 1;
+        }
+        match line {
+            line @ (Line::Memory(_) | Line::Revision(_)) => {
+                if !matches!(self.waiting, Waiting::Saved(_)) {
+                    self.write_waiting().await?;
+                    self.waiting = Waiting::Saved(SavedChunk::default());
+                }
+                match (&mut self.waiting, line) {
+                    (Waiting::Saved(chunk), Line::Memory(memory)) => {
+                        chunk.add(self.number, *memory, &self.htm, &self.models)
+                    }
+                    (Waiting::Saved(chunk), Line::Revision(text)) => {
+                        chunk.add_text(self.number, text, self.written.last())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Line::Tag(tag) => self.tag(tag).await,
+            other => {
+                self.write_waiting().await?;
+                let number = self.number;
+                if let Some(result) = self.single(other).await? {
+                    self.results.push((number, Ok(result)));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn tag(&mut self, tag: SavedTag) -> Result<()> {
+        self.htm.admit(&tag.ns)?;
+        let joins = |(_, last): &(u64, SavedTag)| last.ns == tag.ns && last.removed == tag.removed;
+        let has_room = match &self.waiting {
+            Waiting::Tags(tags) => tags.len() < TAGS && tags.last().is_some_and(joins),
+            _ => false,
+        };
+        if !has_room {
+            self.write_waiting().await?;
+            self.waiting = Waiting::Tags(Vec::new());
+        }
+        if let Waiting::Tags(tags) = &mut self.waiting {
+            tags.push((self.number, tag));
+        }
+        Ok(())
+    }
+
+    /// Writes a line that is written alone; none if it has no result.
+    async fn single(&mut self, line: Line) -> Result<Option<ImportedLine>> {
+        let (kind, pool) = (line.kind(), self.htm.pool());
+        let is_new = match line {
+            Line::Header(header) => return self.begin(&header).map(|()| None),
+            Line::End(end) => return self.end(&end.lines).map(|()| None),
+            Line::Model(model) => self.model(model).await?,
+            Line::Retention(policy) => self.retention(&policy).await?,
+            Line::Robot(robot) => {
+                robot.check()?;
+                self.htm.admit(&robot.ns)?;
+                store::robot(pool, &robot).await?
+            }
+            Line::Group(group) => {
+                group.check()?;
+                self.htm.admit(&group.ns)?;
+                store::group(pool, &group).await?
+            }
+            Line::Tag(_) | Line::Memory(_) | Line::Revision(_) => return Ok(None),
+        };
+        Ok(Some(ImportedLine::new(kind, is_new)))
+    }
+
+    fn begin(&mut self, header: &Header) -> Result<()> {
+        header.check()?;
+        self.models.clear();
+        match self.export.replace(LineCounts::new()) {
+            None => Ok(()),
+            Some(_) => {
+                let message = "another export begins here, and the one before it has no end";
+                Err(Error::new(codes::EXPORT_INCOMPLETE, message))
+            }
+        }
+    }
+
+    fn end(&mut self, expected: &LineCounts) -> Result<()> {
+        let found = self.export.take();
+        if found.as_ref() == Some(expected) {
+            return Ok(());
+        }
+        let found = found.unwrap_or_default();
+        let differs = |kind: &&LineKind| found.get(kind) != expected.get(kind);
+        let kind = expected.keys().chain(found.keys()).find(differs).copied().unwrap_or(LineKind::Header);
+        let count = |of: &LineCounts| of.get(&kind).copied().unwrap_or(0);
+        let message = format!(
+            "the export has {} lines of the kind `{kind}`, and its end says {}",
+            count(&found),
+            count(expected)
+        );
+        Err(Error::new(codes::EXPORT_INCOMPLETE, message))
+    }
+
+    /// Registers a model, so that vectors can be written; true if it is new. A restricted handle registers none. The
+    /// vectors of a model that is not in use are left out.
+    async fn model(&mut self, saved: SavedModel) -> Result<bool> {
+        saved.check()?;
+        let name = crate::provider::ModelName::new(saved.provider, saved.name);
+        let known = embeddings::models(self.htm.pool()).await?;
+        let found = known.into_iter().find(|it| it.name == name && it.dimensions == saved.dimensions);
+        let is_new = found.is_none() && self.htm.admit_all().is_ok();
+        let model = match is_new {
+            true => Some(embeddings::register_model(self.htm.pool(), &name, saved.dimensions).await?),
+            false => found.filter(RegisteredModel::is_in_use),
+        };
+        self.models.insert(saved.label, model);
+        Ok(is_new)
+    }
+
+    /// Sets a policy where there is none; true if it was set.
+    async fn retention(&self, saved: &SavedRetention) -> Result<bool> {
+        let (namespace, policy) = (Some(saved.ns.as_str()), saved.policy());
+        let present = self.htm.retention(namespace).await?;
+        if !present.is_none() {
+            return Ok(false);
+        }
+        self.htm.set_retention(namespace, policy, Confirmation::Missing).await?;
+        Ok(true)
+    }
+
+    async fn write_waiting(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.waiting, Waiting::Nothing) {
+            Waiting::Nothing => {}
+            Waiting::Plain { numbers, memories, bytes } => {
+                let written = self.htm.remember_many(&memories).await;
+                if written.is_err() {
+                    self.waiting = Waiting::Plain { numbers, memories, bytes };
+                    return written.map(drop);
+                }
+                let line = |receipt: crate::model::remember::Receipt| {
+                    ImportedLine::memory(receipt.node, receipt.outcome)
+                };
+                let results = written?.into_iter().map(|result| result.map(line));
+                self.results.extend(numbers.into_iter().zip(results));
+            }
+            Waiting::Tags(tags) => match self.write_tags(&tags).await {
+                Ok(results) => self.results.extend(results),
+                Err(error) => {
+                    self.waiting = Waiting::Tags(tags);
+                    return Err(error);
+                }
+            },
+            Waiting::Saved(chunk) => match chunk.write(&self.htm, &self.models, &mut self.written).await {
+                Ok(results) => self.results.extend(results),
+                Err(error) => {
+                    self.waiting = Waiting::Saved(chunk);
+                    return Err(error);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Writes tags of one namespace as one change. If a tag is refused, they are written one by one.
+    async fn write_tags(&self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
+        let Some((first, SavedTag { removed, .. })) = tags.first() else { return Ok(Vec::new()) };
+        let written = if *removed { self.remove(tags).await } else { self.lay(tags).await };
+        match written {
+            Ok(results) => Ok(results),
+            Err(error) if error.fault() != Fault::User => Err(error),
+            Err(error) if tags.len() == 1 => Ok(vec![(*first, Err(error))]),
+            Err(_) => {
+                let mut results = Vec::new();
+                for tag in tags.chunks(1) {
+                    results.extend(Box::pin(self.write_tags(tag)).await?);
+                }
+                Ok(results)
+            }
+        }
+    }
+
+    async fn lay(&self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
+        let namespace = tags.first().map_or("", |(_, tag)| &tag.ns);
+        let document = OntologyDocument::new(tags.iter().map(|(_, tag)| tag.document_tag()).collect());
+        let ontology = self.htm.ontology(Some(namespace))?;
+        let changed = ontology.restore(SOURCE, &document).await?.changed;
+        let times: Vec<_> =
+            tags.iter().filter_map(|(_, tag)| Some((tag.tag.as_str(), tag.created_at?))).collect();
+        store::date_tags(self.htm.pool(), namespace, &times).await?;
+        let is_new = |tag: &str| {
+            changed.added.iter().chain(&changed.described).any(|it| it == tag)
+                || changed.synonyms.iter().any(|it| it.tag == tag)
+        };
+        let result = |(number, tag): &(u64, SavedTag)| {
+            (*number, Ok(ImportedLine::new(LineKind::Tag, is_new(tag.tag.as_str()))))
+        };
+        Ok(tags.iter().map(result).collect())
+    }
+
+    async fn remove(&self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
+        let namespace = tags.first().map_or("", |(_, tag)| &tag.ns);
+        let paths: Vec<&str> = tags.iter().map(|(_, tag)| tag.tag.as_str()).collect();
+        let by = &self.htm.settings().robot;
+        let removed = store::remove_tags(self.htm.pool(), namespace, &paths, by).await?;
+        let result = |(number, tag): &(u64, SavedTag)| {
+            (*number, Ok(ImportedLine::new(LineKind::Tag, removed.contains(tag.tag.as_str()))))
+        };
+        Ok(tags.iter().map(result).collect())
+    }
+}

@@ -1,0 +1,363 @@
+//! Memories of an export, written in one transaction with all that belongs to them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+
+use super::LineResult;
+use crate::api::htm::Htm;
+use crate::api::remember::{ATTEMPTS, is_robot_gone, met_another};
+use crate::model::error::{Error, Result, codes};
+use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
+use crate::model::id::{GroupId, NodeId};
+use crate::model::memory::{content_hash, language_unknown};
+use crate::model::nodes::key_taken;
+use crate::model::remember::Outcome;
+use crate::store::embeddings::RegisteredModel;
+use crate::store::import::{self as store, Identity, NewSaved, parts};
+use crate::store::{groups, jobs, nodes, priorities, robots, tags};
+
+/// The longest time for which a suspended import keeps the groups of its memories waiting.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Models by their labels in the export.
+type Models = HashMap<String, Option<RegisteredModel>>;
+
+/// What later lines need to know of those that are written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Written {
+    /// The last memory: its number in the export, and its node here if it has one.
+    last: Option<(i64, Option<NodeId>)>,
+    /// Nodes that are those of earlier lines of the same namespace and time: two memories may be the same in all else.
+    of: Option<(String, DateTime<Utc>)>,
+    nodes: HashSet<NodeId>,
+}
+
+impl Written {
+    pub(super) fn last(&self) -> Option<i64> {
+        self.last.map(|(number, _)| number)
+    }
+
+    /// The node here that is a memory of the export, claimed for it.
+    fn claim(
+        &mut self,
+        item: &NewSaved<'_>,
+        known: &HashMap<Identity, Vec<(NodeId, Option<String>)>>,
+    ) -> Option<NodeId> {
+        let of = (item.saved.ns.as_str(), item.saved.created_at);
+        if self.of.as_ref().map(|(namespace, time)| (namespace.as_str(), *time)) != Some(of) {
+            self.of = Some((of.0.to_owned(), of.1));
+            self.nodes.clear();
+        }
+        let found: Vec<_> =
+            known.get(&Identity::of(item))?.iter().filter(|(node, _)| !self.nodes.contains(node)).collect();
+        let same_key = found.iter().find(|(_, key)| *key == item.saved.id);
+        let (node, _) = same_key.or(found.first())?;
+        self.nodes.insert(*node);
+        Some(*node)
+    }
+}
+
+/// Memories and their former texts, in the order of their lines.
+#[derive(Debug, Default)]
+pub(super) struct SavedChunk {
+    memories: Vec<(u64, SavedMemory)>,
+    texts: Vec<(u64, SavedRevision)>,
+    bytes: usize,
+    /// The number in the export of a memory whose line was refused.
+    refused: Option<i64>,
+}
+
+impl SavedChunk {
+    pub(super) fn first(&self) -> Option<u64> {
+        self.memories
+            .first()
+            .map(|(number, _)| *number)
+            .into_iter()
+            .chain(self.texts.first().map(|it| it.0))
+            .min()
+    }
+
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.memories.len() + self.texts.len(), self.bytes)
+    }
+
+    /// Adds a memory if its line is valid.
+    pub(super) fn add(
+        &mut self,
+        number: u64,
+        mut memory: SavedMemory,
+        htm: &Htm,
+        models: &Models,
+    ) -> Result<()> {
+        self.refused = Some(memory.node);
+        memory.check()?;
+        htm.admit(&memory.ns)?;
+        memory.in_memory_of.retain(|it| htm.admit(&it.ns).is_ok());
+        for it in &memory.vectors {
+            let unfit = |what: String| Error::new(codes::VECTOR_UNFIT, what);
+            let model = models
+                .get(&it.model)
+                .ok_or_else(|| unfit(format!("the vector's model `{}` has no line before it", it.model)))?;
+            if let Some(model) = model
+                && model.dimensions != it.vector.len()
+            {
+                let (found, expected) = (it.vector.len(), model.dimensions);
+                return Err(unfit(format!(
+                    "the vector of `{}` has {found} numbers, not {expected}",
+                    it.model
+                )));
+            }
+        }
+        self.refused = None;
+        self.bytes += memory.text.len();
+        self.memories.push((number, memory));
+        Ok(())
+    }
+
+    /// Adds a former text of the memory before it; `last` is the number of the last memory that was written.
+    pub(super) fn add_text(&mut self, number: u64, text: SavedRevision, last: Option<i64>) -> Result<()> {
+        text.check()?;
+        let invalid = |what: String| Err(Error::new(codes::LINE_INVALID, what));
+        if self.refused == Some(text.node) {
+            return invalid(format!("the line of its memory {} was refused", text.node));
+        }
+        let before = self.memories.last().map(|(_, it)| it.node).or(last);
+        if before != Some(text.node) {
+            return invalid(format!("memory {} is not the one before its former text", text.node));
+        }
+        self.bytes += text.text.len();
+        self.texts.push((number, text));
+        Ok(())
+    }
+
+    /// Writes the memories, in as many transactions as the locks of their tags need.
+    pub(super) async fn write(
+        &self,
+        htm: &Htm,
+        models: &Models,
+        written: &mut Written,
+    ) -> Result<Vec<LineResult>> {
+        let mut results = Vec::new();
+        let languages =
+            htm.unknown_languages(self.memories.iter().map(|(_, it)| it.language.as_str())).await?;
+        let mut items = Vec::new();
+        let mut numbers = Vec::new();
+        for (number, saved) in &self.memories {
+            if languages.contains(saved.language.as_str()) {
+                results.push((*number, Err(language_unknown(&saved.language))));
+                continue;
+            }
+            let tokens = htm.settings().token_encoding.count(&saved.text);
+            numbers.push(*number);
+            items.push(NewSaved {
+                saved,
+                content_hash: content_hash(&saved.text),
+                token_count: i32::try_from(tokens).unwrap_or(i32::MAX),
+                first_hash: saved.first_hash()?,
+            });
+        }
+        let mut here: HashMap<i64, Option<NodeId>> = written.last.into_iter().collect();
+        let mut rest = &items[..];
+        let mut found = Vec::new();
+        while !rest.is_empty() {
+            let names = rest.iter().map(|it| {
+                let levels: usize = it.saved.tags.iter().map(|it| it.tag.levels().count()).sum();
+                (it.saved.ns.as_str(), levels)
+            });
+            let (part, later) = rest.split_at(tags::room_in_tx(names));
+            found.extend(htm.import_in_part(part, models, written).await?);
+            rest = later;
+        }
+        htm.pinger().ping();
+        for (item, result) in items.iter().zip(&found) {
+            here.insert(item.saved.node, result.as_ref().ok().map(|it| it.0));
+        }
+        if let Some((_, last)) = self.memories.last() {
+            written.last = Some((last.node, here.get(&last.node).copied().flatten()));
+        }
+        let line = |(node, outcome)| ImportedLine::memory(node, outcome);
+        results.extend(numbers.into_iter().zip(found.into_iter().map(|result| result.map(line))));
+        results.extend(self.write_texts(htm, &here).await?);
+        Ok(results)
+    }
+
+    async fn write_texts(&self, htm: &Htm, here: &HashMap<i64, Option<NodeId>>) -> Result<Vec<LineResult>> {
+        if self.texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let node = |text: &SavedRevision| here.get(&text.node).copied().flatten();
+        let texts: Vec<(NodeId, &SavedRevision)> =
+            self.texts.iter().filter_map(|(_, text)| Some((node(text)?, text))).collect();
+        let mut connection = htm.pool().acquire().await?;
+        let new: HashSet<(NodeId, i32)> =
+            store::revisions_in_tx(&mut connection, &texts).await?.into_iter().collect();
+        let result = |(number, text): &(u64, SavedRevision)| {
+            let result = match node(text) {
+                Some(node) => Ok(ImportedLine::new(LineKind::Revision, new.contains(&(node, text.revision)))),
+                None => {
+                    let what = format!("its memory {} was not written", text.node);
+                    Err(Error::new(codes::LINE_INVALID, what))
+                }
+            };
+            (*number, result)
+        };
+        Ok(self.texts.iter().map(result).collect())
+    }
+}
+
+/// The node of a memory, and whether it was written now.
+type Found = Result<(NodeId, Outcome)>;
+
+impl Htm {
+    /// Writes memories in one transaction. Tries again after a deadlock, or if a robot was removed meanwhile.
+    async fn import_in_part(
+        &self,
+        items: &[NewSaved<'_>],
+        models: &Models,
+        written: &mut Written,
+    ) -> Result<Vec<Found>> {
+        let mut attempt = 1;
+        loop {
+            let mut claims = written.clone();
+            match self.try_import(items, models, &mut claims).await {
+                Ok((found, groups)) => {
+                    *written = claims;
+                    for group in groups {
+                        groups::notify(self.pool(), group).await;
+                    }
+                    return Ok(found);
+                }
+                Err(error) if attempt < ATTEMPTS && (is_robot_gone(&error) || met_another(&error)) => {
+                    attempt += 1
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns the results, and the groups to notify.
+    async fn try_import(
+        &self,
+        items: &[NewSaved<'_>],
+        models: &Models,
+        claims: &mut Written,
+    ) -> Result<(Vec<Found>, Vec<GroupId>)> {
+        let mut tx = self.pool().begin().await?;
+        // Groups before robots, robots before tags, tags before nodes, as everywhere.
+        let named: BTreeSet<(&str, &str)> = items
+            .iter()
+            .flat_map(|it| {
+                it.saved.in_groups.iter().map(|entry| (it.saved.ns.as_str(), entry.group.as_str()))
+            })
+            .collect();
+        let groups = store::groups_named(&mut tx, &named.into_iter().collect::<Vec<_>>()).await?;
+        groups::lock_in_tx(&mut tx, &groups, PATIENCE).await?;
+        robots::register_in_tx(&mut tx, &robots_of(items)).await?;
+        let paths: Vec<(&str, &str)> = items
+            .iter()
+            .flat_map(|it| it.saved.tags.iter().map(|tag| (it.saved.ns.as_str(), tag.tag.as_str())))
+            .collect();
+        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules()).await?;
+        let known = store::known(&mut tx, items).await?;
+        let mut found: Vec<Option<Found>> = items
+            .iter()
+            .map(|item| match claims.claim(item, &known) {
+                Some(node) => Some(Ok((node, Outcome::Existing))),
+                None => {
+                    let full =
+                        item.saved.tags.iter().find_map(|it| names.of(&item.saved.ns, it.tag.as_str()).err());
+                    full.map(Err)
+                }
+            })
+            .collect();
+        let fresh: Vec<usize> = (0..items.len()).filter(|place| found[*place].is_none()).collect();
+        let new: Vec<&NewSaved<'_>> = fresh.iter().map(|place| &items[*place]).collect();
+        let ids = store::insert_in_tx(&mut tx, &new, self.settings().token_encoding.as_ref()).await?;
+        let inserted: Vec<(NodeId, &SavedMemory)> =
+            ids.iter().zip(&new).filter_map(|(id, item)| Some(((*id)?, item.saved))).collect();
+        claims.nodes.extend(
+            inserted
+                .iter()
+                .filter(|(_, it)| claims.of == Some((it.ns.clone(), it.created_at)))
+                .map(|it| it.0),
+        );
+        for (place, id) in fresh.iter().zip(&ids) {
+            found[*place] = id.map(|id| Ok((id, Outcome::Written)));
+        }
+        let left: Vec<usize> = (0..items.len()).filter(|place| found[*place].is_none()).collect();
+        if !left.is_empty() {
+            let items: Vec<&NewSaved<'_>> = left.iter().map(|place| &items[*place]).collect();
+            for (place, reason) in left.into_iter().zip(why_left(&mut tx, &items).await?) {
+                found[place] = Some(reason);
+            }
+        }
+        parts::assign_in_tx(&mut tx, &inserted, |namespace, path| Ok(names.of(namespace, path)?.to_owned()))
+            .await?;
+        parts::counts_in_tx(&mut tx, &inserted).await?;
+        parts::working_memory_in_tx(&mut tx, &inserted).await?;
+        parts::group_memory_in_tx(&mut tx, &groups, &inserted).await?;
+        parts::tagged_in_tx(&mut tx, &inserted).await?;
+        for (label, model) in models {
+            if let Some(model) = model {
+                parts::embed_in_tx(&mut tx, &inserted, label, model).await?;
+            }
+        }
+        self.enqueue_imported(&mut tx, &inserted).await?;
+        tx.commit().await?;
+        Ok((found.into_iter().map(|it| it.unwrap_or_else(|| Err(Error::contended()))).collect(), groups))
+    }
+
+    /// Enqueues the jobs that new nodes lack, behind those of others.
+    async fn enqueue_imported(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        inserted: &[(NodeId, &SavedMemory)],
+    ) -> Result<()> {
+        let mut written: HashMap<&str, i64> = HashMap::new();
+        for (_, saved) in inserted {
+            *written.entry(saved.ns.as_str()).or_default() += 1;
+        }
+        let namespaces: Vec<&str> = written.keys().copied().collect();
+        let open = jobs::count_open(&mut *connection, &namespaces, priorities::A_GREAT_MANY).await?;
+        let priority = |namespace: &str| priorities::in_bulk(open[namespace] + written[namespace]);
+        let nodes: Vec<(NodeId, i32)> =
+            inserted.iter().map(|(node, saved)| (*node, priority(&saved.ns))).collect();
+        let settings = self.settings();
+        let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
+        parts::enqueue_in_tx(connection, &nodes, (&models.0, &models.1), settings.max_attempts).await
+    }
+}
+
+/// The robots that memories name, by namespace and name.
+fn robots_of<'a>(items: &'a [NewSaved<'_>]) -> Vec<(&'a str, &'a str)> {
+    let mut robots = BTreeSet::new();
+    for NewSaved { saved, .. } in items {
+        let ns = saved.ns.as_str();
+        robots.insert((ns, saved.robot.as_str()));
+        robots.extend(saved.repeats.iter().map(|it| (ns, it.robot.as_str())));
+        robots.extend(saved.in_groups.iter().filter_map(|it| Some((ns, it.robot.as_deref()?))));
+        robots.extend(saved.in_memory_of.iter().map(|it| (it.ns.as_str(), it.robot.as_str())));
+    }
+    robots.into_iter().collect()
+}
+
+/// Why memories were not inserted: another node has the key, or the same content.
+async fn why_left(connection: &mut sqlx::PgConnection, items: &[&NewSaved<'_>]) -> Result<Vec<Found>> {
+    let keys: Vec<(&str, &str)> =
+        items.iter().filter_map(|it| Some((it.saved.ns.as_str(), it.saved.id.as_deref()?))).collect();
+    let holders = nodes::by_keys(&mut *connection, &keys).await?;
+    let same = store::same_content(connection, items).await?;
+    let reason = |(item, same): (&&NewSaved<'_>, Option<NodeId>)| {
+        let holder = item.saved.id.as_ref().and_then(|key| {
+            let (node, hash) = holders.get(&(item.saved.ns.clone(), key.clone()))?;
+            Some((key, *node, *hash == item.content_hash))
+        });
+        match (holder, same) {
+            (Some((_, node, true)), _) | (None, Some(node)) => Ok((node, Outcome::Existing)),
+            (Some((key, node, false)), _) => Err(key_taken(key, &item.saved.ns, node)),
+            (None, None) => Err(Error::contended()),
+        }
+    };
+    Ok(items.iter().zip(same).map(reason).collect())
+}

@@ -1,0 +1,187 @@
+//! The checks of the lines of an export, before the database sees them. The names of fields are those of the lines.
+
+use std::fmt::Display;
+
+use chrono::{DateTime, Utc};
+
+use super::lines::*;
+use super::{FORMAT, VERSION};
+use crate::model::error::{Error, Result, codes};
+use crate::model::expiry::LONGEST;
+use crate::model::memory::{
+    MAX_KEY_BYTES, MAX_NAME_BYTES, Memory, content_hash, validate_content, validate_metadata, validate_name,
+    validate_namespace, validate_text, validate_time,
+};
+
+/// The most bytes of a model's name, of a prompt's version and of an outcome.
+const MAX_WORD_BYTES: usize = 512;
+/// The most dimensions of a vector.
+const MAX_DIMENSIONS: usize = 4_000;
+/// The largest number of a vector of half precision.
+const LARGEST: f32 = 65_504.0;
+
+fn invalid(what: impl Display) -> Error {
+    Error::new(codes::LINE_INVALID, what.to_string())
+}
+
+fn least(field: &str, value: i64, least: i64) -> Result<()> {
+    match value >= least {
+        true => Ok(()),
+        false => Err(invalid(format!("{field} is {value}, less than {least}"))),
+    }
+}
+
+fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    words.into_iter().try_for_each(|word| validate_text("model, version or outcome", word, MAX_WORD_BYTES))
+}
+
+fn times(times: impl IntoIterator<Item = DateTime<Utc>>) -> Result<()> {
+    times.into_iter().try_for_each(validate_time)
+}
+
+fn robot(name: &str) -> Result<()> {
+    validate_name("robot", name, MAX_NAME_BYTES)
+}
+
+impl Header {
+    /// `export_version` for another format or a later version.
+    pub(crate) fn check(&self) -> Result<()> {
+        if (self.format.as_str(), self.version) == (FORMAT, VERSION) {
+            return Ok(());
+        }
+        let (format, version) = (&self.format, self.version);
+        let message = format!(
+            "the file is `{format}` version {version}, and this program reads `{FORMAT}` version {VERSION}"
+        );
+        Err(Error::new(codes::EXPORT_VERSION, message))
+    }
+}
+
+impl SavedModel {
+    pub(crate) fn check(&self) -> Result<()> {
+        words([self.label.as_str(), &self.provider, &self.name])?;
+        match self.dimensions {
+            1..=MAX_DIMENSIONS => Ok(()),
+            dimensions => Err(invalid(format!("dimensions is {dimensions}, outside 1 to {MAX_DIMENSIONS}"))),
+        }
+    }
+}
+
+impl SavedRobot {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_namespace(&self.ns)?;
+        robot(&self.name)?;
+        validate_metadata(&self.metadata)?;
+        least("max_tokens", self.max_tokens.unwrap_or(1), 1)?;
+        times([self.created_at].into_iter().chain(self.last_active))
+    }
+}
+
+impl SavedGroup {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_namespace(&self.ns)?;
+        validate_name("group", &self.name, MAX_NAME_BYTES)?;
+        least("max_tokens", self.max_tokens, 1)?;
+        times([self.created_at].into_iter().chain(self.closed_at))
+    }
+}
+
+impl SavedMemory {
+    pub(crate) fn check(&self) -> Result<()> {
+        let memory = Memory {
+            namespace: Some(self.ns.clone()),
+            robot: Some(self.robot.clone()),
+            key: self.id.clone(),
+            importance: self.importance,
+            source: self.source.clone(),
+            kind: self.kind.clone(),
+            speaker: self.speaker.clone(),
+            session: self.session.clone(),
+            seq: self.seq,
+            metadata: self.metadata.clone(),
+            at: Some(self.created_at),
+            language: Some(self.language.clone()),
+            ..Memory::new(self.text.clone())
+        };
+        memory.validate()?;
+        let numbers =
+            [("revision", i64::from(self.revision), 1), ("ttl_seconds", self.ttl_seconds.unwrap_or(1), 1)];
+        numbers.into_iter().try_for_each(|(field, value, lowest)| least(field, value, lowest))?;
+        if self.ttl_seconds.is_some_and(|ttl| self.expires_at.is_none() || ttl > LONGEST.as_secs() as i64) {
+            return Err(invalid("ttl_seconds is longer than a century, or without expires_at"));
+        }
+        if self.forgotten_because.is_some() && self.forgotten_at.is_none() {
+            return Err(invalid("forgotten_because is without forgotten_at"));
+        }
+        self.first_hash()?;
+        self.author.as_deref().map_or(Ok(()), robot)?;
+        let own = [self.remembered_at, self.updated_at];
+        times(own.into_iter().chain(self.expires_at).chain(self.forgotten_at))?;
+        self.check_parts()
+    }
+
+    fn check_parts(&self) -> Result<()> {
+        for it in &self.tags {
+            words(it.model.iter().chain(&it.prompt_version).map(String::as_str))?;
+            times([it.at])?;
+            if it.confidence.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
+                return Err(invalid(format!("the confidence of tag `{}` is outside 0 to 1", it.tag)));
+            }
+        }
+        for it in &self.repeats {
+            robot(&it.robot)?;
+            least("count", it.count, 1)?;
+            times([it.first_at, it.last_at])?;
+        }
+        if let Some(it) = &self.recalled {
+            least("count", it.count, 1)?;
+            times([it.last_at])?;
+        }
+        for it in &self.tagged {
+            words([it.model.as_str(), &it.version, &it.outcome])?;
+            times([it.at])?;
+        }
+        for it in &self.in_memory_of {
+            validate_namespace(&it.ns)?;
+            robot(&it.robot)?;
+            least("accesses", it.accesses, 0)?;
+            times([it.added_at, it.accessed_at])?;
+        }
+        for it in &self.in_groups {
+            validate_name("group", &it.group, MAX_NAME_BYTES)?;
+            it.robot.as_deref().map_or(Ok(()), robot)?;
+            least("accesses", it.accesses, 0)?;
+            times([it.added_at, it.accessed_at])?;
+        }
+        for it in &self.vectors {
+            words([it.model.as_str(), &it.outcome])?;
+            times([it.at])?;
+            if !it.vector.iter().all(|x| x.abs() <= LARGEST) {
+                return Err(invalid(format!(
+                    "a number of the vector of `{}` is outside ±{LARGEST}",
+                    it.model
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The SHA-256 of its first text.
+    pub(crate) fn first_hash(&self) -> Result<[u8; 32]> {
+        let Some(hex) = &self.first_sha256 else { return Ok(content_hash(&self.text)) };
+        let byte =
+            |place: usize| hex.get(2 * place..2 * place + 2).and_then(|it| u8::from_str_radix(it, 16).ok());
+        let bytes: Option<Vec<u8>> = (0..32).map(byte).collect();
+        let hash = bytes.filter(|_| hex.len() == 64).and_then(|bytes| bytes.try_into().ok());
+        hash.ok_or_else(|| invalid("first_sha256 is not 64 digits of hex"))
+    }
+}
+
+impl SavedRevision {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_content(&self.text)?;
+        validate_text("author", &self.author, MAX_KEY_BYTES)?;
+        least("revision", self.revision.into(), 1)?;
+        times([self.written_at])
+    }
+}

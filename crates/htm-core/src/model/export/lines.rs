@@ -1,0 +1,296 @@
+//! The lines of an export, one type a kind.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::LineCounts;
+use crate::model::forget::ForgetReason;
+use crate::model::ontology::DocumentTag;
+use crate::model::remember::Deduplicate;
+use crate::model::retention::Retention;
+use crate::model::tags::{TagOrigin, TagPath};
+
+/// Whether a field is left out: an empty list or text, zero, false, none.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Header {
+    /// [`FORMAT`](super::FORMAT).
+    pub(crate) format: String,
+    /// [`VERSION`](super::VERSION).
+    pub(crate) version: u32,
+    /// The version of the program that wrote it.
+    pub(crate) program: String,
+    /// The time of the snapshot, by the database's clock.
+    pub(crate) made_at: DateTime<Utc>,
+    /// The exported namespaces; null: all.
+    pub(crate) namespaces: Option<Vec<String>>,
+    /// Whether it has forgotten memories.
+    pub(crate) forgotten: bool,
+    /// Whether it has vectors.
+    pub(crate) vectors: bool,
+    /// The number of its memories.
+    pub(crate) memories: u64,
+}
+
+/// The last line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct End {
+    pub(crate) lines: LineCounts,
+}
+
+/// An embedding model. Vectors name it by its label.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedModel {
+    pub(crate) label: String,
+    pub(crate) provider: String,
+    pub(crate) name: String,
+    pub(crate) dimensions: usize,
+}
+
+/// A retention policy.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRetention {
+    pub(crate) ns: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) forget_after_seconds: Option<i64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) purge_after_seconds: Option<i64>,
+}
+
+impl SavedRetention {
+    pub(crate) fn policy(&self) -> Retention {
+        Retention {
+            forget_after_seconds: self.forget_after_seconds,
+            purge_after_seconds: self.purge_after_seconds,
+        }
+    }
+}
+
+/// A robot.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRobot {
+    pub(crate) ns: String,
+    pub(crate) name: String,
+    pub(crate) uuid: Uuid,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) last_active: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) max_tokens: Option<i64>,
+}
+
+/// A group. Its members are running programs and no part of it; its working memory is with the memories.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedGroup {
+    pub(crate) ns: String,
+    pub(crate) name: String,
+    pub(crate) max_tokens: i64,
+    pub(crate) created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) closed_at: Option<DateTime<Utc>>,
+}
+
+/// A tag with its descriptions, synonyms and split, or the name of a removed tag, which taggers leave out.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedTag {
+    pub(crate) ns: String,
+    pub(crate) tag: TagPath,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) description: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) synonyms: Vec<TagPath>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) split_into: Vec<TagPath>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) leftover: crate::model::tags::Leftover,
+    /// None for a removed tag.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) created_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) removed: bool,
+}
+
+impl SavedTag {
+    pub(crate) fn document_tag(&self) -> DocumentTag {
+        DocumentTag {
+            tag: self.tag.clone(),
+            description: self.description.clone(),
+            synonyms: self.synonyms.clone(),
+            split_into: self.split_into.clone(),
+            leftover: self.leftover,
+        }
+    }
+}
+
+/// A memory. The fields up to `type` are those of a line of an import.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedMemory {
+    /// Its key.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) id: Option<String>,
+    pub(crate) ns: String,
+    pub(crate) text: String,
+    pub(crate) created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) expires_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) ttl_seconds: Option<i64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) speaker: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) session: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) seq: Option<i32>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) tags: Vec<SavedAssignment>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) robot: String,
+    pub(crate) importance: f32,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) source: Option<String>,
+    #[serde(default, rename = "type", skip_serializing_if = "is_default")]
+    pub(crate) kind: Option<String>,
+    /// Its number in the exporting database. The lines of its former texts name it.
+    pub(crate) node: i64,
+    pub(crate) language: String,
+    pub(crate) remembered_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
+    pub(crate) revision: i32,
+    /// The SHA-256 of its first text, in hex; none if that is `text`. With the times it identifies the memory.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) first_sha256: Option<String>,
+    /// The robot that wrote the text; none: `robot`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) author: Option<String>,
+    /// Where its text is unique; none: nowhere.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) unique_in: Option<Deduplicate>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) forgotten_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) forgotten_because: Option<ForgetReason>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) repeats: Vec<SavedRepeat>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) recalled: Option<SavedRecalls>,
+    /// The taggers that have read the text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) tagged: Vec<SavedCompletion>,
+    /// The robots that have it in their working memory.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) in_memory_of: Vec<SavedEntry>,
+    /// The groups that have it in their working memory.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) in_groups: Vec<SavedGroupEntry>,
+    /// The vectors of the text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) vectors: Vec<SavedVector>,
+}
+
+/// The assignment of a tag to a memory.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedAssignment {
+    pub(crate) tag: TagPath,
+    pub(crate) origin: TagOrigin,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) model: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) prompt_version: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) confidence: Option<f32>,
+    pub(crate) at: DateTime<Utc>,
+}
+
+/// How often a robot remembered the same text again.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRepeat {
+    pub(crate) robot: String,
+    pub(crate) count: i64,
+    pub(crate) first_at: DateTime<Utc>,
+    pub(crate) last_at: DateTime<Utc>,
+}
+
+/// How often the memory was recalled.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRecalls {
+    pub(crate) count: i64,
+    pub(crate) last_at: DateTime<Utc>,
+}
+
+/// The record that a stage is done. The memory is not tagged again.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedCompletion {
+    pub(crate) model: String,
+    pub(crate) version: String,
+    pub(crate) outcome: String,
+    pub(crate) at: DateTime<Utc>,
+}
+
+/// A place in the working memory of a robot.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedEntry {
+    /// The robot's namespace.
+    pub(crate) ns: String,
+    pub(crate) robot: String,
+    pub(crate) added_at: DateTime<Utc>,
+    pub(crate) accessed_at: DateTime<Utc>,
+    pub(crate) accesses: i64,
+}
+
+/// A place in the working memory of a group.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedGroupEntry {
+    pub(crate) group: String,
+    /// The robot that brought it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) robot: Option<String>,
+    pub(crate) added_at: DateTime<Utc>,
+    pub(crate) accessed_at: DateTime<Utc>,
+    pub(crate) accesses: i64,
+}
+
+/// A vector of a memory's text.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedVector {
+    /// The label of its model.
+    pub(crate) model: String,
+    pub(crate) outcome: String,
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) vector: Vec<f32>,
+}
+
+/// A former text of the memory on the line before.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRevision {
+    /// The memory's `node`.
+    pub(crate) node: i64,
+    pub(crate) revision: i32,
+    pub(crate) text: String,
+    pub(crate) author: String,
+    pub(crate) written_at: DateTime<Utc>,
+}

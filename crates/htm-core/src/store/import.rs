@@ -1,0 +1,284 @@
+//! The rows of an export, written as they were. What exists already is left as it is.
+
+pub(crate) mod parts;
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgPool};
+
+use super::named::sql;
+use super::nodes::DuplicateScope;
+use super::tag_changes;
+use crate::model::error::Result;
+use crate::model::export::{SavedGroup, SavedMemory, SavedRevision, SavedRobot};
+use crate::model::forget::ForgetReason;
+use crate::model::id::{GroupId, NodeId};
+use crate::model::remember::Deduplicate;
+
+/// A memory of an export, ready to be inserted.
+pub(crate) struct NewSaved<'a> {
+    pub(crate) saved: &'a SavedMemory,
+    pub(crate) content_hash: [u8; 32],
+    pub(crate) token_count: i32,
+    /// SHA-256 of its first text.
+    pub(crate) first_hash: [u8; 32],
+}
+
+/// Inserts a robot, with a new identity if another robot has its own; false if the name exists.
+pub(crate) async fn robot(pool: &PgPool, robot: &SavedRobot) -> Result<bool> {
+    let inserted = sql!(
+        "insert into htm.robots (namespace, name, uuid, metadata, created_at, last_active, max_tokens)
+         select :namespace, :name,
+                case when exists (select from htm.robots where uuid = :uuid) then gen_random_uuid() else :uuid end,
+                :metadata, :created_at, :last_active, :max_tokens
+         on conflict on constraint robots_namespace_name_key do nothing"
+    )
+    .bind("namespace", &robot.ns)?
+    .bind("name", &robot.name)?
+    .bind("uuid", robot.uuid)?
+    .bind("metadata", Json(&robot.metadata))?
+    .bind("created_at", robot.created_at)?
+    .bind("last_active", robot.last_active)?
+    .bind("max_tokens", robot.max_tokens)?
+    .execute(pool)
+    .await?;
+    Ok(inserted > 0)
+}
+
+/// Inserts a group without members; false if the name exists.
+pub(crate) async fn group(pool: &PgPool, group: &SavedGroup) -> Result<bool> {
+    let inserted = sql!(
+        "insert into htm.robot_groups (namespace, name, max_tokens, created_at, closed_at)
+         values (:namespace, :name, :max_tokens, :created_at, :closed_at)
+         on conflict on constraint robot_groups_namespace_name_key do nothing"
+    )
+    .bind("namespace", &group.ns)?
+    .bind("name", &group.name)?
+    .bind("max_tokens", group.max_tokens)?
+    .bind("created_at", group.created_at)?
+    .bind("closed_at", group.closed_at)?
+    .execute(pool)
+    .await?;
+    Ok(inserted > 0)
+}
+
+/// The groups with these namespaces and names.
+pub(crate) async fn groups_named(
+    connection: &mut PgConnection,
+    groups: &[(&str, &str)],
+) -> Result<Vec<GroupId>> {
+    let (namespaces, names): (Vec<&str>, Vec<&str>) = groups.iter().copied().unzip();
+    sql!(
+        "select distinct g.id
+           from unnest(:namespaces::text[], :names::text[]) u(namespace, name)
+           join htm.robot_groups g on g.namespace = u.namespace and g.name = u.name"
+    )
+    .bind("namespaces", namespaces)?
+    .bind("names", names)?
+    .fetch_scalars(connection)
+    .await
+}
+
+/// Sets the times at which tags were made, where these are earlier.
+pub(crate) async fn date_tags(pool: &PgPool, namespace: &str, tags: &[(&str, DateTime<Utc>)]) -> Result<()> {
+    let (paths, times): (Vec<&str>, Vec<DateTime<Utc>>) = tags.iter().copied().unzip();
+    sql!(
+        "update htm.tags t set created_at = u.created_at
+           from unnest(:paths::text[], :times::timestamptz[]) u(path, created_at)
+          where t.namespace = :namespace and t.path = u.path and t.created_at > u.created_at"
+    )
+    .bind("namespace", namespace)?
+    .bind("paths", paths)?
+    .bind("times", times)?
+    .execute(pool)
+    .await
+    .map(drop)
+}
+
+/// Logs the removal of tags; returns the names that are new in the log.
+pub(crate) async fn remove_tags(
+    pool: &PgPool,
+    namespace: &str,
+    paths: &[&str],
+    made_by: &str,
+) -> Result<HashSet<String>> {
+    let mut tx = tag_changes::begin(pool, namespace).await?;
+    let gone: Vec<String> = sql!(include_str!("sql/import_removed_tags.sql"))
+        .bind("namespace", namespace)?
+        .bind("paths", paths)?
+        .bind("made_by", made_by)?
+        .fetch_scalars(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(gone.into_iter().collect())
+}
+
+/// What identifies a node of an export in any database: no call changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) namespace: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) remembered_at: DateTime<Utc>,
+    pub(crate) first_hash: Vec<u8>,
+    pub(crate) speaker: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) seq: Option<i32>,
+}
+
+impl Identity {
+    pub(crate) fn of(new: &NewSaved<'_>) -> Self {
+        let saved = new.saved;
+        Self {
+            namespace: saved.ns.clone(),
+            created_at: saved.created_at,
+            remembered_at: saved.remembered_at,
+            first_hash: new.first_hash.to_vec(),
+            speaker: saved.speaker.clone(),
+            session: saved.session.clone(),
+            seq: saved.seq,
+        }
+    }
+}
+
+/// The nodes that are here already, by their identity, each with its key.
+pub(crate) async fn known(
+    connection: &mut PgConnection,
+    items: &[NewSaved<'_>],
+) -> Result<HashMap<Identity, Vec<(NodeId, Option<String>)>>> {
+    #[derive(sqlx::FromRow)]
+    struct Known {
+        id: NodeId,
+        namespace: String,
+        key: Option<String>,
+        speaker: Option<String>,
+        session: Option<String>,
+        seq: Option<i32>,
+        created_at: DateTime<Utc>,
+        remembered_at: DateTime<Utc>,
+        first_hash: Option<Vec<u8>>,
+    }
+    let rows: Vec<Known> = sql!(include_str!("sql/import_known.sql"))
+        .bind("namespaces", items.iter().map(|it| it.saved.ns.as_str()).collect::<Vec<_>>())?
+        .bind("created", items.iter().map(|it| it.saved.created_at).collect::<Vec<_>>())?
+        .bind("remembered", items.iter().map(|it| it.saved.remembered_at).collect::<Vec<_>>())?
+        .bind("hashes", items.iter().map(|it| it.first_hash.to_vec()).collect::<Vec<_>>())?
+        .fetch_all(connection)
+        .await?;
+    let mut known: HashMap<Identity, Vec<(NodeId, Option<String>)>> = HashMap::new();
+    for row in rows {
+        let Known { id, namespace, key, speaker, session, seq, created_at, remembered_at, first_hash } = row;
+        let first_hash = first_hash.unwrap_or_default();
+        let identity = Identity { namespace, created_at, remembered_at, first_hash, speaker, session, seq };
+        known.entry(identity).or_default().push((id, key));
+    }
+    Ok(known)
+}
+
+fn scope(saved: &SavedMemory) -> Option<i64> {
+    match saved.unique_in {
+        None | Some(Deduplicate::Off) => None,
+        Some(Deduplicate::Namespace) => Some(DuplicateScope::Namespace.as_parameter()),
+        Some(Deduplicate::Robot) => Some(DuplicateScope::Robot.as_parameter()),
+    }
+}
+
+/// Inserts nodes, whose robots must be registered. Returns the id of each, or none if its key or content exists already.
+pub(crate) async fn insert_in_tx(
+    connection: &mut PgConnection,
+    items: &[&NewSaved<'_>],
+    token_encoding: &str,
+) -> Result<Vec<Option<NodeId>>> {
+    fn each<'a, T>(items: &'a [&NewSaved<'_>], of: impl Fn(&'a SavedMemory) -> T) -> Vec<T> {
+        items.iter().map(|it| of(it.saved)).collect()
+    }
+    let reason = |it: &SavedMemory| {
+        it.forgotten_because.filter(|it| *it != ForgetReason::Asked).map(|it| it.as_ref().to_owned())
+    };
+    let written: Vec<(i64, NodeId)> = sql!(include_str!("sql/import_nodes.sql"))
+        .bind("namespaces", each(items, |it| it.ns.as_str()))?
+        .bind("robots", each(items, |it| it.robot.as_str()))?
+        .bind("keys", each(items, |it| it.id.as_deref()))?
+        .bind("contents", each(items, |it| it.text.as_str()))?
+        .bind("hashes", items.iter().map(|it| it.content_hash.to_vec()).collect::<Vec<_>>())?
+        .bind("revisions", each(items, |it| it.revision))?
+        .bind("authors", each(items, |it| it.author.as_deref()))?
+        .bind("speakers", each(items, |it| it.speaker.as_deref()))?
+        .bind("sessions", each(items, |it| it.session.as_deref()))?
+        .bind("seqs", each(items, |it| it.seq))?
+        .bind("sources", each(items, |it| it.source.as_deref()))?
+        .bind("types", each(items, |it| it.kind.as_deref()))?
+        .bind("importances", each(items, |it| it.importance))?
+        .bind("token_counts", items.iter().map(|it| it.token_count).collect::<Vec<_>>())?
+        .bind("languages", each(items, |it| it.language.as_str()))?
+        .bind("metadata", each(items, |it| Json(&it.metadata)))?
+        .bind("created", each(items, |it| it.created_at))?
+        .bind("remembered", each(items, |it| it.remembered_at))?
+        .bind("updated", each(items, |it| it.updated_at))?
+        .bind("forgotten", each(items, |it| it.forgotten_at))?
+        .bind("reasons", each(items, reason))?
+        .bind("expiries", each(items, |it| it.expires_at))?
+        .bind("ttls", each(items, |it| it.ttl_seconds))?
+        .bind("scopes", each(items, scope))?
+        .bind("token_encoding", token_encoding)?
+        .fetch_all(connection)
+        .await?;
+    let mut ids = vec![None; items.len()];
+    for (ord, id) in written {
+        ids[ord as usize - 1] = Some(id);
+    }
+    Ok(ids)
+}
+
+/// The live nodes that have the same content in the same scope.
+pub(crate) async fn same_content(
+    connection: &mut PgConnection,
+    items: &[&NewSaved<'_>],
+) -> Result<Vec<Option<NodeId>>> {
+    let rows: Vec<(i64, NodeId)> = sql!(
+        "select u.ord, n.id
+           from unnest(:namespaces::text[], :robots::text[], :hashes::bytea[], :scopes::bigint[]) with ordinality
+                as u(namespace, robot, content_hash, scope, ord)
+           join htm.robots r on r.namespace = u.namespace and r.name = u.robot
+          cross join lateral (select m.id from htm.nodes m
+                               where m.namespace = u.namespace and m.content_hash = u.content_hash
+                                 and m.duplicate_scope = case u.scope when -1 then r.id else u.scope end
+                                 and m.deleted_at is null
+                               limit 1) n"
+    )
+    .bind("namespaces", items.iter().map(|it| it.saved.ns.as_str()).collect::<Vec<_>>())?
+    .bind("robots", items.iter().map(|it| it.saved.robot.as_str()).collect::<Vec<_>>())?
+    .bind("hashes", items.iter().map(|it| it.content_hash.to_vec()).collect::<Vec<_>>())?
+    .bind("scopes", items.iter().map(|it| scope(it.saved)).collect::<Vec<_>>())?
+    .fetch_all(connection)
+    .await?;
+    let mut ids = vec![None; items.len()];
+    for (ord, id) in rows {
+        ids[ord as usize - 1] = Some(id);
+    }
+    Ok(ids)
+}
+
+/// Writes former texts of nodes; returns the number of those that were not there.
+pub(crate) async fn revisions_in_tx(
+    connection: &mut PgConnection,
+    texts: &[(NodeId, &SavedRevision)],
+) -> Result<Vec<(NodeId, i32)>> {
+    sql!(
+        "insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
+         select n.namespace, n.id, u.revision, u.content, u.author, u.written_at
+           from unnest(:nodes::bigint[], :revisions::int[], :contents::text[], :authors::text[], :times::timestamptz[])
+                as u(node, revision, content, author, written_at)
+           join htm.nodes n on n.id = u.node and u.revision < n.revision
+         on conflict on constraint node_revisions_pk do nothing
+         returning node_id, revision"
+    )
+    .bind("nodes", texts.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
+    .bind("revisions", texts.iter().map(|(_, it)| it.revision).collect::<Vec<_>>())?
+    .bind("contents", texts.iter().map(|(_, it)| it.text.as_str()).collect::<Vec<_>>())?
+    .bind("authors", texts.iter().map(|(_, it)| it.author.as_str()).collect::<Vec<_>>())?
+    .bind("times", texts.iter().map(|(_, it)| it.written_at).collect::<Vec<_>>())?
+    .fetch_all(connection)
+    .await
+}

@@ -1,0 +1,29 @@
+-- Enqueues the jobs that imported nodes lack, for every model in use and for tags, as remember.sql does. The nodes are
+-- new: no job of theirs can exist.
+--
+-- :nodes bigint[]   :priorities int[] of each node's jobs   :embedding_model text as long as none is registered
+-- :tag_model text   :max_attempts int
+--
+-- Index: nodes_pk, completions_pk
+with target as materialized (
+    select 'embed' as stage, queue, label as model, label as done_by
+      from htm.embedding_models
+     where state <> 'retired'
+    union all
+    select 'embed', 'htm.embed', :embedding_model::text, :embedding_model::text
+     where not exists (select from htm.embedding_models where state <> 'retired')
+    union all
+    select 'tag', 'htm.tag', :tag_model::text, null -- whoever tagged it
+)
+insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
+select apalis.generate_ulid(), t.queue,
+       convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
+       'Pending', 0, :max_attempts, now(), u.priority,
+       hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
+       concat_ws('/', n.id, n.revision, 0, t.model)
+  from unnest(:nodes::bigint[], :priorities::int[]) u(node, priority)
+  join htm.nodes n on n.id = u.node and n.deleted_at is null
+ cross join target t
+ where not exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
+                      and (t.done_by is null or c.model = t.done_by))
