@@ -27,7 +27,11 @@ async fn main() {
         htm.remember_many(part).await.expect("written");
     }
     sqlx::raw_sql("vacuum analyze").execute(&db.pool).await.expect("analysed");
-    let server = Server::bind("127.0.0.1:0".parse().expect("an address"), htm.clone(), Limits::default());
+    let server = Server::bind(
+        "127.0.0.1:0".parse::<std::net::SocketAddr>().expect("an address"),
+        htm.clone(),
+        Limits::default(),
+    );
     let server = server.await.expect("bound");
     let base = format!("http://{}", server.address());
     let stop = CancellationToken::new();

@@ -28,6 +28,7 @@ documents! {
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
     http: "docs/http.md",
+    tenants: "docs/tenants.md",
     mcp: "docs/mcp.md",
     memory: "docs/memory.md",
     ontology: "docs/ontology.md",

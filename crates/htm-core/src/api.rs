@@ -33,6 +33,7 @@ pub(crate) mod refine;
 pub(crate) mod remember;
 pub(crate) mod robot;
 mod robots;
+pub(crate) mod rooms;
 mod scope;
 mod stats;
 mod status;

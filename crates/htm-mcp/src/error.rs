@@ -59,6 +59,11 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "key_taken" => "use another key, or none; the message names the memory that has it",
         "content_taken" => "nothing is left to do: the memory that the message names has this text",
         "namespace_forbidden" => "leave out namespace, or use one that the message names",
+        "robot_forbidden" => "leave out robot and any_robot, or use the robot that the message names",
+        "quota_exceeded" => "tell the user that the namespace is full; forget what is not needed",
+        "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "api_key_unknown" => {
+            "tell the user; keys are made with the command `htm keys`"
+        }
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
         "revision_conflict" => "read it again, then change what it says now",
         "not_forgotten" => "nothing is left to do",

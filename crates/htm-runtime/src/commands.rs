@@ -20,6 +20,10 @@ fn of_code(error: &Error) -> Option<String> {
             value("namespace")?;
             "try again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
         }
+        "api_key_unknown" => "list the keys: `htm keys list`".into(),
+        "quota_exceeded" => {
+            format!("forget memories, or raise the quota: `htm namespaces quota {}`", value("namespace")?)
+        }
         "node_not_found" => "look for it: `htm recall QUERY`".into(),
         "not_owner" => {
             "ask as that robot (`--robot`, `--namespace`), or allow any robot's: `--any-robot`".into()

@@ -51,7 +51,7 @@ async fn newer_clients_discover_and_every_request_stands_alone() {
     let result = &answer["result"];
     assert_eq!(
         (&result["resultType"], &result["ttlMs"], &result["cacheScope"]),
-        (&json!("complete"), &json!(3_600_000), &json!("public"))
+        (&json!("complete"), &json!(3_600_000), &json!("private"))
     );
     let call = json!({ "name": "remember", "arguments": { "text": "The ledger is closed on Sundays." } });
     let answer = raw.ask(alone(3, "tools/call", call)).await;

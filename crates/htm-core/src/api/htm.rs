@@ -15,7 +15,7 @@ use crate::api::connect::connect_options;
 use crate::api::embedders::{Embedders, Only};
 use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
-use crate::api::quotas::Rooms;
+use crate::api::rooms::Rooms;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;

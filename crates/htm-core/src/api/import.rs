@@ -49,6 +49,8 @@ impl Htm {
         Importer {
             htm: self.clone(),
             most: (lines, bytes),
+            // An export has memories of many robots.
+            plain_only: self.bound_robot().is_some(),
             number: 0,
             waiting: Waiting::Nothing,
             results: Vec::new(),
@@ -64,6 +66,8 @@ impl Htm {
 pub struct Importer {
     htm: Htm,
     most: (usize, usize),
+    /// Whether the lines of an export are refused.
+    plain_only: bool,
     /// The number of the last line.
     number: u64,
     waiting: Waiting,
@@ -107,6 +111,12 @@ impl Waiting {
 }
 
 impl Importer {
+    /// Refuses the lines of an export, which also set policies, robots, groups and tags.
+    #[must_use]
+    pub fn plain_only(self) -> Self {
+        Self { plain_only: true, ..self }
+    }
+
     /// Reads a line. Returns the results of this and of earlier lines that were written now, in their order. Blank lines
     /// and the first and last line of an export have no result.
     ///
@@ -188,10 +198,17 @@ impl Importer {
     }
 
     async fn saved(&mut self, line: Line) -> Result<()> {
+        if self.plain_only {
+            let message = "the line is of an export, and only plain lines of memories may be imported here";
+            return Err(Error::new(codes::EXPORT_FORBIDDEN, message));
+        }
         if let Some(counts) = &mut self.export
             && !matches!(line, Line::Header(_) | Line::End(_))
         {
             *counts.entry(line.kind()).or_default() += 1;
+        }
+        if let Line::Memory(memory) = &line {
+            self.htm.make_room(&memory.ns, 1, memory.text.len()).await?;
         }
         match line {
             line @ (Line::Memory(_) | Line::Revision(_)) => {

@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -44,7 +43,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         ("vectors" = Option<bool>, Query, description = "Also the vectors of the embedding models."),
     ),
     responses((status = 200, body = String, content_type = "application/x-ndjson")))]
-async fn export(State(app): State<App>, Asked(asked): Asked<Vec<(String, String)>>) -> Result<Response> {
+async fn export(app: App, Asked(asked): Asked<Vec<(String, String)>>) -> Result<Response> {
     let options = options(asked)?;
     let permit = EXPORTS
         .try_acquire()

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
-use htm_core::{ImportedLine, LineResult, MAX_LINE_BYTES};
+use htm_core::{ImportedLine, LineResult, MAX_LINE_BYTES, Role};
 use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -66,9 +66,8 @@ enum Outcome {
 /// Import memories, or an export, from a stream of JSON Lines.
 ///
 /// The answer is a stream too: a result for each line, in their order. Blank lines, and the first and the last line of
-/// an export, have none. A line whose `id` and text
-/// exist already is `existing`, so that an interrupted import can be sent again. The fields of a line are `id` (its
-/// key), `ns` (its namespace), `text`, `created_at`, `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`,
+/// an export, have none. A line whose `id` and text exist already is `existing`, so that an interrupted import can be sent
+/// again. Importing an export needs the role admin. The fields of a line are `id` (its key), `ns` (its namespace), `text`, `created_at`, `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`,
 /// `metadata`, `robot`, `importance`, `source` and `type`; the first three are required. The lines of
 /// `/v1/export` say by `kind` what they are. A request has at most 100,000 lines.
 #[utoipa::path(post, path = "/v1/import", tag = "memories",
@@ -123,6 +122,9 @@ async fn run(app: App, body: Body, results: Results) {
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES);
     let mut lines = FramedRead::new(reader, codec);
     let mut import = app.htm.importer(CHUNK.0, CHUNK.1);
+    if app.role < Role::Admin {
+        import = import.plain_only();
+    }
     let mut number = 0;
     let error = |code, what: String| htm_core::Error::new(code, what);
     let end = loop {

@@ -45,6 +45,8 @@ error_codes! {
         => "fix the line named in the message";
     LINE_TOO_LONG "line_too_long" User "A line of a file is longer than any memory."
         => "split the text of the line named in the message";
+    EXPORT_FORBIDDEN "export_forbidden" User "A line of an export was given where only plain memories may be imported."
+        => "import it with a handle that is not restricted to a robot, or as an admin";
     EXPORT_VERSION "export_version" User "The file is an export of another format, or of a later version than this program reads."
         => "export it with this version, or upgrade this program";
     EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut."

@@ -1,0 +1,57 @@
+//! The quotas of namespaces that were written to lately, and what these use of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use moka::future::Cache;
+use sqlx::PgPool;
+
+use crate::model::error::Result;
+use crate::model::quota::{Quota, QuotaUse};
+use crate::store::quotas as store;
+
+/// The time after which a namespace is counted again, and a new quota is noticed.
+const KEPT: Duration = Duration::from_secs(5);
+
+/// The quotas and the uses, by namespace.
+pub(crate) struct Rooms(Cache<String, Arc<Room>>);
+
+impl Default for Rooms {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(100_000).time_to_live(KEPT).build())
+    }
+}
+
+struct Room {
+    quota: Quota,
+    used: Mutex<QuotaUse>,
+}
+
+impl Rooms {
+    /// Adds to the use of a namespace, unless its quota has no room.
+    pub(crate) async fn take(&self, pool: &PgPool, namespace: &str, more: QuotaUse) -> Result<()> {
+        let room = match self.0.get(namespace).await {
+            Some(room) => room,
+            None => {
+                let quota = store::get(pool, namespace).await?;
+                let used = match quota.is_none() {
+                    true => QuotaUse::default(),
+                    false => store::used(pool, namespace).await?,
+                };
+                let room = Arc::new(Room { quota, used: Mutex::new(used) });
+                self.0.insert(namespace.to_owned(), room.clone()).await;
+                room
+            }
+        };
+        if !room.quota.is_none() {
+            let mut used = room.used.lock().unwrap_or_else(PoisonError::into_inner);
+            *used = used.plus(more).within(namespace, room.quota)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the quota of a namespace again at its next write.
+    pub(crate) async fn forget(&self, namespace: &str) {
+        self.0.invalidate(namespace).await;
+    }
+}
