@@ -4,7 +4,9 @@
 --
 -- Index: request_rates_pk
 with present as materialized (
-    select r.taken from htm.request_rates r where r.key_id = :key and r.minute = date_trunc('minute', now()) for update
+    -- Locked in any minute, so that two servers do not begin the same one.
+    select case when r.minute = date_trunc('minute', now()) then r.taken else 0 end as taken
+      from htm.request_rates r where r.key_id = :key for update
 ), taken as (
     insert into htm.request_rates (key_id, minute, taken)
     values (:key, date_trunc('minute', now()), least(coalesce((select taken from present), 0) + :wanted, :limit))
