@@ -39,6 +39,7 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
         if missing > 0 {
             Migrator::up(&connection(&pool), Some(missing)).await?;
         }
+        sqlx::raw_sql(include_str!("sql/tenant_role.sql")).execute(&pool).await?;
         pool.close().await;
         Ok(())
     }

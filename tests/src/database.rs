@@ -1,7 +1,7 @@
 //! A database for each test, cloned from a migrated template.
 
 use htm_core::provider::ModelName;
-use htm_core::{Htm, Settings, TokenEncoding};
+use htm_core::{Htm, Settings, TokenEncoding, tenant_options};
 use htm_providers::fake::{self, FakeSettings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
@@ -65,7 +65,7 @@ impl TestDatabase {
         }
     }
 
-    /// A handle on this database with the fake embedder.
+    /// A handle on this database with the fake embedder. Row-level security restricts those within namespaces.
     pub fn htm(&self) -> Htm {
         let embedder = fake::embedder(FakeSettings::default()).expect("the fake embedder");
         let settings = Settings {
@@ -75,7 +75,9 @@ impl TestDatabase {
             token_encoding: TokenEncoding::Estimate,
             ..Settings::default()
         };
+        let tenants = PgPoolOptions::new().max_connections(5);
         Htm::with_pool(self.pool.clone(), settings, Some(embedder))
+            .with_tenants(tenants.connect_lazy_with(tenant_options(self.options())))
     }
 
     /// The result of a query for one number.

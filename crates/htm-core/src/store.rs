@@ -10,6 +10,7 @@ pub(crate) mod backfill;
 pub(crate) mod candidates;
 pub mod claims;
 mod columns;
+pub(crate) mod connections;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;

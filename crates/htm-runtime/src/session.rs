@@ -6,7 +6,7 @@ use std::time::Duration;
 use htm_core::error::chain;
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
-use htm_core::{Embedders, Htm, RecallSettings, Result, Settings};
+use htm_core::{Embedders, Htm, RecallSettings, Result, Settings, tenant_options};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
@@ -38,6 +38,7 @@ pub struct Session {
     paths: Paths,
     url: String,
     pool: PgPool,
+    tenants: PgPool,
     server: Option<ServerUse>,
     embedders: Arc<ConfiguredEmbedders>,
     refiners: Refiners,
@@ -94,10 +95,12 @@ impl Session {
             htm_migration::up(&options).await.map_err(of_migration)?;
             found = htm_migration::LATEST;
         }
-        let pool = PgPoolOptions::new()
-            .max_connections(config.database.max_connections)
-            .acquire_timeout(timeout)
-            .connect_lazy_with(options.clone());
+        // No connection is opened before one is needed.
+        let lazy = |options| {
+            let pool = PgPoolOptions::new().max_connections(config.database.max_connections);
+            pool.acquire_timeout(timeout).connect_lazy_with(options)
+        };
+        let (pool, tenants) = (lazy(options.clone()), lazy(tenant_options(options.clone())));
         if found != htm_migration::LATEST && !serves_older(&options, found, timeout).await? {
             return Err(error::schema_version(found, htm_migration::LATEST));
         }
@@ -105,7 +108,7 @@ impl Session {
         let refiners = Refiners::new(config);
         let htm = Htm::with_embedders(pool.clone(), settings(config), Some(embedders.clone()));
         let htm = refiners.given_to(htm);
-        Ok(Self { config: config.clone(), paths, url, pool, server, embedders, refiners, htm })
+        Ok(Self { config: config.clone(), paths, url, pool, tenants, server, embedders, refiners, htm })
     }
 
     /// The pool of the session.
@@ -132,6 +135,22 @@ impl Session {
     /// first query that needs it.
     pub fn htm(&self) -> Htm {
         self.htm.clone()
+    }
+
+    /// The session's handle for a server of several tenants: handles within namespaces use connections that PostgreSQL's
+    /// row-level security restricts. Without it a warning is logged.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn htm_for_tenants(&self) -> Result<Htm> {
+        if !self.htm.has_row_security().await? {
+            tracing::warn!(
+                "row-level security is off: the role htm_tenant is missing, or this role may not set it; \
+                 `htm db migrate` by a role that may create roles turns it on"
+            );
+            return Ok(self.htm());
+        }
+        Ok(self.htm().with_tenants(self.tenants.clone()))
     }
 
     /// The embedder of a registered model, made once per session.
@@ -181,7 +200,8 @@ impl Session {
         if tokio::time::timeout(CLOSE, self.htm.flush()).await.is_err() {
             tracing::warn!("the database did not take the buffered writes in time");
         }
-        if tokio::time::timeout(CLOSE, self.pool.close()).await.is_err() {
+        let closed = async { tokio::join!(self.pool.close(), self.tenants.close()) };
+        if tokio::time::timeout(CLOSE, closed).await.is_err() {
             tracing::warn!("a connection to the database did not close in time; it ends with the process");
         }
         release(self.server).await;

@@ -45,6 +45,7 @@ begin
                 references htm.nodes (id, namespace) on delete cascade
         )$ddl$, model_id, dimensions);
     execute format('create index embeddings_%1$s_scope_idx on htm.embeddings_%1$s (namespace, created_at)', model_id);
+    perform htm.set_row_policies('htm.embeddings_' || model_id, htm.row_is_seen('namespace'));
 end $$;
 
 -- Only the first model, which is active at once, gets its index now, because filling a table with an index is slow. The

@@ -7,3 +7,14 @@ alter default privileges in schema htm grant select, insert, update, delete on t
 -- Only a migration changes the schema's version and the oldest program that it serves.
 revoke insert, update, delete on htm.seaql_migrations, htm.compatibility from {{role}};
 grant execute on function htm.register_embedding_model(text, text, integer) to {{role}};
+-- A server in this role needs the tenants' role for the handles that see some namespaces only. Without `inherit` their
+-- policies do not restrict it. PostgreSQL 15 has no such grant.
+do $do$
+begin
+    if current_setting('server_version_num')::int >= 160000
+       and exists (select from pg_roles where rolname = 'htm_tenant') then
+        execute $grant$grant htm_tenant to {{role}} with inherit false, set true$grant$;
+    end if;
+exception when insufficient_privilege then
+    raise warning 'the role htm_tenant could not be granted: %', sqlerrm;
+end $do$;

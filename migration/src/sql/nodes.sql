@@ -127,12 +127,14 @@ create table htm.operations (
     answer        jsonb,
     claimed_until timestamptz not null,
     expires_at    timestamptz not null,
+    seen_by       text not null default coalesce(current_setting('htm.namespaces', true), ''),
     constraint operations_pk primary key (scope, id)
 );
 create index operations_expires_at_idx on htm.operations (expires_at);
 comment on column htm.operations.scope is 'Whose ids these are, such as a key of the API.';
 comment on column htm.operations.digest is 'The SHA-256 of the request.';
 comment on column htm.operations.answer is 'The answer; null: the operation has not ended.';
+comment on column htm.operations.seen_by is 'The namespaces of the handle that wrote it; empty: all. Other handles with a wall do not see it.';
 comment on column htm.operations.claimed_until is 'When an operation without an answer can be begun again.';
 
 -- A row for each text that an edit replaced. Deleted with the node.

@@ -215,6 +215,7 @@ comment on column htm.tag_change_nodes.assignment is
     'The assignment that was removed, overwritten or added: origin, model, prompt_version, confidence, created_at.';
 create table htm.tag_change_names (
     change_id  bigint not null constraint tag_change_names_change_fk references htm.tag_changes on delete cascade,
+    namespace  text collate "C" not null,
     path       text collate "C" not null,
     before     jsonb,
     after      jsonb,

@@ -19,7 +19,7 @@ pub(crate) async fn run(config: &Config, args: ServeArgs, output: &Output) -> Re
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
-        let server = Server::bind(listening, session.htm(), Limits::default()).await?;
+        let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
         output.say(format!("{}\nCtrl-C stops it", announce(&server)));
         server.serve(stop).await;
         Ok(ExitCode::SUCCESS)

@@ -21,7 +21,7 @@ pub(crate) async fn run(config: &Config, args: UpArgs, output: &Output) -> Resul
         let workers = Workers::start(&session).await?;
         let server = match listening {
             Some(listening) if !args.drain => {
-                Some(Server::bind(listening, session.htm(), Limits::default()).await?)
+                Some(Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?)
             }
             _ => None,
         };

@@ -27,7 +27,7 @@ impl Htm {
             Error::new(codes::NO_RANDOMNESS, "the system has no random bytes").with_source(error)
         })?;
         let (parts, secret) = Parts::generate(random);
-        let mut tx = self.pool().begin().await?;
+        let mut tx = self.shared_pool().begin().await?;
         let key = store::create(&mut tx, &parts, key).await?;
         self.record_key_in_tx(&mut tx, "key.create", &key).await?;
         tx.commit().await?;
@@ -39,7 +39,7 @@ impl Htm {
     /// # Errors
     /// A database error.
     pub async fn api_keys(&self) -> Result<Vec<ApiKey>> {
-        let mut keys = store::all(self.pool()).await?;
+        let mut keys = store::all(self.shared_pool()).await?;
         keys.retain(|key| self.admit_key(key).is_ok());
         Ok(keys)
     }
@@ -50,7 +50,7 @@ impl Htm {
     /// `api_key_unknown`, also for a key of namespaces that a restricted handle does not see; or a database error.
     pub async fn revoke_api_key(&self, id: &str) -> Result<ApiKey> {
         let unknown = || Error::new(codes::API_KEY_UNKNOWN, format!("there is no key `{id}`"));
-        let mut tx = self.pool().begin().await?;
+        let mut tx = self.shared_pool().begin().await?;
         let found = store::lock_in_tx(&mut tx, id).await?;
         let found = found.filter(|key| self.admit_key(key).is_ok()).ok_or_else(unknown)?;
         if found.revoked_at.is_some() {
@@ -69,7 +69,7 @@ impl Htm {
     pub async fn authenticate(&self, secret: &str) -> Result<ApiKey> {
         let invalid = || Error::new(codes::API_KEY_INVALID, "the key of the API is not valid");
         let parts = Parts::of(secret).ok_or_else(invalid)?;
-        let found = store::presented(self.pool(), &parts).await?;
+        let found = store::presented(self.shared_pool(), &parts).await?;
         let found = found.filter(|found| found.is_right).ok_or_else(invalid)?;
         let id = &found.key.id;
         if found.key.revoked_at.is_some() {
@@ -101,7 +101,7 @@ impl Htm {
     /// # Errors
     /// A database error.
     pub async fn has_api_keys(&self) -> Result<bool> {
-        store::exist(self.pool()).await
+        store::exist(self.shared_pool()).await
     }
 
     /// Takes up to `wanted` of the requests that a key may make in this minute. Returns how many of them were left, and
@@ -110,7 +110,7 @@ impl Htm {
     /// # Errors
     /// A database error.
     pub async fn take_requests(&self, key: &ApiKey, limit: i32, wanted: i32) -> Result<(i32, f64)> {
-        store::take_requests(self.pool(), &key.id, limit, wanted).await
+        store::take_requests(self.shared_pool(), &key.id, limit, wanted).await
     }
 
     /// Refuses a key that sees more than the handle.

@@ -98,15 +98,15 @@ impl Htm {
     /// have no prompt), or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
-        if subject.stage == Stage::Embed && !lifecycle::writers_end(self.pool(), WRITERS_PATIENCE).await? {
+        if subject.stage == Stage::Embed && !lifecycle::writers_end(self.shared_pool(), WRITERS_PATIENCE).await? {
             tracing::warn!(
                 "a transaction that remembered something is open for long: what it wrote before the model was added \
                  is seen by the next backfill, or at the activation"
             );
         }
-        let (run, is_new) = backfill::start(&mut *self.pool().acquire().await?, &subject).await?;
+        let (run, is_new) = backfill::start(&mut *self.shared_pool().acquire().await?, &subject).await?;
         Ok(Backfill {
-            pool: self.pool().clone(),
+            pool: self.shared_pool().clone(),
             subject,
             max_queued: request.max_queued.max(1),
             max_attempts: self.settings().max_attempts,
@@ -121,7 +121,7 @@ impl Htm {
     /// As [`start_backfill`](Self::start_backfill).
     pub async fn count_backfill(&self, request: &BackfillRequest) -> Result<u64> {
         let subject = self.subject(request).await?;
-        let mut tx = self.pool().begin_with(backfill::BEGIN).await?;
+        let mut tx = self.shared_pool().begin_with(backfill::BEGIN).await?;
         let (mut after, mut wanted) = (0, 0);
         loop {
             let range = Range { after, up_to: i64::MAX, limit: CHUNK as i64, count_only: true };
@@ -154,7 +154,7 @@ impl Htm {
                 }
             }
             Stage::Embed => {
-                let models = embeddings::models(self.pool()).await?;
+                let models = embeddings::models(self.shared_pool()).await?;
                 let active = || models.iter().find(|model| model.state == ModelState::Active);
                 let model = match &request.model {
                     Some(label) => embeddings::by_label(&models, label)?,

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use crate::model::error::{Error, Result, codes};
+use crate::store::connections::TENANT_ROLE;
 
 /// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
 const KNOWN: &[&str] = &[
@@ -67,6 +68,11 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
         return Ok(options);
     }
     Ok(options.ssl_mode(PgSslMode::VerifyFull))
+}
+
+/// These options for a pool of [`Htm::with_tenants`](crate::Htm::with_tenants).
+pub fn tenant_options(options: PgConnectOptions) -> PgConnectOptions {
+    options.options([("role", TENANT_ROLE)])
 }
 
 /// Whether the server is on this machine, with no network between.

@@ -22,6 +22,7 @@ use crate::model::settings::Settings;
 use crate::model::tags::TagRules;
 use crate::model::wall::Wall;
 use crate::provider::{Embedder, QueryExpander, Reranker};
+use crate::store::connections::{Connections, Walled};
 use crate::store::embeddings::{MODELS_KEPT, RegisteredModel};
 
 /// The memory. Cheap to clone; clones share the pool and the caches.
@@ -29,6 +30,10 @@ use crate::store::embeddings::{MODELS_KEPT, RegisteredModel};
 pub struct Htm {
     inner: Arc<Inner>,
     wall: Option<Arc<Wall>>,
+    /// The pool of the tenants' role, if there is one.
+    tenants: Option<PgPool>,
+    /// The tenants' pool for the wall's namespaces. None: there is no wall, or no such pool.
+    walled: Option<Walled>,
     actor: Option<Arc<str>>,
     reranker: Option<Arc<dyn Reranker>>,
     expander: Option<Arc<dyn QueryExpander>>,
@@ -111,7 +116,15 @@ impl Htm {
             settings,
             embedders,
         };
-        Self { inner: Arc::new(inner), wall: None, actor: None, reranker: None, expander: None }
+        Self {
+            inner: Arc::new(inner),
+            wall: None,
+            tenants: None,
+            walled: None,
+            actor: None,
+            reranker: None,
+            expander: None,
+        }
     }
 
     /// This handle with a re-ranker, for [`RecallQuery::rerank`](crate::RecallQuery).
@@ -132,10 +145,24 @@ impl Htm {
     /// `namespace_forbidden` on a handle with a wall: a pool is not restricted by it.
     pub fn database_pool(&self) -> Result<&PgPool> {
         self.admit_all()?;
-        Ok(self.pool())
+        Ok(self.shared_pool())
     }
 
-    pub(crate) fn pool(&self) -> &PgPool {
+    /// This handle with a pool of the role `htm_tenant`, made by [`tenant_options`](crate::tenant_options). Handles
+    /// [`within`](Self::within) namespaces then use it, and PostgreSQL's row-level security keeps the rows of other
+    /// namespaces from them too.
+    #[must_use]
+    pub fn with_tenants(self, tenants: PgPool) -> Self {
+        Self { tenants: Some(tenants), ..self }
+    }
+
+    /// Where this handle's statements run.
+    pub(crate) fn pool(&self) -> &dyn Connections {
+        self.walled.as_ref().map_or(&self.inner.pool as &dyn Connections, |walled| walled)
+    }
+
+    /// The pool that clones share, for the background and for what concerns no namespace. No wall restricts it.
+    pub(crate) fn shared_pool(&self) -> &PgPool {
         &self.inner.pool
     }
 
@@ -149,7 +176,9 @@ impl Htm {
     }
 
     pub(crate) fn with_wall(&self, wall: Wall) -> Self {
-        Self { wall: Some(Arc::new(wall)), ..self.clone() }
+        let seen = wall.namespaces.as_deref();
+        let walled = self.tenants.clone().zip(seen).map(|(tenants, seen)| Walled::new(tenants, seen));
+        Self { wall: Some(Arc::new(wall)), walled, ..self.clone() }
     }
 
     /// This handle with the name of whoever acts through it, such as `key 0f3a…`, for the logs of what was done.
@@ -182,6 +211,9 @@ impl Htm {
         self.flush().await;
         if self.wall.is_none() {
             self.inner.pool.close().await;
+            if let Some(tenants) = self.tenants {
+                tenants.close().await;
+            }
         }
     }
 

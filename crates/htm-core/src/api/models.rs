@@ -29,7 +29,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn list(&self) -> Result<Vec<RegisteredModel>> {
-        embeddings::models(self.htm.pool()).await
+        embeddings::models(self.htm.shared_pool()).await
     }
 
     /// The model with this label.
@@ -45,7 +45,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error, also for dimensions outside 1 to 4,000.
     pub async fn add(&self, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
-        lifecycle::add(self.htm.pool(), name, dimensions).await
+        lifecycle::add(self.htm.shared_pool(), name, dimensions).await
     }
 
     /// A model's progress. Reads all nodes.
@@ -53,7 +53,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn overview(&self, model: &RegisteredModel) -> Result<ModelOverview> {
-        lifecycle::overview(self.htm.pool(), model).await
+        lifecycle::overview(self.htm.shared_pool(), model).await
     }
 
     /// Builds a model's vector index if it is missing; true if this call built it. Writes and recalls are not blocked.
@@ -61,7 +61,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn build_index(&self, model: &RegisteredModel) -> Result<bool> {
-        lifecycle::build_index(self.htm.pool(), model).await
+        lifecycle::build_index(self.htm.shared_pool(), model).await
     }
 
     /// The progress of a model's index build, 0 to 1; none if no build runs or it is unknown.
@@ -69,7 +69,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn index_progress(&self, model: &RegisteredModel) -> Result<Option<f64>> {
-        lifecycle::index_progress(self.htm.pool(), model).await
+        lifecycle::index_progress(self.htm.shared_pool(), model).await
     }
 
     /// Makes a model the active one; the old one goes on standby. Missing embeddings are enqueued first.
@@ -78,7 +78,7 @@ impl Models<'_> {
     /// `model_unknown`; `model_retired`; `model_incomplete`, unless `forced`: nodes that vectors find now would not be
     /// found; `writer_open`; or a database error. The active model is the same then; jobs may have been enqueued.
     pub async fn activate(&self, label: &str, forced: bool) -> Result<Activation> {
-        lifecycle::activate(self.htm.pool(), label, forced, self.htm.settings().max_attempts).await
+        lifecycle::activate(self.htm.shared_pool(), label, forced, self.htm.settings().max_attempts).await
     }
 
     /// Retires a model: writes to it end, and its open jobs and dead letters are deleted; with `dropping`, its vectors
@@ -88,6 +88,6 @@ impl Models<'_> {
     /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
     /// database error.
     pub async fn retire(&self, label: &str, dropping: bool) -> Result<u64> {
-        lifecycle::retire(self.htm.pool(), label, dropping).await
+        lifecycle::retire(self.htm.shared_pool(), label, dropping).await
     }
 }

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use moka::future::Cache;
-use sqlx::PgPool;
 
 use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse};
+use crate::store::connections::Connections;
 use crate::store::quotas as store;
 
 /// The time after which a namespace is counted again, and a new quota is noticed.
@@ -29,7 +29,7 @@ struct Room {
 
 impl Rooms {
     /// Adds to the use of a namespace, unless its quota has no room.
-    pub(crate) async fn take(&self, pool: &PgPool, namespace: &str, more: QuotaUse) -> Result<()> {
+    pub(crate) async fn take(&self, pool: &dyn Connections, namespace: &str, more: QuotaUse) -> Result<()> {
         let room = match self.0.get(namespace).await {
             Some(room) => room,
             None => {

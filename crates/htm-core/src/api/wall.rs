@@ -7,7 +7,7 @@ use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace};
 use crate::model::nodes::not_found;
 use crate::model::wall::{Wall, default_of, is_within};
-use crate::store::nodes;
+use crate::store::{nodes, server};
 
 impl Htm {
     /// A handle that reads and writes these namespaces and no others. Calls that name another namespace or ask about
@@ -15,7 +15,8 @@ impl Htm {
     /// default namespace is the handle's own if it is among these. Otherwise it is the first of these, or
     /// `tenant-7/default` if that is `tenant-7/*`. A restricted handle can only be restricted further.
     ///
-    /// The wall restricts this library's calls. A restricted handle does not return its [pool](Self::database_pool).
+    /// The wall restricts this library's calls. With [tenants](Self::with_tenants) PostgreSQL keeps the rows of other
+    /// namespaces from them as well. A restricted handle does not return its [pool](Self::database_pool).
     ///
     /// ```no_run
     /// # fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -54,6 +55,15 @@ impl Htm {
         settings.robot = robot.into();
         let namespaces = self.namespaces().map(<[String]>::to_vec);
         Ok(self.with_wall(Wall { namespaces, robot: Some(robot.into()), settings }))
+    }
+
+    /// Whether the database can restrict handles [with tenants](Self::with_tenants): its tables have policies for the role
+    /// `htm_tenant`, and this handle's role may set that role.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn has_row_security(&self) -> Result<bool> {
+        server::has_row_security(self.pool()).await
     }
 
     /// The namespaces that the handle is restricted to; none: all.
@@ -119,7 +129,7 @@ impl Htm {
     /// on a restricted handle.
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
-        match nodes::outside(self.pool(), nodes, seen).await? {
+        match nodes::outside(self.shared_pool(), nodes, seen).await? {
             Some(node) => Err(not_found(node)),
             None => Ok(()),
         }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -17,7 +17,7 @@ pub(crate) struct Accessed {
 }
 
 /// Adds to the counts. A node that no longer exists, or that another transaction has locked, is left out.
-pub(crate) async fn add(pool: &PgPool, accessed: &[Accessed]) -> Result<()> {
+pub(crate) async fn add(pool: &dyn Connections, accessed: &[Accessed]) -> Result<()> {
     sql!(include_str!("sql/add_accesses.sql"))
         .bind("nodes", accessed.iter().map(|it| it.node).collect::<Vec<_>>())?
         .bind("times", accessed.iter().map(|it| it.times).collect::<Vec<_>>())?

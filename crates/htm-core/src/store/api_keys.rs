@@ -1,7 +1,8 @@
 //! Keys of the API.
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::api_keys::{ApiKey, NewApiKey, Parts};
 use crate::model::error::Result;
@@ -35,7 +36,7 @@ pub(crate) async fn create(connection: &mut PgConnection, parts: &Parts, key: &N
 }
 
 /// All keys, the newest first.
-pub(crate) async fn all(pool: &PgPool) -> Result<Vec<ApiKey>> {
+pub(crate) async fn all(pool: &dyn Connections) -> Result<Vec<ApiKey>> {
     sql!("select * from htm.api_keys order by created_at desc, id").fetch_all(pool).await
 }
 
@@ -56,7 +57,7 @@ pub(crate) async fn revoke_in_tx(connection: &mut PgConnection, id: &str) -> Res
 }
 
 /// Looks up a presented key, and notes its use.
-pub(crate) async fn presented(pool: &PgPool, parts: &Parts) -> Result<Option<Presented>> {
+pub(crate) async fn presented(pool: &dyn Connections, parts: &Parts) -> Result<Option<Presented>> {
     sql!(include_str!("sql/present_api_key.sql"))
         .bind("id", &parts.id)?
         .bind("digest", &parts.digest[..])?
@@ -65,13 +66,13 @@ pub(crate) async fn presented(pool: &PgPool, parts: &Parts) -> Result<Option<Pre
 }
 
 /// Whether there is any key, a revoked one included.
-pub(crate) async fn exist(pool: &PgPool) -> Result<bool> {
+pub(crate) async fn exist(pool: &dyn Connections) -> Result<bool> {
     sql!("select exists (select from htm.api_keys)").fetch_scalar(pool).await
 }
 
 /// Takes up to `wanted` of a key's requests of this minute. Returns how many were left to take, and the seconds until the
 /// next minute.
-pub(crate) async fn take_requests(pool: &PgPool, id: &str, limit: i32, wanted: i32) -> Result<(i32, f64)> {
+pub(crate) async fn take_requests(pool: &dyn Connections, id: &str, limit: i32, wanted: i32) -> Result<(i32, f64)> {
     sql!(include_str!("sql/take_requests.sql"))
         .bind("key", id)?
         .bind("limit", limit)?

@@ -1,7 +1,7 @@
 //! The audit: checks in the tables whether any node has lost a promised result.
 
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::embeddings::{self, ModelState};
 use super::jobs;
 use super::named::{Named, sql};
@@ -57,7 +57,7 @@ pub struct Stranded {
 ///
 /// # Errors
 /// A database error.
-pub(crate) async fn run(pool: &PgPool) -> Result<Audit> {
+pub(crate) async fn run(pool: &dyn Connections) -> Result<Audit> {
     let active = embeddings::models(pool).await?.into_iter().find(|model| model.state == ModelState::Active);
     // One snapshot: a job that ends between two queries is not lost.
     let mut tx = pool
@@ -116,7 +116,7 @@ struct Jobs {
 ///
 /// # Errors
 /// A database error; what was enqueued before it stays.
-pub(crate) async fn repair(pool: &PgPool, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
+pub(crate) async fn repair(pool: &dyn Connections, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
     let mut enqueued = 0;
     for chunk in stranded.chunks(CHUNK) {
         let inserted = sql!(include_str!("sql/repair_nodes.sql"))

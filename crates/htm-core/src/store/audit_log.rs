@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
@@ -34,7 +35,7 @@ pub(crate) async fn record(connection: &mut PgConnection, done: Done<'_>) -> Res
 }
 
 /// Adds the outcome to an entry's details.
-pub(crate) async fn complete(pool: &PgPool, entry: i64, outcome: Value) -> Result<()> {
+pub(crate) async fn complete(pool: &dyn Connections, entry: i64, outcome: Value) -> Result<()> {
     sql!("update htm.audit_log set details = details || :outcome where id = :entry")
         .bind("outcome", Json(outcome))?
         .bind("entry", entry)?
@@ -44,7 +45,7 @@ pub(crate) async fn complete(pool: &PgPool, entry: i64, outcome: Value) -> Resul
 }
 
 /// The last entries of the namespaces `seen`, the newest first.
-pub(crate) async fn last(pool: &PgPool, seen: Option<&[String]>, limit: i64) -> Result<Vec<AuditEntry>> {
+pub(crate) async fn last(pool: &dyn Connections, seen: Option<&[String]>, limit: i64) -> Result<Vec<AuditEntry>> {
     type Row = (
         chrono::DateTime<chrono::Utc>,
         String,

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::entity::backfill;
 use super::named::sql;
 use super::orm::on;
@@ -92,7 +93,7 @@ pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> R
 /// Enqueues the next chunk and moves the cursor, in one transaction: an interruption neither loses nor duplicates jobs.
 /// A second process at the same run waits for the chunk of the first one and takes the next.
 pub(crate) async fn advance(
-    pool: &PgPool,
+    pool: &dyn Connections,
     run: i64,
     subject: &Subject,
     limit: i64,
@@ -169,7 +170,7 @@ pub(crate) async fn chunk_in_tx(
 }
 
 /// The number of backfill jobs of a queue that wait for a worker, counted up to `most`.
-pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Result<u64> {
+pub(crate) async fn count_queued(pool: &dyn Connections, queue: &str, most: u64) -> Result<u64> {
     let count: i64 = sql!(
         "select count(*) from (select from apalis.jobs
                                 where job_type = :queue and status = 'Pending' and priority = :priority
@@ -185,7 +186,7 @@ pub(crate) async fn count_queued(pool: &PgPool, queue: &str, most: u64) -> Resul
 
 /// The numbers of unfinished backfill jobs of a queue: open, parked, dead.
 pub(crate) async fn count_unfinished(
-    pool: &PgPool,
+    pool: &dyn Connections,
     queue: &str,
     namespace: Option<&str>,
 ) -> Result<(i64, i64, i64)> {

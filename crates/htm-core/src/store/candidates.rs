@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use pgvector::HalfVector;
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::embeddings::RegisteredModel;
 use super::named::Named;
 use crate::model::error::Result;
@@ -12,7 +12,7 @@ use crate::model::id::NodeId;
 
 /// The vectors of nodes by one model; a node whose embedding is pending has none.
 pub(crate) async fn vectors(
-    pool: &PgPool,
+    pool: &dyn Connections,
     model: &RegisteredModel,
     nodes: &[NodeId],
 ) -> Result<HashMap<NodeId, Vec<f32>>> {

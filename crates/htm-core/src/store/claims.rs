@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
@@ -77,7 +77,7 @@ impl Claims {
     /// [`release_unheld`](super::jobs::release_unheld) before the next one.
     pub async fn next(
         &mut self,
-        pool: &PgPool,
+        pool: &dyn Connections,
         limit: usize,
         wanted: Wanted,
     ) -> Result<Option<(Lease, Vec<Claimed>)>> {

@@ -136,7 +136,7 @@ pub(crate) async fn supersede_in_tx(
     node: NodeId,
 ) -> Result<u64> {
     let ended = sql!(
-        "update apalis.jobs
+        "update htm.visible_jobs
             set status = 'Done', done_at = now(), last_result = '{\"Ok\": \"superseded\"}',
                 metadata = delete(metadata, array['parked', 'deferred_since', 'losses'])
           where job_type like 'htm.%' and status in ('Pending', 'Killed') and status <> 'Done'

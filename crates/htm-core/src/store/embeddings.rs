@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryOrder};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::entity::embedding_model;
 use super::named::sql;
 use super::orm::{Db, on};
@@ -73,7 +73,7 @@ pub enum ModelState {
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
-pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
+pub async fn register_model(pool: &dyn Connections, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
     let id: i32 = sql!("select htm.register_embedding_model(:provider, :name, :dimensions)")
         .bind("provider", &name.provider)?
         .bind("name", &name.name)?
@@ -88,7 +88,7 @@ pub async fn register_model(pool: &PgPool, name: &ModelName, dimensions: usize) 
 ///
 /// # Errors
 /// A database error.
-pub async fn models(pool: &PgPool) -> Result<Vec<RegisteredModel>> {
+pub async fn models(pool: &dyn Connections) -> Result<Vec<RegisteredModel>> {
     models_on(pool).await
 }
 

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::entity::retention;
 use super::forget::{self, Locked};
 use super::named::sql;
@@ -55,7 +56,7 @@ pub(crate) async fn set_in_tx(
 }
 
 /// Starts the times to live of live nodes again; nodes without one are left. Returns the number of nodes.
-pub(crate) async fn refresh(pool: &PgPool, nodes: &[NodeId]) -> Result<u64> {
+pub(crate) async fn refresh(pool: &dyn Connections, nodes: &[NodeId]) -> Result<u64> {
     sql!(
         "update htm.nodes set expires_at = now() + ttl_seconds * interval '1 second'
           where id in (select id from htm.nodes
@@ -69,7 +70,7 @@ pub(crate) async fn refresh(pool: &PgPool, nodes: &[NodeId]) -> Result<u64> {
 
 /// Forgets expired nodes, in transactions of 1,000. A node that another sweep or an edit has locked is left to the next
 /// sweep.
-pub async fn sweep_expired(pool: &PgPool) -> Result<Swept> {
+pub async fn sweep_expired(pool: &dyn Connections) -> Result<Swept> {
     let mut swept = Swept::default();
     loop {
         let mut tx = pool.begin().await?;
@@ -92,7 +93,7 @@ struct Policy {
 }
 
 /// Carries out the retention policies: forgets what is too old, and purges what was forgotten long enough ago.
-pub async fn sweep_retention(pool: &PgPool) -> Result<Swept> {
+pub async fn sweep_retention(pool: &dyn Connections) -> Result<Swept> {
     let mut swept = Swept::default();
     let policies: Vec<Policy> = sql!(
         "select namespace, now() - forget_after_seconds * interval '1 second' as forget_before,
@@ -149,7 +150,7 @@ async fn forget_by_namespace(
 }
 
 /// The retention policy of a namespace.
-pub(crate) async fn retention(pool: &PgPool, namespace: &str) -> Result<Retention> {
+pub(crate) async fn retention(pool: &dyn Connections, namespace: &str) -> Result<Retention> {
     let found = retention::Entity::find_by_id(namespace).one(&on(pool)).await?;
     Ok(found.map_or_else(Retention::default, |row| Retention {
         forget_after_seconds: row.forget_after_seconds,
@@ -181,7 +182,7 @@ pub(crate) async fn set_retention(
 
 /// Counts the nodes that a policy would forget and purge at once.
 pub(crate) async fn plan_retention(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     policy: Retention,
 ) -> Result<RetentionPlan> {

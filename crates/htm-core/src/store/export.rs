@@ -7,9 +7,10 @@ use pgvector::HalfVector;
 use serde_json::{Map, Value};
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
-use sqlx::{FromRow, PgConnection, PgPool, Postgres, Row, Transaction};
+use sqlx::{FromRow, PgConnection, Postgres, Row, Transaction};
 use uuid::Uuid;
 
+use super::connections::Connections;
 use super::embeddings::{self, RegisteredModel};
 use super::named::{Named, sql};
 use crate::model::error::{Error, Result};
@@ -32,7 +33,7 @@ pub(crate) type Namespaces<'a> = Option<&'a [String]>;
 
 /// Begins the snapshot; returns its time. PostgreSQL ends it if its reader asks for nothing for five minutes: no row
 /// that was deleted since is vacuumed meanwhile.
-pub(crate) async fn begin(pool: &PgPool) -> Result<(Transaction<'static, Postgres>, DateTime<Utc>)> {
+pub(crate) async fn begin(pool: &dyn Connections) -> Result<(Transaction<'static, Postgres>, DateTime<Utc>)> {
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0;
                  set local idle_in_transaction_session_timeout = '5min'";
     let mut tx = pool.begin_with(begin).await?;

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::Named;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, TagFilter};
@@ -193,7 +194,7 @@ impl Conditions {
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn passing(&self, pool: &PgPool, nodes: &[NodeId]) -> Result<HashSet<NodeId>> {
+    pub(crate) async fn passing(&self, pool: &dyn Connections, nodes: &[NodeId]) -> Result<HashSet<NodeId>> {
         let sql = format!("select m.id from htm.nodes m where m.id = any (:nodes) and {}", self.nodes());
         let nodes: Vec<i64> = nodes.iter().map(|node| node.0).collect();
         let statement = self.bind(Named::new(&sql).bind("nodes", nodes)?)?;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::entity::{node, node_tag, robot};
 use super::named::{Named, sql};
 use super::nodes::UniqueKeys;
@@ -113,7 +114,7 @@ pub(super) async fn delete_jobs_in_tx(
 
 /// The live nodes of a namespace whose text contains `text`; only those of `owner`, if given.
 pub(crate) async fn matching(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     text: &str,
     owner: Option<Owner<'_>>,
@@ -146,7 +147,7 @@ pub(crate) async fn matching(
 }
 
 pub(crate) async fn forgotten(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {

@@ -1,7 +1,7 @@
 //! The gauges of a queue, at a cost that does not grow with it: for metrics that are read every few seconds.
 
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
@@ -32,7 +32,7 @@ pub struct QueueGauges {
 ///
 /// # Errors
 /// A database error.
-pub async fn gauges(pool: &PgPool, queue: &str) -> Result<QueueGauges> {
+pub async fn gauges(pool: &dyn Connections, queue: &str) -> Result<QueueGauges> {
     sql!(include_str!("sql/gauges.sql"))
         .bind("queue", queue)?
         .bind("bound", GAUGE_BOUND)?

@@ -10,8 +10,8 @@
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::fault::Fault;
@@ -140,7 +140,7 @@ impl Default for Breaker {
 ///
 /// # Errors
 /// A database error.
-pub async fn acquire(pool: &PgPool, call: &Call<'_>, turn: Turn) -> Result<Answer> {
+pub async fn acquire(pool: &dyn Connections, call: &Call<'_>, turn: Turn) -> Result<Answer> {
     let answer: Acquired =
         sql!("select * from htm.acquire_call(:model, :worker, :tokens, :deadline_ms, :priority, :turn)")
             .bind("model", call.model)?
@@ -192,7 +192,7 @@ struct Acquired {
 ///
 /// # Errors
 /// A database error.
-pub async fn note(pool: &PgPool, model: &str, reason: &str) -> Result<()> {
+pub async fn note(pool: &dyn Connections, model: &str, reason: &str) -> Result<()> {
     sql!(
         "insert into htm.providers as p (model, reason) values (:model, :reason)
          on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'"
@@ -209,7 +209,7 @@ pub async fn note(pool: &PgPool, model: &str, reason: &str) -> Result<()> {
 /// # Errors
 /// A database error; then a counted call ends at its deadline.
 pub async fn finish(
-    pool: &PgPool,
+    pool: &dyn Connections,
     model: &str,
     grant: Grant,
     failure: Option<&CallFailure>,
@@ -261,7 +261,7 @@ pub enum Spent {
 ///
 /// # Errors
 /// A database error; then nothing is spent.
-pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>> {
+pub async fn spend(pool: &dyn Connections, amounts: &[(&str, i64)]) -> Result<Vec<Spent>> {
     let (namespaces, tokens): (Vec<&str>, Vec<i64>) = amounts.iter().copied().unzip();
     // Ordered by namespace: two workers that lock the same rows in different orders would deadlock.
     let mut spent: Vec<(i64, Option<NaiveDate>, Option<DateTime<Utc>>)> = sql!(
@@ -287,7 +287,7 @@ pub async fn spend(pool: &PgPool, amounts: &[(&str, i64)]) -> Result<Vec<Spent>>
 ///
 /// # Errors
 /// A database error; then nothing is given back.
-pub async fn refund(pool: &PgPool, amounts: &[(&str, NaiveDate, i64)]) -> Result<()> {
+pub async fn refund(pool: &dyn Connections, amounts: &[(&str, NaiveDate, i64)]) -> Result<()> {
     let namespaces: Vec<&str> = amounts.iter().map(|(namespace, ..)| *namespace).collect();
     let days: Vec<NaiveDate> = amounts.iter().map(|(_, day, _)| *day).collect();
     let tokens: Vec<i64> = amounts.iter().map(|(.., tokens)| *tokens).collect();

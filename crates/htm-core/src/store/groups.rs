@@ -7,9 +7,10 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::connections::Connections;
 use super::entity::{group, group_member};
 use super::named::sql;
 use super::orm::{Db, on};
@@ -24,7 +25,7 @@ pub(crate) const CHANNEL: &str = "htm_groups";
 
 /// Notifies the members of a group of a change; call it after the commit. A lost notification is no failure: members
 /// see the change with their next heartbeat.
-pub(crate) async fn notify(pool: &PgPool, group: GroupId) {
+pub(crate) async fn notify(pool: &dyn Connections, group: GroupId) {
     let sent = server::notify(pool, CHANNEL, &group.to_string()).await;
     if let Err(error) = sent {
         tracing::debug!(error = %chain(&error), "members of a group were not told; they see it with their next heartbeat");
@@ -182,7 +183,7 @@ struct BeatRow {
 }
 
 /// Gives a group a live active member, if it has none and a member can become one. Returns whether roles changed.
-pub(crate) async fn take_over(pool: &PgPool, group: GroupId, lease: Duration) -> Result<bool> {
+pub(crate) async fn take_over(pool: &dyn Connections, group: GroupId, lease: Duration) -> Result<bool> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx, &[group], lease).await?;
     let changed = hand_over_in_tx(&mut tx, group, None).await?;
@@ -293,7 +294,7 @@ pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -
 }
 
 /// Deletes the records of removals that every live member has seen.
-pub(crate) async fn prune(pool: &PgPool, group: GroupId, lease: Duration) -> Result<()> {
+pub(crate) async fn prune(pool: &dyn Connections, group: GroupId, lease: Duration) -> Result<()> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx, &[group], lease).await?;
     sql!(include_str!("sql/group_prune.sql")).bind("group", group)?.execute(&mut *tx).await?;
@@ -328,7 +329,7 @@ struct MemberRow {
 
 /// Groups with their members: all of a namespace or of all namespaces, or the one of this name.
 pub(crate) async fn list(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: Option<&str>,
     name: Option<&str>,
 ) -> Result<Vec<GroupInfo>> {

@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::sql;
 use super::nodes::DuplicateScope;
 use super::tag_changes;
@@ -27,7 +28,7 @@ pub(crate) struct NewSaved<'a> {
 }
 
 /// Inserts a robot, with a new identity if another robot has its own; false if the name exists.
-pub(crate) async fn robot(pool: &PgPool, robot: &SavedRobot) -> Result<bool> {
+pub(crate) async fn robot(pool: &dyn Connections, robot: &SavedRobot) -> Result<bool> {
     let inserted = sql!(
         "insert into htm.robots (namespace, name, uuid, metadata, created_at, last_active, max_tokens)
          select :namespace, :name,
@@ -48,7 +49,7 @@ pub(crate) async fn robot(pool: &PgPool, robot: &SavedRobot) -> Result<bool> {
 }
 
 /// Inserts a group without members; false if the name exists.
-pub(crate) async fn group(pool: &PgPool, group: &SavedGroup) -> Result<bool> {
+pub(crate) async fn group(pool: &dyn Connections, group: &SavedGroup) -> Result<bool> {
     let inserted = sql!(
         "insert into htm.robot_groups (namespace, name, max_tokens, created_at, closed_at)
          values (:namespace, :name, :max_tokens, :created_at, :closed_at)
@@ -82,7 +83,7 @@ pub(crate) async fn groups_named(
 }
 
 /// Sets the times at which tags were made, where these are earlier.
-pub(crate) async fn date_tags(pool: &PgPool, namespace: &str, tags: &[(&str, DateTime<Utc>)]) -> Result<()> {
+pub(crate) async fn date_tags(pool: &dyn Connections, namespace: &str, tags: &[(&str, DateTime<Utc>)]) -> Result<()> {
     let (paths, times): (Vec<&str>, Vec<DateTime<Utc>>) = tags.iter().copied().unzip();
     sql!(
         "update htm.tags t set created_at = u.created_at
@@ -99,7 +100,7 @@ pub(crate) async fn date_tags(pool: &PgPool, namespace: &str, tags: &[(&str, Dat
 
 /// Logs the removal of tags; returns the names that are new in the log.
 pub(crate) async fn remove_tags(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     paths: &[&str],
     made_by: &str,

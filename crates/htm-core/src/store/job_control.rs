@@ -1,7 +1,8 @@
 //! Operators' control of jobs: retry and cancel.
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::job_list::{Selection, chosen};
 use super::jobs;
 use super::named::sql;
@@ -24,7 +25,7 @@ pub struct Retried {
 ///
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
-pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
+pub async fn retry(pool: &dyn Connections, selection: &Selection) -> Result<Retried> {
     let mut selection = selection.clone();
     if let Selection::Filter(filter) = &mut selection {
         let state = *filter.state.get_or_insert(JobState::Dead);
@@ -49,7 +50,7 @@ pub async fn retry(pool: &PgPool, selection: &Selection) -> Result<Retried> {
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
 /// [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
-pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
+pub async fn cancel(pool: &dyn Connections, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
     if let Selection::Filter(filter) = selection
         && let Some(state @ (JobState::Done | JobState::Dead)) = filter.state
     {
@@ -72,7 +73,7 @@ pub async fn cancel(pool: &PgPool, selection: &Selection, confirmation: Confirma
 /// Does all or nothing. A refusal is rolled back before it is returned: a dropped transaction keeps its locks for a
 /// while, and a rescue at that time would skip the jobs.
 async fn in_transaction<T>(
-    pool: &PgPool,
+    pool: &dyn Connections,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T>,
 ) -> Result<T> {
     // A million jobs may take longer than the application's statement timeout.

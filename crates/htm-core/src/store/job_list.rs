@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::Named;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -97,7 +97,7 @@ impl Job {
 ///
 /// # Errors
 /// A database error.
-pub async fn list(pool: &PgPool, filter: &JobFilter, limit: u32) -> Result<Vec<Job>> {
+pub async fn list(pool: &dyn Connections, filter: &JobFilter, limit: u32) -> Result<Vec<Job>> {
     let selection = Selection::Filter(filter.clone());
     chosen(include_str!("sql/list_jobs.sql"), &selection)?
         .bind("limit", i64::from(limit))?
@@ -109,7 +109,7 @@ pub async fn list(pool: &PgPool, filter: &JobFilter, limit: u32) -> Result<Vec<J
 ///
 /// # Errors
 /// `job_not_found`, or a database error.
-pub async fn show(pool: &PgPool, ids: &[String]) -> Result<Vec<Job>> {
+pub async fn show(pool: &dyn Connections, ids: &[String]) -> Result<Vec<Job>> {
     let jobs = chosen(include_str!("sql/list_jobs.sql"), &Selection::Ids(ids.to_vec()))?;
     let found: Vec<Job> = jobs.bind("limit", i64::MAX)?.fetch_all(pool).await?;
     let find = |id: &String| found.iter().find(|job| job.id == *id).cloned();

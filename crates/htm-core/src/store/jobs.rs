@@ -16,9 +16,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 pub use super::claims::{Claimed, Lease};
+use super::connections::Connections;
 use super::claims::{Claims, Wanted};
 use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
@@ -35,7 +36,7 @@ use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 /// # Errors
 /// As [`Claims::next`].
 pub async fn claim(
-    pool: &PgPool,
+    pool: &dyn Connections,
     queue: &str,
     model: &str,
     worker: &str,
@@ -64,7 +65,7 @@ pub struct Embedded {
 /// # Errors
 /// A database error; then nothing is written and the jobs are still held.
 pub async fn ack_embedded(
-    pool: &PgPool,
+    pool: &dyn Connections,
     lease: &Lease,
     model: &RegisteredModel,
     results: &[Embedded],
@@ -121,7 +122,7 @@ pub struct Tagger<'a> {
 /// # Errors
 /// A database error; then the jobs whose results are not written yet are still held.
 pub async fn ack_tagged(
-    pool: &PgPool,
+    pool: &dyn Connections,
     lease: &Lease,
     tagger: Tagger<'_>,
     results: &[Tagged],
@@ -139,7 +140,7 @@ pub async fn ack_tagged(
 }
 
 async fn ack_tagged_part(
-    pool: &PgPool,
+    pool: &dyn Connections,
     lease: &Lease,
     tagger: Tagger<'_>,
     results: &[Tagged],
@@ -229,7 +230,7 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
-pub async fn fail(pool: &PgPool, lease: &Lease, failures: &[Failed], patience: Duration) -> Result<usize> {
+pub async fn fail(pool: &dyn Connections, lease: &Lease, failures: &[Failed], patience: Duration) -> Result<usize> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
@@ -276,7 +277,7 @@ pub struct RescueWait {
 ///
 /// # Errors
 /// A database error.
-pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<usize> {
+pub async fn rescue(pool: &dyn Connections, lost: &[Unseen], wait: RescueWait) -> Result<usize> {
     let released = sql!(include_str!("sql/rescue_jobs.sql"))
         .bind("workers", lost.iter().map(|unseen| unseen.worker.as_str()).collect::<Vec<_>>())?
         .bind("last_seen", lost.iter().map(|unseen| unseen.last_seen).collect::<Vec<_>>())?
@@ -291,7 +292,7 @@ pub async fn rescue(pool: &PgPool, lost: &[Unseen], wait: RescueWait) -> Result<
 ///
 /// # Errors
 /// A database error.
-pub async fn standing(pool: &PgPool, worker: &str) -> Result<Vec<(String, DateTime<Utc>)>> {
+pub async fn standing(pool: &dyn Connections, worker: &str) -> Result<Vec<(String, DateTime<Utc>)>> {
     sql!("select id, lock_at from apalis.jobs where lock_by = :worker and status = 'Running'")
         .bind("worker", worker)?
         .fetch_all(pool)
@@ -302,7 +303,7 @@ pub async fn standing(pool: &PgPool, worker: &str) -> Result<Vec<(String, DateTi
 ///
 /// # Errors
 /// A database error.
-pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Utc>)]) -> Result<usize> {
+pub async fn release(pool: &dyn Connections, worker: &str, claims: &[(String, DateTime<Utc>)]) -> Result<usize> {
     let (ids, claimed_at): (Vec<&str>, Vec<DateTime<Utc>>) =
         claims.iter().map(|(id, at)| (id.as_str(), *at)).unzip();
     let released = sql!(
@@ -323,7 +324,7 @@ pub async fn release(pool: &PgPool, worker: &str, claims: &[(String, DateTime<Ut
 ///
 /// # Errors
 /// A database error.
-pub async fn release_unheld(pool: &PgPool, worker: &str, held: &[String]) -> Result<usize> {
+pub async fn release_unheld(pool: &dyn Connections, worker: &str, held: &[String]) -> Result<usize> {
     let released = sql!(include_str!("sql/release_unheld.sql"))
         .bind("worker", worker)?
         .bind("held", held)?
@@ -340,7 +341,7 @@ pub(crate) async fn count_open(
 ) -> Result<HashMap<String, i64>> {
     let counts: Vec<(String, i64)> = sql!(
         "select n.namespace, (select count(*) filter (where status <> 'Killed')
-                                from (select status from apalis.jobs
+                                from (select status from htm.visible_jobs
                                        where job_type like 'htm.%' and status <> 'Done'
                                          and metadata -> 'namespace' = n.namespace
                                        limit :most) open)
@@ -373,7 +374,7 @@ pub(crate) async fn enqueue_lacking_in_tx(
 
 /// Notifies the workers of all queues of new jobs. Call it after the commit, never inside the write. A lost
 /// notification is no failure: workers poll as well.
-pub(crate) async fn ping(pool: &PgPool) {
+pub(crate) async fn ping(pool: &dyn Connections) {
     let all = sql!(
         "select pg_notify(queue, '')
            from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)"
@@ -382,7 +383,7 @@ pub(crate) async fn ping(pool: &PgPool) {
 }
 
 /// Notifies the workers of one queue of new jobs, as `ping`. They listen on the channel with the queue's name.
-pub async fn ping_queue(pool: &PgPool, queue: &str) {
+pub async fn ping_queue(pool: &dyn Connections, queue: &str) {
     log_lost(server::notify(pool, queue, "").await);
 }
 
@@ -417,7 +418,7 @@ pub struct SupersededAck {
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
-pub async fn ack_superseded(pool: &PgPool, lease: &Lease, jobs: &[Superseded]) -> Result<SupersededAck> {
+pub async fn ack_superseded(pool: &dyn Connections, lease: &Lease, jobs: &[Superseded]) -> Result<SupersededAck> {
     let lives: Vec<bool> = sql!(include_str!("sql/ack_superseded.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?

@@ -132,7 +132,7 @@ impl Named {
     pub(crate) async fn execute(self, db: impl Into<Db<'_>>) -> Result<u64> {
         let query = self.query();
         let done = match db.into() {
-            Db::Pool(pool) => query.execute(pool).await,
+            Db::Pool(pool) => query.execute(&mut *pool.acquire().await?).await,
             Db::Connection(connection) => query.execute(connection.into_inner()).await,
         };
         Ok(done?.rows_affected())
@@ -152,11 +152,15 @@ impl Named {
         read: impl Fn(&PgRow) -> sqlx::Result<T>,
     ) -> Result<Vec<T>> {
         let query = self.query();
-        let db = db.into();
-        let mut rows = match db {
-            Db::Pool(pool) => query.fetch(pool),
-            Db::Connection(connection) => query.fetch(connection.into_inner()),
+        let mut own;
+        let connection = match db.into() {
+            Db::Pool(pool) => {
+                own = pool.acquire().await?;
+                &mut *own
+            }
+            Db::Connection(connection) => connection.into_inner(),
         };
+        let mut rows = query.fetch(connection);
         let mut all = Vec::new();
         while let Some(row) = rows.try_next().await? {
             all.push(read(&row)?);
@@ -170,7 +174,7 @@ impl Named {
     {
         let query = self.query();
         let row = match db.into() {
-            Db::Pool(pool) => query.fetch_optional(pool).await,
+            Db::Pool(pool) => query.fetch_optional(&mut *pool.acquire().await?).await,
             Db::Connection(connection) => query.fetch_optional(connection.into_inner()).await,
         };
         Ok(row?.map(|row| T::from_row(&row)).transpose()?)

@@ -1,7 +1,7 @@
 //! Existing and unknown namespaces.
 
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::namespaces::UnknownNamespace;
@@ -10,7 +10,7 @@ use crate::model::namespaces::UnknownNamespace;
 pub(crate) const PAGE: usize = 1_000;
 
 /// A page of the namespaces with live nodes, in order: from `from` on, after `after`, and before `until`.
-pub(crate) async fn page(pool: &PgPool, from: &str, after: &str, until: Option<&str>) -> Result<Vec<String>> {
+pub(crate) async fn page(pool: &dyn Connections, from: &str, after: &str, until: Option<&str>) -> Result<Vec<String>> {
     sql!(include_str!("sql/namespaces.sql"))
         .bind("from", from)?
         .bind("after", after)?
@@ -21,7 +21,7 @@ pub(crate) async fn page(pool: &PgPool, from: &str, after: &str, until: Option<&
 }
 
 /// The given ones of the namespaces that have live nodes, in order.
-pub(crate) async fn living(pool: &PgPool, namespaces: &[String]) -> Result<Vec<String>> {
+pub(crate) async fn living(pool: &dyn Connections, namespaces: &[String]) -> Result<Vec<String>> {
     sql!(
         "select s.namespace from (select distinct u.namespace from unnest(:namespaces::text[]) u(namespace)) s
           where exists (select from htm.nodes n where n.namespace = s.namespace and n.deleted_at is null)
@@ -34,7 +34,7 @@ pub(crate) async fn living(pool: &PgPool, namespaces: &[String]) -> Result<Vec<S
 
 /// The given namespaces without nodes, each with the nearest existing ones, only from `visible` if given.
 pub(crate) async fn unknown(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespaces: &[&str],
     visible: Option<&[String]>,
 ) -> Result<Vec<UnknownNamespace>> {

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use ulid::Ulid;
 
+use super::connections::Connections;
 use super::entity::{group, group_memory, node, repeat, robot, tag};
 use super::named::sql;
 use super::orm::on;
@@ -166,7 +167,7 @@ pub(crate) async fn insert_one(
 }
 
 /// The given names that are text search configurations, in the syntax of a cast to regconfig.
-pub(crate) async fn languages(pool: &PgPool, names: &[&str]) -> Result<Vec<String>> {
+pub(crate) async fn languages(pool: &dyn Connections, names: &[&str]) -> Result<Vec<String>> {
     sql!(
         "select u.name
            from unnest(:names::text[]) as u(name)
@@ -225,7 +226,7 @@ pub(crate) async fn by_keys(
 
 /// The first of the nodes that is outside of these namespaces, if any.
 pub(crate) async fn outside(
-    pool: &PgPool,
+    pool: &dyn Connections,
     nodes: &[NodeId],
     namespaces: &[String],
 ) -> Result<Option<NodeId>> {
@@ -242,7 +243,7 @@ pub(crate) async fn outside(
 }
 
 /// The robots and groups that keep a live node, in the namespaces `seen`, if given.
-pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>) -> Result<Keepers> {
+pub(crate) async fn keepers(pool: &dyn Connections, node: NodeId, seen: Option<&[String]>) -> Result<Keepers> {
     let robots: Vec<KeptBy> =
         sql!(include_str!("sql/keepers.sql")).bind("node", node)?.bind("seen", seen)?.fetch_all(pool).await?;
     if robots.is_empty() {
@@ -264,7 +265,7 @@ pub(crate) async fn keepers(pool: &PgPool, node: NodeId, seen: Option<&[String]>
 }
 
 /// A live node by its id.
-pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
+pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
     let db = on(pool);
     let (row, robot) = node::Entity::find_by_id(id)
         .filter(node::Column::DeletedAt.is_null())
@@ -303,7 +304,7 @@ pub(crate) async fn get(pool: &PgPool, id: NodeId) -> Result<Node> {
 }
 
 /// The texts of a live node, the oldest first.
-pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revision>> {
+pub(crate) async fn revisions(pool: &dyn Connections, node: NodeId) -> Result<Vec<Revision>> {
     let texts: Vec<Revision> = sql!(
         "select f.revision, f.content, f.author, f.written_at
            from htm.node_revisions f join htm.nodes n on n.id = f.node_id
@@ -321,7 +322,7 @@ pub(crate) async fn revisions(pool: &PgPool, node: NodeId) -> Result<Vec<Revisio
 }
 
 /// The id of the live node with a key.
-pub(crate) async fn id_by_key(pool: &PgPool, namespace: &str, key: &str) -> Result<Option<NodeId>> {
+pub(crate) async fn id_by_key(pool: &dyn Connections, namespace: &str, key: &str) -> Result<Option<NodeId>> {
     let live = live_ids().filter(node::Column::Namespace.eq(namespace)).filter(node::Column::Key.eq(key));
     Ok(live.into_tuple().one(&on(pool)).await?)
 }
@@ -341,7 +342,7 @@ pub(crate) struct UniqueKeys {
 }
 
 /// The error of a write that another node's key or content prevented, with that node; other errors are unchanged.
-pub(crate) async fn taken(pool: &PgPool, node: NodeId, keys: &UniqueKeys, error: Error) -> Error {
+pub(crate) async fn taken(pool: &dyn Connections, node: NodeId, keys: &UniqueKeys, error: Error) -> Error {
     let by_key = error.violates("nodes_namespace_key_key");
     if !by_key && !error.violates("nodes_duplicate_key") {
         return error;
@@ -367,7 +368,7 @@ pub(crate) async fn taken(pool: &PgPool, node: NodeId, keys: &UniqueKeys, error:
 ///
 /// # Errors
 /// A database error.
-pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<(NodeId, i32), NodeText>> {
+pub async fn contents(pool: &dyn Connections, nodes: &[(NodeId, i32)]) -> Result<HashMap<(NodeId, i32), NodeText>> {
     let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
     let rows: Vec<NodeText> = sql!(
         "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens,
@@ -387,7 +388,7 @@ pub async fn contents(pool: &PgPool, nodes: &[(NodeId, i32)]) -> Result<HashMap<
 ///
 /// # Errors
 /// A database error.
-pub async fn sample_contents(pool: &PgPool, namespace: &str, count: u32) -> Result<Vec<String>> {
+pub async fn sample_contents(pool: &dyn Connections, namespace: &str, count: u32) -> Result<Vec<String>> {
     sql!(
         "select content from htm.nodes
           where namespace = :namespace and deleted_at is null order by random() limit :count"

@@ -1,7 +1,8 @@
 //! Queries of a namespace's tags and of their changes.
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::filter::{Conditions, paths_and_prefixes, tags_named};
 use super::named::{Named, sql};
 use super::orm::Db;
@@ -16,7 +17,7 @@ use crate::model::ontology::{
 /// The tags with the counts of their nodes that pass the conditions. `below` limits them to that tag and those below
 /// it.
 pub(crate) async fn uses(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     below: Option<&str>,
     conditions: Option<&Conditions>,
@@ -37,7 +38,7 @@ fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
         None => {
             ("select id from htm.nodes where namespace = :namespace and deleted_at is not null".into(), "not")
         }
-        Some(conditions) => (format!("select m.id from htm.nodes m where {}", conditions.nodes()), ""),
+        Some(conditions) => (format!("select m.id from htm.visible_nodes m where {}", conditions.nodes()), ""),
     };
     let statement = Named::new(&sql.replace("{{nodes}}", &nodes).replace("{{not}}", not));
     match conditions {
@@ -47,7 +48,7 @@ fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
 }
 
 /// The meaning of every name, in one snapshot.
-pub(crate) async fn names_at_once(pool: &PgPool, namespace: &str) -> Result<Names> {
+pub(crate) async fn names_at_once(pool: &dyn Connections, namespace: &str) -> Result<Names> {
     let mut tx = pool.begin_with("begin isolation level repeatable read, read only").await?;
     let names = super::tag_changes::names(&mut tx, namespace).await?;
     tx.rollback().await?;
@@ -75,7 +76,7 @@ pub(crate) async fn resolve(
 }
 
 /// The names directly below a tag, or the roots.
-pub(crate) async fn children(pool: &PgPool, namespace: &str, parent: Option<&str>) -> Result<Vec<String>> {
+pub(crate) async fn children(pool: &dyn Connections, namespace: &str, parent: Option<&str>) -> Result<Vec<String>> {
     sql!(
         "select path from htm.tags
           where namespace = :namespace and (:parent::text is null or (path > :parent || ':' and path < :parent || ';'))
@@ -138,7 +139,7 @@ pub(crate) struct Pairs<'a> {
 
 /// The pairs of tags with common nodes, among the nodes that pass the conditions.
 pub(crate) async fn cooccurring(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     pairs: Pairs<'_>,
     conditions: Option<&Conditions>,
@@ -157,7 +158,7 @@ pub(crate) async fn cooccurring(
 
 /// The pairs of tags whose last levels have at least this similarity of spelling.
 pub(crate) async fn alike(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     least: f32,
     limit: u32,
@@ -178,7 +179,7 @@ pub(crate) async fn alike(
 
 /// The live nodes with a tag or one below it, the newest first. At most `limit` nodes of each tag are read.
 pub(crate) async fn nodes_below(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     tag: &str,
     before: Option<NodeId>,
@@ -194,7 +195,7 @@ pub(crate) async fn nodes_below(
 }
 
 /// The origins of a tag's assignments to live nodes.
-pub(crate) async fn origins(pool: &PgPool, namespace: &str, tag: &str) -> Result<Vec<OriginCount>> {
+pub(crate) async fn origins(pool: &dyn Connections, namespace: &str, tag: &str) -> Result<Vec<OriginCount>> {
     sql!(
         "select a.origin, a.model, a.prompt_version, count(*) as nodes, avg(a.confidence)::real as mean_confidence
            from htm.tags t
@@ -226,7 +227,7 @@ pub(crate) async fn synonyms(
 }
 
 /// The last changes, the newest first.
-pub(crate) async fn log(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<LoggedChange>> {
+pub(crate) async fn log(pool: &dyn Connections, namespace: &str, limit: u32) -> Result<Vec<LoggedChange>> {
     sql!(
         "select c.id as change, c.kind, c.details, c.made_by, c.made_at, c.nodes, c.reverted_by,
                 (select count(*) from htm.tag_change_names n where n.change_id = c.id) as names
@@ -241,7 +242,7 @@ pub(crate) async fn log(pool: &PgPool, namespace: &str, limit: u32) -> Result<Ve
 /// The outcome of a split: tags with their numbers of nodes, as defined in split_outcome.sql. Empty if there is no such
 /// split.
 pub(crate) async fn split_outcome(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     change: i64,
 ) -> Result<Vec<(Option<String>, i64)>> {

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 use std::time::Duration;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::operation::Operation;
@@ -78,7 +79,7 @@ pub(crate) async fn answer(
 }
 
 /// Deletes an operation without an answer.
-pub(crate) async fn abandon(pool: &PgPool, operation: &Operation) -> Result<()> {
+pub(crate) async fn abandon(pool: &dyn Connections, operation: &Operation) -> Result<()> {
     sql!(
         "delete from htm.operations where scope = :scope and id = :id and digest = :digest and answer is null"
     )
@@ -94,7 +95,7 @@ pub(crate) async fn abandon(pool: &PgPool, operation: &Operation) -> Result<()> 
 ///
 /// # Errors
 /// A database error.
-pub async fn sweep(pool: &PgPool) -> Result<u64> {
+pub async fn sweep(pool: &dyn Connections) -> Result<u64> {
     let mut deleted = 0;
     loop {
         let now = sql!(

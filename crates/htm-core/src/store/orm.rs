@@ -10,9 +10,11 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Transaction};
 use tokio::sync::Mutex;
 
+use super::connections::Connections;
+
 /// Any connection of a pool, or a given one.
 pub(crate) enum Db<'c> {
-    Pool(&'c PgPool),
+    Pool(&'c dyn Connections),
     /// In a mutex because sea-orm shares its executor; nobody ever waits for the lock.
     Connection(Mutex<&'c mut PgConnection>),
 }
@@ -20,6 +22,12 @@ pub(crate) enum Db<'c> {
 /// The executor for the statements of entities.
 pub(crate) fn on<'c>(db: impl Into<Db<'c>>) -> Db<'c> {
     db.into()
+}
+
+impl<'c> From<&'c dyn Connections> for Db<'c> {
+    fn from(pool: &'c dyn Connections) -> Self {
+        Self::Pool(pool)
+    }
 }
 
 impl<'c> From<&'c PgPool> for Db<'c> {
@@ -45,7 +53,7 @@ macro_rules! run {
     ($db:expr, $statement:expr, $method:ident) => {{
         let query = query($statement);
         match $db {
-            Db::Pool(pool) => query.$method(*pool).await,
+            Db::Pool(pool) => query.$method(&mut *pool.acquire().await.map_err(failed)?).await,
             Db::Connection(connection) => query.$method(&mut **connection.lock().await).await,
         }
         .map_err(failed)

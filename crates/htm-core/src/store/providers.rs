@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::entity::{budget, provider};
 use super::jobs;
 use super::named::sql;
@@ -73,7 +73,7 @@ impl LimitChanges {
 ///
 /// # Errors
 /// A database error.
-pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
+pub async fn list(pool: &dyn Connections) -> Result<Vec<Provider>> {
     sql!(
         "select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
                 (select count(*) from htm.waiting_calls w where w.model = p.model and w.expires_at > now()) as waiting,
@@ -90,7 +90,7 @@ pub async fn list(pool: &PgPool) -> Result<Vec<Provider>> {
 ///
 /// # Errors
 /// `limit_out_of_range` for a limit below 1, or a database error.
-pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Result<()> {
+pub async fn set_limits(pool: &dyn Connections, model: &str, changes: LimitChanges) -> Result<()> {
     changes.validate()?;
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
@@ -121,7 +121,7 @@ pub async fn set_limits(pool: &PgPool, model: &str, changes: LimitChanges) -> Re
 ///
 /// # Errors
 /// `provider_unknown` when nothing is recorded of the model, or a database error.
-pub async fn reset(pool: &PgPool, model: &str) -> Result<u64> {
+pub async fn reset(pool: &dyn Connections, model: &str) -> Result<u64> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let well = provider::ActiveModel {
         breaker: Set("closed".into()),
@@ -183,7 +183,7 @@ pub struct Budget {
 ///
 /// # Errors
 /// A database error.
-pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
+pub async fn budgets(pool: &dyn Connections) -> Result<Vec<Budget>> {
     sql!(
         "select b.namespace, b.tokens_per_day,
                 case when b.day = (now() at time zone 'utc')::date then b.tokens_used else 0 end as tokens_used,
@@ -203,7 +203,7 @@ pub async fn budgets(pool: &PgPool) -> Result<Vec<Budget>> {
 ///
 /// # Errors
 /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
-pub async fn set_budget(pool: &PgPool, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
+pub async fn set_budget(pool: &dyn Connections, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
     validate_namespace(namespace)?;
     if let Some(tokens) = tokens_per_day.filter(|tokens| *tokens < 0) {
         return Err(Error::new(

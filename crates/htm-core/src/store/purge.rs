@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::entity::node;
 use super::named::{Named, sql};
 use super::orm::on;
@@ -44,12 +45,12 @@ impl Doomed<'_> {
 }
 
 /// The database's time, by which nodes are marked as forgotten.
-pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
+pub(crate) async fn now(pool: &dyn Connections) -> Result<DateTime<Utc>> {
     sql!("select clock_timestamp()").fetch_scalar(pool).await
 }
 
 /// Removes the nodes with all dependent rows, in transactions of 1,000 nodes.
-pub(crate) async fn all(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
     let mut purged = Purged::default();
     loop {
         let step = nodes_step(pool, doomed).await?;
@@ -67,7 +68,7 @@ pub(crate) async fn all(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
 }
 
 /// Removes some nodes with all dependent rows, the first forgotten first.
-async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
     let mut tx = pool.begin().await?;
     let next = Named::new(&format!(
         "select n.id, n.namespace from htm.nodes n where {DOOMED}
@@ -103,7 +104,7 @@ async fn nodes_step(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
 
 /// Deletes the done jobs of nodes that no longer exist, among some jobs after `cursor`. Returns the last job read and
 /// the number of deleted ones, or none if there are no more jobs.
-async fn done_jobs_step(pool: &PgPool, doomed: &Doomed<'_>, cursor: &str) -> Result<Option<(String, u64)>> {
+async fn done_jobs_step(pool: &dyn Connections, doomed: &Doomed<'_>, cursor: &str) -> Result<Option<(String, u64)>> {
     let (last, deleted): (Option<String>, i64) = sql!(include_str!("sql/purge_jobs.sql"))
         .bind("after", cursor)?
         .bind("limit", JOBS)?
@@ -114,7 +115,7 @@ async fn done_jobs_step(pool: &PgPool, doomed: &Doomed<'_>, cursor: &str) -> Res
 }
 
 /// Counts the rows that a purge would remove; reads all of them.
-pub(crate) async fn count(pool: &PgPool, doomed: &Doomed<'_>) -> Result<Purged> {
+pub(crate) async fn count(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
     // One snapshot.
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     let mut tx = pool.begin_with(begin).await?;

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::entity::paused_queue;
 use super::named::sql;
 use super::orm::on;
@@ -43,7 +43,7 @@ impl QueueDepth {
 ///
 /// # Errors
 /// A database error.
-pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
+pub async fn depth(pool: &dyn Connections, queue: &str) -> Result<QueueDepth> {
     sql!(
         "select count(*) filter (where status = 'Pending') as pending,
                 count(*) filter (where status = 'Running') as running,
@@ -61,7 +61,7 @@ pub async fn depth(pool: &PgPool, queue: &str) -> Result<QueueDepth> {
 ///
 /// # Errors
 /// A database error.
-pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
+pub async fn is_drained(pool: &dyn Connections, queue: &str) -> Result<bool> {
     let open: bool = sql!(
         "select exists (select from apalis.jobs
                          where job_type = :queue and status = 'Pending' and not metadata ? 'parked'
@@ -79,7 +79,7 @@ pub async fn is_drained(pool: &PgPool, queue: &str) -> Result<bool> {
 ///
 /// # Errors
 /// A database error.
-pub async fn count_stranded(pool: &PgPool) -> Result<i64> {
+pub async fn count_stranded(pool: &dyn Connections) -> Result<i64> {
     sql!("select count(*) from htm.stranded").fetch_scalar(pool).await
 }
 
@@ -127,7 +127,7 @@ pub struct QueueStats {
 ///
 /// # Errors
 /// A database error.
-pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
+pub async fn stats(pool: &dyn Connections, tag_model: &str) -> Result<Vec<QueueStats>> {
     sql!(include_str!("sql/queue_stats.sql"))
         .bind("tag_model", tag_model)?
         .bind("backfill", priorities::BACKFILL)?
@@ -139,7 +139,7 @@ pub async fn stats(pool: &PgPool, tag_model: &str) -> Result<Vec<QueueStats>> {
 ///
 /// # Errors
 /// `queue_unknown`, or a database error.
-pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
+pub async fn pause(pool: &dyn Connections, queue: &str, reason: &str) -> Result<()> {
     ensure_known(pool, queue).await?;
     let pause = paused_queue::ActiveModel {
         queue: Set(queue.to_owned()),
@@ -158,7 +158,7 @@ pub async fn pause(pool: &PgPool, queue: &str, reason: &str) -> Result<()> {
 ///
 /// # Errors
 /// A database error.
-pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> Result<()> {
+pub async fn hold(pool: &dyn Connections, queue: &str, reason: &str, time: Duration) -> Result<()> {
     sql!(
         "insert into htm.held_queues (queue, reason, until)
          values (:queue, :reason, now() + :time_ms * interval '1 millisecond')
@@ -176,7 +176,7 @@ pub async fn hold(pool: &PgPool, queue: &str, reason: &str, time: Duration) -> R
 ///
 /// # Errors
 /// A database error; then the hold ends by its time.
-pub async fn let_go(pool: &PgPool, queue: &str) -> Result<()> {
+pub async fn let_go(pool: &dyn Connections, queue: &str) -> Result<()> {
     sql!("update htm.held_queues set until = now() where queue = :queue and until > now()")
         .bind("queue", queue)?
         .execute(pool)
@@ -189,7 +189,7 @@ pub async fn let_go(pool: &PgPool, queue: &str) -> Result<()> {
 ///
 /// # Errors
 /// `queue_unknown`, or a database error.
-pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
+pub async fn resume(pool: &dyn Connections, queue: &str) -> Result<bool> {
     let deleted = paused_queue::Entity::delete_by_id(queue).exec(&on(pool)).await?;
     if deleted.rows_affected == 0 {
         ensure_known(pool, queue).await?;
@@ -203,7 +203,7 @@ pub async fn resume(pool: &PgPool, queue: &str) -> Result<bool> {
 ///
 /// # Errors
 /// A database error.
-pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
+pub async fn names(pool: &dyn Connections) -> Result<Vec<String>> {
     sql!("select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models order by 1")
         .fetch_scalars(pool)
         .await
@@ -214,7 +214,7 @@ pub async fn names(pool: &PgPool) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// A database error.
-pub async fn prune(pool: &PgPool, older_than: Duration, limit: usize) -> Result<usize> {
+pub async fn prune(pool: &dyn Connections, older_than: Duration, limit: usize) -> Result<usize> {
     let deleted = sql!(include_str!("sql/prune_done.sql"))
         .bind("age_ms", older_than.min(LONGEST_AGE).as_millis() as i64)?
         .bind("limit", limit as i64)?
@@ -228,7 +228,7 @@ pub async fn prune(pool: &PgPool, older_than: Duration, limit: usize) -> Result<
 ///
 /// # Errors
 /// A database error; what was deleted before it stays deleted.
-pub async fn prune_dead(pool: &PgPool, queue: &str, older_than: Duration) -> Result<usize> {
+pub async fn prune_dead(pool: &dyn Connections, queue: &str, older_than: Duration) -> Result<usize> {
     let mut pruned = 0;
     let mut after: Option<(DateTime<Utc>, String)> = None;
     loop {
@@ -249,7 +249,7 @@ pub async fn prune_dead(pool: &PgPool, queue: &str, older_than: Duration) -> Res
     }
 }
 
-async fn ensure_known(pool: &PgPool, queue: &str) -> Result<()> {
+async fn ensure_known(pool: &dyn Connections, queue: &str) -> Result<()> {
     let known = names(pool).await?;
     if known.iter().any(|name| name == queue) {
         return Ok(());

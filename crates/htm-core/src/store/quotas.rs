@@ -1,12 +1,13 @@
 //! Quotas of namespaces.
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse};
 
-pub(crate) async fn get(pool: &PgPool, namespace: &str) -> Result<Quota> {
+pub(crate) async fn get(pool: &dyn Connections, namespace: &str) -> Result<Quota> {
     let found = sql!("select max_memories, max_bytes from htm.quotas where namespace = :namespace")
         .bind("namespace", namespace)?
         .fetch_optional(pool)
@@ -33,7 +34,7 @@ pub(crate) async fn set_in_tx(connection: &mut PgConnection, namespace: &str, qu
 }
 
 /// Counts what a namespace uses. Reads all of its nodes, but no text.
-pub(crate) async fn used(pool: &PgPool, namespace: &str) -> Result<QuotaUse> {
+pub(crate) async fn used(pool: &dyn Connections, namespace: &str) -> Result<QuotaUse> {
     // The size of a long text is known without reading it.
     let (memories, bytes) = sql!(
         "select count(*), coalesce(sum(octet_length(n.content)), 0)::bigint

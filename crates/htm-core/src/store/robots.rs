@@ -7,8 +7,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{Connection, PgConnection};
 
+use super::connections::Connections;
 use super::entity::robot;
 use super::groups;
 use super::named::{Named, sql};
@@ -51,7 +52,7 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
 
 /// Writes the times at which robots were last seen. Robots that are not registered, or locked at this moment, are left
 /// out.
-pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Result<()> {
+pub(crate) async fn touch(pool: &dyn Connections, seen: &[(&str, &str, Duration)]) -> Result<()> {
     sql!(include_str!("sql/touch_robots.sql"))
         .bind("namespaces", seen.iter().map(|(namespace, ..)| *namespace).collect::<Vec<_>>())?
         .bind("names", seen.iter().map(|(_, name, _)| *name).collect::<Vec<_>>())?
@@ -63,7 +64,7 @@ pub(crate) async fn touch(pool: &PgPool, seen: &[(&str, &str, Duration)]) -> Res
 
 /// Robots with their statistics: all of a namespace or of all namespaces, or the one with this name.
 pub(crate) async fn statistics(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: Option<&str>,
     name: Option<&str>,
 ) -> Result<Vec<RobotStatistics>> {
@@ -94,13 +95,13 @@ fn called(namespace: &str, name: &str) -> Condition {
 }
 
 /// A registered robot.
-pub(crate) async fn get(pool: &PgPool, namespace: &str, name: &str) -> Result<Option<RobotInfo>> {
+pub(crate) async fn get(pool: &dyn Connections, namespace: &str, name: &str) -> Result<Option<RobotInfo>> {
     let row = robot::Entity::find().filter(called(namespace, name)).one(&on(pool)).await?;
     Ok(row.map(Into::into))
 }
 
 /// The current id and name of a robot, or of the robot that it was merged into; none if it no longer exists.
-pub(crate) async fn now_called(pool: &PgPool, robot: RobotId) -> Result<Option<(RobotId, String)>> {
+pub(crate) async fn now_called(pool: &dyn Connections, robot: RobotId) -> Result<Option<(RobotId, String)>> {
     sql!(NOW_CALLED).bind("robot", robot)?.fetch_optional(pool).await
 }
 
@@ -114,7 +115,7 @@ pub(crate) async fn hold_name_in_tx(
 
 /// Registers one robot; none if its name is taken.
 pub(crate) async fn insert(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     name: &str,
     metadata: &Value,
@@ -134,7 +135,7 @@ pub(crate) async fn insert(
 
 /// Renames a robot; none if no robot has the old name.
 pub(crate) async fn rename(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     old: &str,
     new: &str,
@@ -145,7 +146,7 @@ pub(crate) async fn rename(
 
 /// Sets a robot's metadata; none if there is no such robot.
 pub(crate) async fn set_metadata(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     name: &str,
     metadata: &Value,
@@ -156,7 +157,7 @@ pub(crate) async fn set_metadata(
 
 /// Sets the token budget of a robot's working memory; none if there is no such robot.
 pub(crate) async fn set_budget(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     name: &str,
     max_tokens: Option<i64>,
@@ -166,7 +167,7 @@ pub(crate) async fn set_budget(
 }
 
 async fn update(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     name: &str,
     change: robot::ActiveModel,
@@ -181,7 +182,7 @@ async fn update(
 
 /// Counts the rows that a merge would move; nothing is locked or written.
 pub(crate) async fn would_merge(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     from: &[&str],
     into: &str,
@@ -220,7 +221,7 @@ impl Moved {
 }
 
 /// Moves everything of the robots `from` to `into` and removes them, in one transaction.
-pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
+pub(crate) async fn merge(pool: &dyn Connections, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
     let mut attempt = 1;
     loop {
         match try_merge(pool, namespace, from, into).await {
@@ -242,7 +243,7 @@ pub(crate) async fn merge(pool: &PgPool, namespace: &str, from: &[&str], into: &
 
 /// Returns the receipt of the merge, and the groups to notify.
 async fn try_merge(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     from: &[&str],
     into: &str,

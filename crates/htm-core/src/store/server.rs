@@ -1,8 +1,9 @@
 //! The database server: its versions and durability, its clock, and numbers over all nodes.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgExecutor, PgPool};
+use sqlx::PgExecutor;
 
+use super::connections::{Connections, TENANT_ROLE};
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::jobs::Stage;
@@ -22,7 +23,7 @@ pub struct Versions {
 ///
 /// # Errors
 /// A database error.
-pub async fn versions(pool: &PgPool) -> Result<Versions> {
+pub async fn versions(pool: &dyn Connections) -> Result<Versions> {
     sql!(
         "select current_setting('server_version') as postgres,
                 coalesce((select extversion from pg_extension where extname = 'vector'), '') as pgvector,
@@ -45,14 +46,28 @@ pub async fn others_connected(executor: impl PgExecutor<'_>) -> Result<i64> {
     .await?)
 }
 
+/// Whether the tables have policies for the tenants' role, and this role may set it.
+pub(crate) async fn has_row_security(pool: &dyn Connections) -> Result<bool> {
+    sql!(
+        "select exists (select from pg_roles r
+                         where r.rolname = :role
+                           and pg_has_role(current_user, r.oid, case when current_setting('server_version_num')::int >= 160000
+                                                                     then 'SET' else 'MEMBER' end))
+                and (select relrowsecurity from pg_class where oid = 'htm.nodes'::regclass)"
+    )
+    .bind("role", TENANT_ROLE)?
+    .fetch_scalar(pool)
+    .await
+}
+
 /// Notifies the listeners of a channel.
-pub(crate) async fn notify(pool: &PgPool, channel: &str, payload: &str) -> Result<()> {
+pub(crate) async fn notify(pool: &dyn Connections, channel: &str, payload: &str) -> Result<()> {
     let notify = sql!("select pg_notify(:channel, :payload)");
     notify.bind("channel", channel)?.bind("payload", payload)?.execute(pool).await.map(drop)
 }
 
 /// The database's time, the only clock for decisions.
-pub(crate) async fn now(pool: &PgPool) -> Result<DateTime<Utc>> {
+pub(crate) async fn now(pool: &dyn Connections) -> Result<DateTime<Utc>> {
     sql!("select now()").fetch_scalar(pool).await
 }
 
@@ -73,7 +88,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// A database error.
-pub async fn progress(pool: &PgPool) -> Result<Progress> {
+pub async fn progress(pool: &dyn Connections) -> Result<Progress> {
     sql!(
         "select count(distinct n.id) as nodes,
                 count(distinct n.id) filter (where c.stage = 'embed') as embedded,
@@ -104,7 +119,7 @@ pub struct StageLatency {
 ///
 /// # Errors
 /// A database error.
-pub async fn stage_latencies(pool: &PgPool) -> Result<Vec<StageLatency>> {
+pub async fn stage_latencies(pool: &dyn Connections) -> Result<Vec<StageLatency>> {
     sql!(
         "select stage, percentile_cont(0.5) within group (order by ms) as p50_ms,
                 percentile_cont(0.95) within group (order by ms) as p95_ms, max(ms) as max_ms

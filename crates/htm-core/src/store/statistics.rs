@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::entity::{lexeme_statistic, namespace_statistic};
 use super::named::sql;
 use super::orm::on;
@@ -19,7 +20,7 @@ use crate::model::error::Result;
 ///
 /// # Errors
 /// A database error.
-pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
+pub async fn refresh_due(pool: &dyn Connections) -> Result<usize> {
     let due: Vec<String> = sql!(include_str!("sql/observe_writes.sql")).fetch_scalars(pool).await?;
     for namespace in &due {
         refresh(pool, namespace).await?;
@@ -52,7 +53,7 @@ pub(crate) async fn note_changed_in_tx(
 ///
 /// # Errors
 /// A database error; what was written before it stays.
-pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
+pub async fn refresh(pool: &dyn Connections, namespace: &str) -> Result<()> {
     // The transaction writes nothing until its end: between its statements it does not hold up vacuum.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     // The process with the lock does the work; the others skip it.
@@ -194,7 +195,7 @@ impl Counted {
     }
 
     /// Writes the changed counts, a few thousand rows a transaction: writes to a trigram index are expensive.
-    async fn write_lexemes(mut self, pool: &PgPool, namespace: &str) -> Result<()> {
+    async fn write_lexemes(mut self, pool: &dyn Connections, namespace: &str) -> Result<()> {
         let mut gone = Vec::new();
         {
             let known: Vec<(String, i32)> = lexeme_statistic::Entity::find()

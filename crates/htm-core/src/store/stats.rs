@@ -1,8 +1,9 @@
 //! The statistics of the memory, read in one snapshot.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::jobs::Stage;
@@ -12,7 +13,7 @@ use crate::model::stats::{
 };
 
 pub(crate) async fn memory(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: Option<&str>,
     top: u32,
     working_memory_tokens: usize,

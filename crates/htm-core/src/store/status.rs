@@ -1,8 +1,8 @@
 //! The state of each stage of a node.
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -30,7 +30,7 @@ struct Row {
 }
 
 /// The status of a live node.
-pub(crate) async fn of(pool: &PgPool, node: NodeId) -> Result<NodeStatus> {
+pub(crate) async fn of(pool: &dyn Connections, node: NodeId) -> Result<NodeStatus> {
     let rows: Vec<Row> = sql!(include_str!("sql/status.sql")).bind("node", node)?.fetch_all(pool).await?;
     let written_at = rows.first().ok_or_else(|| not_found(node))?.updated_at;
     let stages = rows

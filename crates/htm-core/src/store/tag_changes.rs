@@ -7,8 +7,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DerivePartialModel, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::Value;
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 
+use super::connections::Connections;
 use super::entity::{tag, tag_change, tag_change_name, tag_synonym};
 use super::named::sql;
 use super::orm::on;
@@ -19,7 +20,7 @@ use crate::model::tags::Leftover;
 
 /// Begins a change: until its end nobody else changes names of the namespace or removes assignments from any nodes.
 /// There is no statement timeout, because a million nodes take a while; each lock is waited for half a minute at most.
-pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<'static, Postgres>> {
+pub(crate) async fn begin(pool: &dyn Connections, namespace: &str) -> Result<Transaction<'static, Postgres>> {
     let begin = "begin; set local statement_timeout = 0; set local lock_timeout = '30s'";
     let mut tx = pool.begin_with(begin).await?;
     sql!("select pg_advisory_xact_lock(htm.tag_changes_lock(:namespace))")
@@ -30,7 +31,7 @@ pub(crate) async fn begin(pool: &PgPool, namespace: &str) -> Result<Transaction<
 }
 
 /// Begins a dry run: it reads one snapshot and blocks nobody.
-pub(crate) async fn begin_dry(pool: &PgPool) -> Result<Transaction<'static, Postgres>> {
+pub(crate) async fn begin_dry(pool: &dyn Connections) -> Result<Transaction<'static, Postgres>> {
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     Ok(pool.begin_with(begin).await?)
 }
@@ -211,8 +212,11 @@ pub(crate) async fn log_names_in_tx(
     changes: &[NameChange],
 ) -> Result<()> {
     sql!(
-        "insert into htm.tag_change_names (change_id, path, before, after, moved_from)
-         select :change, u.* from unnest(:paths::text[], :before::jsonb[], :after::jsonb[], :moved_from::text[]) u"
+        "insert into htm.tag_change_names (change_id, namespace, path, before, after, moved_from)
+         select c.id, c.namespace, u.*
+           from htm.tag_changes c
+          cross join unnest(:paths::text[], :before::jsonb[], :after::jsonb[], :moved_from::text[]) u
+          where c.id = :change"
     )
     .bind("change", change)?
     .bind("paths", changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>())?

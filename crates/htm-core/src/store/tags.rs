@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
+use super::connections::Connections;
 use super::named::sql;
 use super::nodes::read_tag;
 use super::orm::Db;
@@ -192,11 +193,11 @@ pub(crate) async fn unassign_in_tx(
 ///
 /// # Errors
 /// A database error.
-pub async fn in_use(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
+pub async fn in_use(pool: &dyn Connections, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
     listed(pool, namespace, limit, false).await
 }
 
-async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) -> Result<Vec<KnownTag>> {
+async fn listed(pool: &dyn Connections, namespace: &str, limit: u32, also_split: bool) -> Result<Vec<KnownTag>> {
     let tags: Vec<(String, Option<String>)> = sql!(
         "select t.path, t.description
            from htm.tags t
@@ -226,7 +227,7 @@ async fn listed(pool: &PgPool, namespace: &str, limit: u32, also_split: bool) ->
 ///
 /// # Errors
 /// A database error.
-pub async fn in_use_or_split(pool: &PgPool, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
+pub async fn in_use_or_split(pool: &dyn Connections, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
     listed(pool, namespace, limit, true).await
 }
 
@@ -234,7 +235,7 @@ pub async fn in_use_or_split(pool: &PgPool, namespace: &str, limit: u32) -> Resu
 ///
 /// # Errors
 /// A database error.
-pub async fn former(pool: &PgPool, namespace: &str) -> Result<FormerNames> {
+pub async fn former(pool: &dyn Connections, namespace: &str) -> Result<FormerNames> {
     let names: Vec<FormerName> =
         sql!(include_str!("sql/former_names.sql")).bind("namespace", namespace)?.fetch_all(pool).await?;
     let mut former = FormerNames::default();

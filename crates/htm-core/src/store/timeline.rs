@@ -1,7 +1,7 @@
 //! Nodes in order of time: those of a timeframe, and those around a node.
 
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::filter::{Conditions, Required, placed};
 use super::named::Named;
 use super::recall::{NodeRow, node_columns};
@@ -14,7 +14,7 @@ use crate::model::timeline::Place;
 
 /// The latest nodes of a namespace that pass a filter within a timeframe, the latest first.
 pub(crate) async fn latest(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     filter: &Filter,
     timeframe: &Timeframe,
@@ -40,7 +40,7 @@ pub(crate) async fn latest(
 
 /// A page of the live nodes of a namespace, the earliest first, after the place of a node.
 pub(crate) async fn page(
-    pool: &PgPool,
+    pool: &dyn Connections,
     namespace: &str,
     after: Option<Place>,
     limit: usize,
@@ -57,7 +57,7 @@ pub(crate) async fn page(
 
 /// The nodes around one: those before it and those after it, each in time order.
 pub(crate) async fn neighbours(
-    pool: &PgPool,
+    pool: &dyn Connections,
     node: NodeId,
     before: usize,
     after: usize,

@@ -1,8 +1,8 @@
 //! Workers: registration and heartbeats. The rows are apalis' (`apalis.workers`).
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 
@@ -11,7 +11,7 @@ use crate::model::error::Result;
 ///
 /// # Errors
 /// A database error.
-pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
+pub async fn register(pool: &dyn Connections, queue: &str, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
     sql!(
         "with worker as (
             insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
@@ -35,7 +35,7 @@ pub async fn register(pool: &PgPool, queue: &str, worker: &str, detail: &str, le
 ///
 /// # Errors
 /// A database error.
-pub async fn prune(pool: &PgPool) -> Result<usize> {
+pub async fn prune(pool: &dyn Connections) -> Result<usize> {
     let deleted = sql!(
         "delete from apalis.workers w
           where w.storage_name = 'htm' and w.last_seen < now() - interval '1 day'
@@ -51,7 +51,7 @@ pub async fn prune(pool: &PgPool) -> Result<usize> {
 ///
 /// # Errors
 /// A database error.
-pub async fn heartbeat(pool: &PgPool, worker: &str, held_since: Option<DateTime<Utc>>) -> Result<bool> {
+pub async fn heartbeat(pool: &dyn Connections, worker: &str, held_since: Option<DateTime<Utc>>) -> Result<bool> {
     sql!(
         "with seen as (update apalis.workers set last_seen = now() where id = :worker returning id),
               held as (update htm.worker_leases set held_since = :held_since
@@ -82,7 +82,7 @@ pub struct Unseen {
 ///
 /// # Errors
 /// A database error.
-pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
+pub async fn unseen(pool: &dyn Connections) -> Result<Vec<Unseen>> {
     sql!(
         "select w.id as worker, w.last_seen, l.lease_ms
            from apalis.workers w join htm.worker_leases l on l.worker = w.id
@@ -98,7 +98,7 @@ pub async fn unseen(pool: &PgPool) -> Result<Vec<Unseen>> {
 ///
 /// # Errors
 /// A database error.
-pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
+pub async fn count_alive(pool: &dyn Connections, queue: &str) -> Result<usize> {
     let alive: i64 = sql!(
         "select count(*) from apalis.workers w join htm.worker_leases l on l.worker = w.id
           where w.worker_type = :queue and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'"
@@ -113,7 +113,7 @@ pub async fn count_alive(pool: &PgPool, queue: &str) -> Result<usize> {
 ///
 /// # Errors
 /// A database error, also if jobs are still assigned to it.
-pub async fn deregister(pool: &PgPool, worker: &str) -> Result<()> {
+pub async fn deregister(pool: &dyn Connections, worker: &str) -> Result<()> {
     // Nobody else reports the end of a call that was cut short.
     sql!(
         "with calls as (delete from htm.provider_calls where worker = :worker),
@@ -152,7 +152,7 @@ pub struct Worker {
 ///
 /// # Errors
 /// A database error.
-pub async fn list(pool: &PgPool) -> Result<Vec<Worker>> {
+pub async fn list(pool: &dyn Connections) -> Result<Vec<Worker>> {
     sql!(
         "select w.id, w.worker_type as queue, w.layers as detail, w.started_at, w.last_seen,
                 (extract(epoch from now() - w.last_seen) * 1000)::bigint as unseen_ms,

@@ -1,8 +1,8 @@
 //! The working memories of robots as rows: written in the background, and read when robots are opened again.
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 
+use super::connections::Connections;
 use super::named::sql;
 use super::robots;
 use crate::model::error::Result;
@@ -58,7 +58,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens a robot; registers it if it is new.
-pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Result<Opened> {
+pub(crate) async fn open_robot(pool: &dyn Connections, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
         let found: Option<Opened> = sql!(
@@ -78,7 +78,7 @@ pub(crate) async fn open_robot(pool: &PgPool, namespace: &str, name: &str) -> Re
 
 /// The saved working memory of a robot; only nodes of `namespaces`, if given.
 pub(crate) async fn restore(
-    pool: &PgPool,
+    pool: &dyn Connections,
     robot: RobotId,
     namespaces: Option<&[String]>,
 ) -> Result<Vec<Restored>> {
@@ -86,13 +86,13 @@ pub(crate) async fn restore(
     rows.bind("robot", robot)?.bind("namespaces", namespaces)?.fetch_all(pool).await
 }
 
-pub(crate) async fn live_nodes(pool: &PgPool, known: &[(NodeId, i32)]) -> Result<Vec<LiveNode>> {
+pub(crate) async fn live_nodes(pool: &dyn Connections, known: &[(NodeId, i32)]) -> Result<Vec<LiveNode>> {
     let (nodes, revisions): (Vec<NodeId>, Vec<i32>) = known.iter().copied().unzip();
     let rows = sql!(include_str!("sql/live_nodes.sql"));
     rows.bind("nodes", nodes)?.bind("revisions", revisions)?.fetch_all(pool).await
 }
 
-pub(crate) async fn keep(pool: &PgPool, robot: RobotId, kept: &[Kept], gone: Gone<'_>) -> Result<()> {
+pub(crate) async fn keep(pool: &dyn Connections, robot: RobotId, kept: &[Kept], gone: Gone<'_>) -> Result<()> {
     sql!(include_str!("sql/keep_working_memory.sql"))
         .bind("robot", robot)?
         .bind("nodes", kept.iter().map(|row| row.node).collect::<Vec<_>>())?

@@ -122,7 +122,7 @@ async fn listener(inner: &Inner) -> sqlx::Result<PgListener> {
 }
 
 fn own_options(inner: &Inner) -> PgConnectOptions {
-    inner.htm().pool().connect_options().as_ref().clone()
+    inner.htm().shared_pool().connect_options().as_ref().clone()
 }
 
 /// Notifies the other members. A write during a notification is covered by the next one.

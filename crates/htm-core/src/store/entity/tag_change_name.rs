@@ -7,6 +7,7 @@ use sea_orm::entity::prelude::*;
 pub(crate) struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) change_id: i64,
+    pub(crate) namespace: String,
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) path: String,
     pub(crate) before: Option<Json>,

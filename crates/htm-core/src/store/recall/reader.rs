@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
+use sqlx::{Postgres, Transaction};
 
 use super::node_row::{NodeRow, node_columns};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
+use crate::store::connections::Connections;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, placed};
 use crate::store::named::{Named, sql};
@@ -71,7 +72,7 @@ impl Reader {
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn open(pool: &PgPool, ef_search: u32, is_narrow: bool) -> Result<Self> {
+    pub(crate) async fn open(pool: &dyn Connections, ef_search: u32, is_narrow: bool) -> Result<Self> {
         // A plan that is made once serves any query without a filter: planning these statements takes as long as
         // running them.
         let plans = if is_narrow { "force_custom_plan" } else { "force_generic_plan" };
@@ -84,7 +85,7 @@ impl Reader {
              set local hnsw.ef_search = {}",
             ef_search.clamp(1, 1_000)
         );
-        Ok(Self { tx: pool.begin_with(AssertSqlSafe(begin)).await? })
+        Ok(Self { tx: pool.begin_with(&begin).await? })
     }
 
     pub(crate) fn connection(&mut self) -> &mut sqlx::PgConnection {

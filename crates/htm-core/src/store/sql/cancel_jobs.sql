@@ -7,7 +7,7 @@
 -- Index: jobs_pkey, jobs_htm_open_idx, idx_apalis_jobs_fetch_partial
 with chosen as (
     select j.id
-      from apalis.jobs j
+      from htm.visible_jobs j
      where {{chosen}}
        and j.status in ('Pending', 'Running')
      order by j.id

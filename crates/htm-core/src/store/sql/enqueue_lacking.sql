@@ -35,7 +35,7 @@ select apalis.generate_ulid(), t.queue,
    and not exists (select from htm.completions c
                     where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
                       and (t.done_by is null or c.model = t.done_by))
-   and not exists (select from apalis.jobs j
+   and not exists (select from htm.visible_jobs j
                     where j.job_type like 'htm.%' and j.job_type = t.queue and j.status <> 'Done'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text

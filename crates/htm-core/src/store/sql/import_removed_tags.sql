@@ -19,6 +19,6 @@ with gone as materialized (
       from gone having count(*) > 0
     returning id
 )
-insert into htm.tag_change_names (change_id, path, before)
-select c.id, g.path, '{"tag": {"description": null}}' from change c cross join gone g
+insert into htm.tag_change_names (change_id, namespace, path, before)
+select c.id, :namespace, g.path, '{"tag": {"description": null}}' from change c cross join gone g
 returning path

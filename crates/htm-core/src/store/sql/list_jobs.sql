@@ -28,7 +28,7 @@ select j.id, j.job_type as queue,
                     when j.last_result ? 'Err' then 3
                     else 4 end as place,
                coalesce(j.done_at, j.lock_at, j.run_at) as at
-          from apalis.jobs j
+          from htm.visible_jobs j
          where {{chosen}}
          order by place, at desc, chosen_id desc
          limit :limit) chosen

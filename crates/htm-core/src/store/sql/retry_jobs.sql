@@ -11,7 +11,7 @@ with chosen as (
                           where n.id = substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint
                             and n.revision = substring(j.metadata -> 'revision' from '^\d{1,9}$')::int
                             and n.deleted_at is null) as wanted
-      from apalis.jobs j
+      from htm.visible_jobs j
      where {{chosen}}
        and j.status in ('Pending', 'Killed')
      order by j.id

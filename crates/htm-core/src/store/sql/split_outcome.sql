@@ -13,7 +13,7 @@ with target as materialized (
      where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 ), node as materialized (
     select n.id,
-           exists (select from apalis.jobs j
+           exists (select from htm.visible_jobs j
                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status in ('Pending', 'Running')
                       and j.status <> 'Done' and j.metadata -> 'namespace' = :namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text) as waits

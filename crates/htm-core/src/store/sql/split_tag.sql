@@ -25,7 +25,7 @@ with tagged as materialized (
            concat_ws('/', t.node_id, t.revision, 'split-' || :change, :model)
       from tagged t
      where t.deleted_at is null
-       and not exists (select from apalis.jobs j
+       and not exists (select from htm.visible_jobs j
                         where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
                           and j.metadata -> 'namespace' = t.namespace collate "default" -- the index's
                           and j.metadata -> 'node' = t.node_id::text

@@ -16,7 +16,7 @@ select s.stage,
                       where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
                         and (m.label is null or c.model = m.label)
                       order by c.done_at desc limit 1) c on true
-  left join lateral (select * from apalis.jobs j
+  left join lateral (select * from htm.visible_jobs j
                       where j.job_type like 'htm.%' and j.job_type = coalesce(m.queue, 'htm.' || s.stage) and j.status <> 'Done'
                         and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                         and j.metadata -> 'node' = n.id::text

@@ -48,7 +48,7 @@ tagged as (
 ),
 latest as (
     select m.id
-      from htm.nodes m
+      from htm.visible_nodes m
      where (:needed = 0
             or :needed <= (select count(distinct s.place) from htm.node_tags nt join tag_scope s on s.id = nt.tag_id
                             where nt.node_id = m.id))

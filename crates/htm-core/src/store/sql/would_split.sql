@@ -8,7 +8,7 @@ select count(*)
   join htm.node_tags a on a.tag_id = t.id
   join htm.nodes n on n.id = a.node_id
  where t.namespace = :namespace and t.path = :tag and n.deleted_at is null
-   and not exists (select from apalis.jobs j
+   and not exists (select from htm.visible_jobs j
                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text

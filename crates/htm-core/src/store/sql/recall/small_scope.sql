@@ -9,7 +9,7 @@ select m.id, m.namespace, m.session, m.seq, lower(m.speaker) as speaker, m.creat
   from unnest(:namespaces::text[]) s(namespace)
  cross join lateral (
        select m.*
-         from htm.nodes m
+         from htm.visible_nodes m
         where m.namespace = s.namespace and {{conditions}}
         order by m.created_at
         limit :most + 1) m

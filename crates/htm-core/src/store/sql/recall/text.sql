@@ -7,7 +7,7 @@
 -- Index: nodes_tsv_idx
 select m.id
   from unnest(:words::tsquery[], :weights::float8[], :exact::boolean[]) w(query, weight, is_exact)
- cross join lateral (select m.id from htm.nodes m where m.tsv @@ w.query and {{conditions}} offset 0) m
+ cross join lateral (select m.id from htm.visible_nodes m where m.tsv @@ w.query and {{conditions}} offset 0) m
  group by m.id
  order by bool_or(w.is_exact) desc, sum(w.weight) desc, m.id desc
  limit :pool

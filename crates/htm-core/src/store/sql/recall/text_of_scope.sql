@@ -8,7 +8,7 @@ select m.id
   from unnest(:namespaces::text[]) s(namespace)
  cross join lateral (
        select m.id, ts_delete(m.tsv, '') as tsv
-         from htm.nodes m
+         from htm.visible_nodes m
         where m.namespace = s.namespace and {{conditions}}
         {{order}}
        offset 0) m

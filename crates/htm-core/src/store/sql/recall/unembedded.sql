@@ -8,7 +8,7 @@
 with open as materialized (
     -- Read once, whatever the statistics say. Joined directly, it was read again for each node of the scope.
     select (j.metadata -> 'node')::bigint as node, (j.metadata -> 'revision')::int as revision
-      from apalis.jobs j
+      from htm.visible_jobs j
      where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
        and j.metadata -> 'namespace' = any (:namespaces)
      limit 1001

@@ -6,7 +6,7 @@
 -- Index: as the filters have them: nodes_robot_idx, nodes_session_idx, nodes_metadata_idx, node_tags_tag_idx; embeddings_<id>_pk
 with passing as materialized (
     select array_agg(id) as ids, count(*) <= :few as are_few
-      from (select m.id from htm.nodes m where {{conditions}} limit :few + 1) m
+      from (select m.id from htm.visible_nodes m where {{conditions}} limit :few + 1) m
 )
 select p.are_few, near.node_id, 1 - near.distance as similarity
   from passing p

@@ -19,7 +19,7 @@ select a.lexeme, a.is_part, coalesce(a.languages, '{}') as languages, coalesce(a
                    (select s.node_count from htm.lexeme_statistics s
                      where s.namespace = n.namespace and s.lexeme = a.lexeme),
                    (select count(*)
-                      from (select from (select m.namespace, m.deleted_at from htm.nodes m
+                      from (select from (select m.namespace, m.deleted_at from htm.visible_nodes m
                                           where m.tsv @@ ('''' || replace(replace(a.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
                                          offset 0) m
                              where m.namespace = n.namespace and m.deleted_at is null
