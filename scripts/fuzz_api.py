@@ -22,7 +22,7 @@ PACKAGE = "schemathesis==4.32.5"
 # What a client can rely on. A generated request may be refused for more than the document can say.
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 # Their bodies are streams of lines, so they are not generated.
-STREAMS = ("/v1/import", "/v1/export")
+STREAMS = ("/v1/events", "/v1/import", "/v1/export")
 
 
 def fetch(place):

@@ -2,7 +2,8 @@
 //!
 //! `./justw bench-recall`; `-- --nodes 10000,100000,1000000` for a million (half an hour, 8 GB of disk). The nodes are
 //! synthetic: words by Zipf's law over 50,000, lengths as people write, half of the nodes turns of conversations, vectors
-//! of 384 dimensions in 1,000 clusters. Times are the database's with both ways, without the query's embedding.
+//! of 384 dimensions in 1,000 clusters. Times are the database's with both ways, without the query's embedding. `--walled`
+//! asks through a handle within the namespaces, whose connections row-level security restricts.
 
 #[path = "recall/corpus.rs"]
 mod corpus;
@@ -61,6 +62,14 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     sizes(&db.pool).await;
     let settings = Settings { embedding_model: corpus.model().clone(), ..db.htm().settings().clone() };
     let htm = Htm::with_pool(db.pool.clone(), settings, Some(corpus.clone()));
+    let htm = match std::env::args().any(|it| it == "--walled") {
+        true => {
+            let tenants = PgPoolOptions::new().max_connections(CLIENTS as u32);
+            let tenants = tenants.connect_lazy_with(htm_core::tenant_options(db.options()));
+            htm.with_tenants(tenants).within(["default", "small", "tenant"]).expect("namespaces")
+        }
+        false => htm,
+    };
     let raw_vector = raw(&db.pool, &corpus, rounds, Leg::Vector).await;
     let raw_text = raw(&db.pool, &corpus, rounds, Leg::Text).await;
     let table = Table::new(&[("what", 30), ("p50 ms", 8), ("p95 ms", 8), ("÷ bare", 7), ("rows", 5)]);

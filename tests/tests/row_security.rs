@@ -79,7 +79,8 @@ async fn without_its_filter_a_handle_sees_its_tenant_alone() {
     assert!(!jobs.is_empty() && jobs.iter().all(|job| job.namespace.as_deref() == Some("atlas")), "{jobs:?}");
 
     // Nothing of the other is changed.
-    let wanted = db.count("select count(*) from htm.nodes where namespace = 'secret' and deleted_at is null").await;
+    let wanted =
+        db.count("select count(*) from htm.nodes where namespace = 'secret' and deleted_at is null").await;
     assert!(htm.remember(Memory::new("mine").namespace("secret").robot("ada")).await.is_err());
     assert!(htm.forget(other, &Caller::AnyRobot, Confirmation::Confirmed).await.is_err());
     let content = Some("mine".into());
@@ -146,7 +147,8 @@ async fn every_table_is_restricted_or_concerns_no_namespace() {
     let views = ["htm.visible_nodes", "htm.visible_jobs"];
     let restricted = tables.iter().filter(|(_, is, _)| *is).map(|(table, ..)| table.as_str()).chain(views);
     let (atlas, secret) = (tenants(&db, "{atlas}"), tenants(&db, "{secret}"));
-    let (nobody, patterns) = (PgPool::connect_lazy_with(tenant_options(db.options())), tenants(&db, "{sec/*,atlas}"));
+    let (nobody, patterns) =
+        (PgPool::connect_lazy_with(tenant_options(db.options())), tenants(&db, "{sec/*,atlas}"));
     let mut seen = BTreeMap::new();
     for table in restricted {
         let all = rows(&db.pool, table).await;
@@ -276,7 +278,8 @@ async fn its_statements_use_the_indexes() {
         let rows = sqlx::raw_sql(AssertSqlSafe(text)).fetch_all(&pool).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
         assert!(plan.iter().any(|line| line.contains(index)), "{name}: {plan:#?}");
-        let whole = plan.iter().any(|line| line.contains("Seq Scan on nodes") || line.contains("Seq Scan on jobs"));
+        let whole =
+            plan.iter().any(|line| line.contains("Seq Scan on nodes") || line.contains("Seq Scan on jobs"));
         assert!(!whole, "{name}: {plan:#?}");
     }
 }

@@ -34,6 +34,7 @@ pub use model::audit_log::AuditEntry;
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
 pub use model::error::{Error, ErrorKind, Result};
+pub use model::events::{Event, EventKind, EventPage, EventPlace};
 pub use model::expiry::Expiry;
 pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;

@@ -5,6 +5,7 @@ pub(crate) mod audit_log;
 pub(crate) mod caller;
 pub mod context;
 pub mod error;
+pub(crate) mod events;
 pub(crate) mod expiry;
 pub(crate) mod export;
 pub mod fault;

@@ -15,6 +15,7 @@ pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
 mod error;
+pub(crate) mod events;
 pub mod expiry;
 pub(crate) mod export;
 pub(crate) mod filter;

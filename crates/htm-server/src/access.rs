@@ -77,9 +77,18 @@ impl Access {
 
     /// The caller of a request with these headers.
     async fn caller(&self, htm: &Htm, headers: &HeaderMap) -> Result<Caller> {
+        let Some(key) = self.key(htm, headers).await? else {
+            return Ok(Caller { htm: htm.clone(), role: Role::Admin, key: String::new() });
+        };
+        self.rates.take(htm, &key).await?;
+        Ok(Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id })
+    }
+
+    /// The key in these headers, if it is valid. None: the server is open.
+    pub(crate) async fn key(&self, htm: &Htm, headers: &HeaderMap) -> Result<Option<ApiKey>> {
         let Some(header) = headers.get(AUTHORIZATION) else {
             return match self.is_open(htm).await? {
-                true => Ok(Caller { htm: htm.clone(), role: Role::Admin, key: String::new() }),
+                true => Ok(None),
                 false => Err(Problem::new(codes::API_KEY_MISSING, "the request has no key")),
             };
         };
@@ -100,8 +109,7 @@ impl Access {
                 key
             }
         };
-        self.rates.take(htm, &key).await?;
-        Ok(Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id })
+        Ok(Some(key))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The routes, one file a subject.
 
 mod conversations;
+mod events;
 mod export;
 mod forget;
 mod groups;
@@ -54,7 +55,7 @@ fn others() -> OpenApiRouter<App> {
 
 /// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.
 fn reads() -> OpenApiRouter<App> {
-    recall::router().merge(export::router())
+    recall::router().merge(export::router()).merge(events::router())
 }
 
 /// Whether a path honours a key.

@@ -195,6 +195,7 @@ create table htm.tag_changes (
     reverted_by bigint constraint tag_changes_reverted_by_fk references htm.tag_changes
 );
 create index tag_changes_namespace_idx on htm.tag_changes (namespace, id);
+create index tag_changes_made_at_idx on htm.tag_changes (made_at);
 comment on table htm.tag_changes is 'Every change of the ontology by people, the oldest first. details has the request.';
 comment on column htm.tag_changes.nodes is 'How many nodes got other tags or renamed tags by it.';
 comment on column htm.tag_changes.reverted_by is 'The change that undid this one.';

@@ -74,6 +74,14 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
             "set both to on in postgresql.conf",
         ));
     }
+    if htm.has_row_security().await? {
+        findings.push(ok("row-level security restricts keys with namespaces"));
+    } else if htm.has_api_keys().await? {
+        findings.push(warning(
+            "row-level security is off: the library alone restricts keys with namespaces",
+            "run `htm db migrate` as a role that may create roles",
+        ));
+    }
     match session.embedder() {
         Ok(embedder) => match embedder.dimensions().await {
             Ok(dimensions) => {

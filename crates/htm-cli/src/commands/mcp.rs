@@ -116,7 +116,8 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
 async fn serve_http(config: &Config, session: &Session, stop: &CancellationToken) {
     let Some(address) = config.server.address() else { return };
     loop {
-        let bound = async { Server::bind(address, session.htm_for_tenants().await?, Limits::default()).await };
+        let bound =
+            async { Server::bind(address, session.htm_for_tenants().await?, Limits::default()).await };
         match bound.await {
             Ok(server) => return server.serve(stop.clone()).await,
             Err(error) if error.code() == "listen_unusable" => {

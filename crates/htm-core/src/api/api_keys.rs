@@ -1,4 +1,4 @@
-//! Keys of the API. A key is shown once; the database has the hash of its secret part.
+//! Keys of the API. A key is shown once; the database has the hash of its secret part. No tenant's connection reads them.
 
 use serde_json::json;
 

@@ -5,12 +5,15 @@ use std::time::Duration;
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
+use crate::model::jobs::Stage;
 pub use crate::store::audit::{Audit, Stranded};
+use crate::store::embeddings::RegisteredModel;
+use crate::store::gauges::QueueGauges;
 pub use crate::store::job_control::Retried;
 pub use crate::store::job_list::{Job, JobFilter, Selection};
 pub use crate::store::queues::{QueueDepth, QueueStats};
 pub use crate::store::workers::Worker;
-use crate::store::{audit, job_control, job_list, queues, workers};
+use crate::store::{audit, embeddings, gauges, job_control, job_list, queues, workers};
 
 /// The number of done jobs that one statement deletes: few enough not to block others.
 const PRUNED_AT_ONCE: usize = 5_000;
@@ -106,6 +109,21 @@ impl Jobs<'_> {
     /// A database error.
     pub async fn queues(&self) -> Result<Vec<QueueStats>> {
         queues::stats(self.htm.pool(), &self.htm.settings().tag_model.to_string()).await
+    }
+
+    /// The gauges of the queues of tags and of each embedding model in use, at a cost that does not grow with them.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn gauges(&self) -> Result<Vec<(String, QueueGauges)>> {
+        let models = embeddings::models(self.htm.pool()).await?;
+        let of_models = models.into_iter().filter(RegisteredModel::is_in_use).map(|model| model.queue);
+        let mut all = Vec::new();
+        for queue in of_models.chain([Stage::Tag.queue().to_owned()]) {
+            let gauges = gauges::gauges(self.htm.pool(), &queue).await?;
+            all.push((queue, gauges));
+        }
+        Ok(all)
     }
 
     /// The number of jobs of a queue in each state.

@@ -136,7 +136,8 @@ impl Htm {
         let opened = store::open_robot(self.pool(), namespace, name).await?;
         let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
         let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;
-        let mind = Arc::new(Mind::new(self.shared_pool().clone(), opened.id, (namespace, name), memory, opened.now));
+        let mind =
+            Arc::new(Mind::new(self.shared_pool().clone(), opened.id, (namespace, name), memory, opened.now));
         self.minds().open(&mind);
         Ok(Robot {
             htm: self.clone(),

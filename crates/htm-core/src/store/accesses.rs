@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-
 use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;

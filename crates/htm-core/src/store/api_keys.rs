@@ -72,7 +72,12 @@ pub(crate) async fn exist(pool: &dyn Connections) -> Result<bool> {
 
 /// Takes up to `wanted` of a key's requests of this minute. Returns how many were left to take, and the seconds until the
 /// next minute.
-pub(crate) async fn take_requests(pool: &dyn Connections, id: &str, limit: i32, wanted: i32) -> Result<(i32, f64)> {
+pub(crate) async fn take_requests(
+    pool: &dyn Connections,
+    id: &str,
+    limit: i32,
+    wanted: i32,
+) -> Result<(i32, f64)> {
     sql!(include_str!("sql/take_requests.sql"))
         .bind("key", id)?
         .bind("limit", limit)?

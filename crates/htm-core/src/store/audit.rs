@@ -1,6 +1,5 @@
 //! The audit: checks in the tables whether any node has lost a promised result.
 
-
 use super::connections::Connections;
 use super::embeddings::{self, ModelState};
 use super::jobs;
@@ -116,7 +115,11 @@ struct Jobs {
 ///
 /// # Errors
 /// A database error; what was enqueued before it stays.
-pub(crate) async fn repair(pool: &dyn Connections, stranded: &[Stranded], settings: &Settings) -> Result<u64> {
+pub(crate) async fn repair(
+    pool: &dyn Connections,
+    stranded: &[Stranded],
+    settings: &Settings,
+) -> Result<u64> {
     let mut enqueued = 0;
     for chunk in stranded.chunks(CHUNK) {
         let inserted = sql!(include_str!("sql/repair_nodes.sql"))

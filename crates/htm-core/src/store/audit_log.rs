@@ -1,8 +1,8 @@
 //! The audit log.
 
 use serde_json::{Map, Value};
-use sqlx::types::Json;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::sql;
@@ -45,7 +45,11 @@ pub(crate) async fn complete(pool: &dyn Connections, entry: i64, outcome: Value)
 }
 
 /// The last entries of the namespaces `seen`, the newest first.
-pub(crate) async fn last(pool: &dyn Connections, seen: Option<&[String]>, limit: i64) -> Result<Vec<AuditEntry>> {
+pub(crate) async fn last(
+    pool: &dyn Connections,
+    seen: Option<&[String]>,
+    limit: i64,
+) -> Result<Vec<AuditEntry>> {
     type Row = (
         chrono::DateTime<chrono::Utc>,
         String,

@@ -11,6 +11,7 @@ use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValu
 use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 
 use crate::model::api_keys::{ApiKey, Role};
+use crate::model::events::EventKind;
 use crate::model::forget::{ForgetReason, ForgottenNode, Match};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::jobs::{JobState, Stage};
@@ -147,6 +148,7 @@ macro_rules! word {
 
 word!(BreakerState);
 word!(ChangeKind);
+word!(EventKind);
 word!(ForgetReason);
 word!(HoldReason);
 word!(JobState);

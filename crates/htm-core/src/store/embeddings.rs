@@ -73,7 +73,11 @@ pub enum ModelState {
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
-pub async fn register_model(pool: &dyn Connections, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
+pub async fn register_model(
+    pool: &dyn Connections,
+    name: &ModelName,
+    dimensions: usize,
+) -> Result<RegisteredModel> {
     let id: i32 = sql!("select htm.register_embedding_model(:provider, :name, :dimensions)")
         .bind("provider", &name.provider)?
         .bind("name", &name.name)?

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
-use sqlx::types::Json;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::Named;

@@ -1,6 +1,5 @@
 //! The gauges of a queue, at a cost that does not grow with it: for metrics that are read every few seconds.
 
-
 use super::connections::Connections;
 use super::named::sql;
 use super::priorities;

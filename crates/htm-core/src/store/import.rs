@@ -5,8 +5,8 @@ pub(crate) mod parts;
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
-use sqlx::types::Json;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::sql;
@@ -83,7 +83,11 @@ pub(crate) async fn groups_named(
 }
 
 /// Sets the times at which tags were made, where these are earlier.
-pub(crate) async fn date_tags(pool: &dyn Connections, namespace: &str, tags: &[(&str, DateTime<Utc>)]) -> Result<()> {
+pub(crate) async fn date_tags(
+    pool: &dyn Connections,
+    namespace: &str,
+    tags: &[(&str, DateTime<Utc>)],
+) -> Result<()> {
     let (paths, times): (Vec<&str>, Vec<DateTime<Utc>>) = tags.iter().copied().unzip();
     sql!(
         "update htm.tags t set created_at = u.created_at

@@ -50,7 +50,11 @@ pub async fn retry(pool: &dyn Connections, selection: &Selection) -> Result<Retr
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
 /// [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
-pub async fn cancel(pool: &dyn Connections, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
+pub async fn cancel(
+    pool: &dyn Connections,
+    selection: &Selection,
+    confirmation: Confirmation,
+) -> Result<u64> {
     if let Selection::Filter(filter) = selection
         && let Some(state @ (JobState::Done | JobState::Dead)) = filter.state
     {

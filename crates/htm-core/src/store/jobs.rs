@@ -19,8 +19,8 @@ use pgvector::HalfVector;
 use sqlx::PgConnection;
 
 pub use super::claims::{Claimed, Lease};
-use super::connections::Connections;
 use super::claims::{Claims, Wanted};
+use super::connections::Connections;
 use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
 use super::workers::Unseen;
@@ -230,7 +230,12 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
-pub async fn fail(pool: &dyn Connections, lease: &Lease, failures: &[Failed], patience: Duration) -> Result<usize> {
+pub async fn fail(
+    pool: &dyn Connections,
+    lease: &Lease,
+    failures: &[Failed],
+    patience: Duration,
+) -> Result<usize> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
@@ -303,7 +308,11 @@ pub async fn standing(pool: &dyn Connections, worker: &str) -> Result<Vec<(Strin
 ///
 /// # Errors
 /// A database error.
-pub async fn release(pool: &dyn Connections, worker: &str, claims: &[(String, DateTime<Utc>)]) -> Result<usize> {
+pub async fn release(
+    pool: &dyn Connections,
+    worker: &str,
+    claims: &[(String, DateTime<Utc>)],
+) -> Result<usize> {
     let (ids, claimed_at): (Vec<&str>, Vec<DateTime<Utc>>) =
         claims.iter().map(|(id, at)| (id.as_str(), *at)).unzip();
     let released = sql!(
@@ -418,7 +427,11 @@ pub struct SupersededAck {
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
-pub async fn ack_superseded(pool: &dyn Connections, lease: &Lease, jobs: &[Superseded]) -> Result<SupersededAck> {
+pub async fn ack_superseded(
+    pool: &dyn Connections,
+    lease: &Lease,
+    jobs: &[Superseded],
+) -> Result<SupersededAck> {
     let lives: Vec<bool> = sql!(include_str!("sql/ack_superseded.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?

@@ -1,6 +1,5 @@
 //! Existing and unknown namespaces.
 
-
 use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
@@ -10,7 +9,12 @@ use crate::model::namespaces::UnknownNamespace;
 pub(crate) const PAGE: usize = 1_000;
 
 /// A page of the namespaces with live nodes, in order: from `from` on, after `after`, and before `until`.
-pub(crate) async fn page(pool: &dyn Connections, from: &str, after: &str, until: Option<&str>) -> Result<Vec<String>> {
+pub(crate) async fn page(
+    pool: &dyn Connections,
+    from: &str,
+    after: &str,
+    until: Option<&str>,
+) -> Result<Vec<String>> {
     sql!(include_str!("sql/namespaces.sql"))
         .bind("from", from)?
         .bind("after", after)?

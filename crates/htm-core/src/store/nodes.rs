@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, QuerySelect, Select};
-use sqlx::types::Json;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 use ulid::Ulid;
 
 use super::connections::Connections;
@@ -243,7 +243,11 @@ pub(crate) async fn outside(
 }
 
 /// The robots and groups that keep a live node, in the namespaces `seen`, if given.
-pub(crate) async fn keepers(pool: &dyn Connections, node: NodeId, seen: Option<&[String]>) -> Result<Keepers> {
+pub(crate) async fn keepers(
+    pool: &dyn Connections,
+    node: NodeId,
+    seen: Option<&[String]>,
+) -> Result<Keepers> {
     let robots: Vec<KeptBy> =
         sql!(include_str!("sql/keepers.sql")).bind("node", node)?.bind("seen", seen)?.fetch_all(pool).await?;
     if robots.is_empty() {
@@ -368,7 +372,10 @@ pub(crate) async fn taken(pool: &dyn Connections, node: NodeId, keys: &UniqueKey
 ///
 /// # Errors
 /// A database error.
-pub async fn contents(pool: &dyn Connections, nodes: &[(NodeId, i32)]) -> Result<HashMap<(NodeId, i32), NodeText>> {
+pub async fn contents(
+    pool: &dyn Connections,
+    nodes: &[(NodeId, i32)],
+) -> Result<HashMap<(NodeId, i32), NodeText>> {
     let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
     let rows: Vec<NodeText> = sql!(
         "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens,

@@ -38,7 +38,9 @@ fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
         None => {
             ("select id from htm.nodes where namespace = :namespace and deleted_at is not null".into(), "not")
         }
-        Some(conditions) => (format!("select m.id from htm.visible_nodes m where {}", conditions.nodes()), ""),
+        Some(conditions) => {
+            (format!("select m.id from htm.visible_nodes m where {}", conditions.nodes()), "")
+        }
     };
     let statement = Named::new(&sql.replace("{{nodes}}", &nodes).replace("{{not}}", not));
     match conditions {
@@ -76,7 +78,11 @@ pub(crate) async fn resolve(
 }
 
 /// The names directly below a tag, or the roots.
-pub(crate) async fn children(pool: &dyn Connections, namespace: &str, parent: Option<&str>) -> Result<Vec<String>> {
+pub(crate) async fn children(
+    pool: &dyn Connections,
+    namespace: &str,
+    parent: Option<&str>,
+) -> Result<Vec<String>> {
     sql!(
         "select path from htm.tags
           where namespace = :namespace and (:parent::text is null or (path > :parent || ':' and path < :parent || ';'))

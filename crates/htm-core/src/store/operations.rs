@@ -1,8 +1,8 @@
 //! Operations and their answers.
 
 use serde_json::Value;
-use sqlx::types::Json;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 
 use std::time::Duration;
 

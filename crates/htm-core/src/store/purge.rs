@@ -104,7 +104,11 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
 
 /// Deletes the done jobs of nodes that no longer exist, among some jobs after `cursor`. Returns the last job read and
 /// the number of deleted ones, or none if there are no more jobs.
-async fn done_jobs_step(pool: &dyn Connections, doomed: &Doomed<'_>, cursor: &str) -> Result<Option<(String, u64)>> {
+async fn done_jobs_step(
+    pool: &dyn Connections,
+    doomed: &Doomed<'_>,
+    cursor: &str,
+) -> Result<Option<(String, u64)>> {
     let (last, deleted): (Option<String>, i64) = sql!(include_str!("sql/purge_jobs.sql"))
         .bind("after", cursor)?
         .bind("limit", JOBS)?

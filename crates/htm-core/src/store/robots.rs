@@ -221,7 +221,12 @@ impl Moved {
 }
 
 /// Moves everything of the robots `from` to `into` and removes them, in one transaction.
-pub(crate) async fn merge(pool: &dyn Connections, namespace: &str, from: &[&str], into: &str) -> Result<MergeReceipt> {
+pub(crate) async fn merge(
+    pool: &dyn Connections,
+    namespace: &str,
+    from: &[&str],
+    into: &str,
+) -> Result<MergeReceipt> {
     let mut attempt = 1;
     loop {
         match try_merge(pool, namespace, from, into).await {

@@ -197,7 +197,12 @@ pub async fn in_use(pool: &dyn Connections, namespace: &str, limit: u32) -> Resu
     listed(pool, namespace, limit, false).await
 }
 
-async fn listed(pool: &dyn Connections, namespace: &str, limit: u32, also_split: bool) -> Result<Vec<KnownTag>> {
+async fn listed(
+    pool: &dyn Connections,
+    namespace: &str,
+    limit: u32,
+    also_split: bool,
+) -> Result<Vec<KnownTag>> {
     let tags: Vec<(String, Option<String>)> = sql!(
         "select t.path, t.description
            from htm.tags t

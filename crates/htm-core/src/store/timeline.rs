@@ -1,6 +1,5 @@
 //! Nodes in order of time: those of a timeframe, and those around a node.
 
-
 use super::connections::Connections;
 use super::filter::{Conditions, Required, placed};
 use super::named::Named;

@@ -11,7 +11,13 @@ use crate::model::error::Result;
 ///
 /// # Errors
 /// A database error.
-pub async fn register(pool: &dyn Connections, queue: &str, worker: &str, detail: &str, lease_ms: u64) -> Result<()> {
+pub async fn register(
+    pool: &dyn Connections,
+    queue: &str,
+    worker: &str,
+    detail: &str,
+    lease_ms: u64,
+) -> Result<()> {
     sql!(
         "with worker as (
             insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
@@ -51,7 +57,11 @@ pub async fn prune(pool: &dyn Connections) -> Result<usize> {
 ///
 /// # Errors
 /// A database error.
-pub async fn heartbeat(pool: &dyn Connections, worker: &str, held_since: Option<DateTime<Utc>>) -> Result<bool> {
+pub async fn heartbeat(
+    pool: &dyn Connections,
+    worker: &str,
+    held_since: Option<DateTime<Utc>>,
+) -> Result<bool> {
     sql!(
         "with seen as (update apalis.workers set last_seen = now() where id = :worker returning id),
               held as (update htm.worker_leases set held_since = :held_since

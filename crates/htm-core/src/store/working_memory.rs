@@ -92,7 +92,12 @@ pub(crate) async fn live_nodes(pool: &dyn Connections, known: &[(NodeId, i32)]) 
     rows.bind("nodes", nodes)?.bind("revisions", revisions)?.fetch_all(pool).await
 }
 
-pub(crate) async fn keep(pool: &dyn Connections, robot: RobotId, kept: &[Kept], gone: Gone<'_>) -> Result<()> {
+pub(crate) async fn keep(
+    pool: &dyn Connections,
+    robot: RobotId,
+    kept: &[Kept],
+    gone: Gone<'_>,
+) -> Result<()> {
     sql!(include_str!("sql/keep_working_memory.sql"))
         .bind("robot", robot)?
         .bind("nodes", kept.iter().map(|row| row.node).collect::<Vec<_>>())?

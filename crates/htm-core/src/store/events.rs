@@ -1,0 +1,93 @@
+//! Events, read from the rows that they left: nothing is written for them.
+
+use chrono::{DateTime, Utc};
+use sqlx::FromRow;
+
+use super::connections::Connections;
+use super::named::sql;
+use crate::model::error::Result;
+use crate::model::events::{Event, EventKind, EventPlace};
+use crate::model::id::NodeId;
+
+/// The place after all transactions that have ended, and before those that are open.
+///
+/// The time comes first: a transaction that is open at the second statement was open at the first one, or began later.
+pub(crate) async fn horizon(pool: &dyn Connections) -> Result<EventPlace> {
+    let mut connection = pool.acquire().await?;
+    // What another role's session does is hidden without a privilege. Its transaction has begun within the hour.
+    let since: DateTime<Utc> = sql!(
+        "select least(now(), min(case when a.query = '<insufficient privilege>' then now() - interval '1 hour'
+                                      else a.xact_start end))
+           from pg_stat_activity a
+          where a.datname = current_database()"
+    )
+    .fetch_scalar(&mut *connection)
+    .await?;
+    let transaction: i64 = sql!("select pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+        .fetch_scalar(&mut *connection)
+        .await?;
+    Ok(EventPlace { transaction, since, row: String::new() })
+}
+
+/// The events after a place and before the horizon, in their order.
+pub(crate) async fn after(
+    pool: &dyn Connections,
+    place: &EventPlace,
+    horizon: &EventPlace,
+    namespaces: Option<&[String]>,
+    limit: i64,
+) -> Result<Vec<Event>> {
+    let rows: Vec<Row> = sql!(include_str!("sql/events.sql"))
+        .bind("transaction", place.transaction)?
+        .bind("row", &place.row)?
+        .bind("since", place.since)?
+        .bind("horizon", horizon.transaction)?
+        .bind("namespaces", namespaces)?
+        .bind("limit", limit)?
+        .fetch_all(pool)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.into_event(place.since)).collect())
+}
+
+#[derive(FromRow)]
+struct Row {
+    transaction: i64,
+    row: String,
+    at: DateTime<Utc>,
+    namespace: String,
+    kind: EventKind,
+    node: Option<NodeId>,
+    revision: Option<i32>,
+    model: Option<String>,
+    job: Option<String>,
+    queue: Option<String>,
+    error: Option<String>,
+    change: Option<i64>,
+    action: Option<String>,
+    group: Option<String>,
+    version: Option<i64>,
+}
+
+impl Row {
+    fn into_event(self, since: DateTime<Utc>) -> Event {
+        let Self { transaction, row, at, namespace, kind, node, revision, model, job, queue, .. } = self;
+        let Self { error, change, action, group, version, .. } = self;
+        let place = EventPlace { transaction, since, row };
+        Event {
+            place,
+            kind,
+            at,
+            namespace,
+            node,
+            revision,
+            model,
+            job,
+            queue,
+            error,
+            change,
+            action,
+            group,
+            version,
+        }
+    }
+}

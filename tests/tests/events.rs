@@ -1,0 +1,157 @@
+//! Events: none is skipped, whatever commits late, and each handle sees its own.
+
+use std::cell::RefCell;
+
+use htm_core::{Event, EventKind, EventPlace, Htm, JoinOptions, Memory, Stage};
+use htm_tests::{TestDatabase, drain, wait_until};
+use sqlx::AssertSqlSafe;
+
+async fn after(htm: &Htm, place: &EventPlace) -> (Vec<Event>, EventPlace) {
+    let page = htm.events(place, &[]).await.unwrap();
+    assert!(!page.more);
+    (page.events, page.next)
+}
+
+fn kinds(events: &[Event]) -> Vec<String> {
+    let mut kinds: Vec<String> =
+        events.iter().map(|event| format!("{} {}", event.namespace, event.kind)).collect();
+    kinds.sort();
+    kinds
+}
+
+/// Events until there are as many as wanted. Transactions of other tests of this server hold them up.
+async fn wait_for(htm: &Htm, from: &EventPlace, wanted: usize) -> Vec<Event> {
+    let found = RefCell::new(Vec::new());
+    wait_until(async || {
+        let events = htm.events(from, &[]).await.unwrap().events;
+        found.replace(events);
+        found.borrow().len() >= wanted
+    })
+    .await;
+    found.into_inner()
+}
+
+#[tokio::test]
+async fn what_workers_and_people_do_is_told() {
+    let db = TestDatabase::new().await;
+    let all = db.htm();
+    let from = all.events_from_now().await.unwrap();
+    assert!(after(&all, &from).await.0.is_empty());
+    for namespace in ["atlas", "secret"] {
+        all.remember(Memory::new("A zeppelin is due.").namespace(namespace)).await.unwrap();
+    }
+    assert!(after(&all, &from).await.0.is_empty(), "what was remembered is no event");
+    drain(&db, Stage::Embed).await;
+    sqlx::raw_sql(
+        "update apalis.jobs set status = 'Killed', done_at = now(), last_result = '{\"Err\": \"it is too long\"}'
+          where job_type = 'htm.tag'",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let ontology = all.ontology(Some("atlas")).unwrap();
+    ontology.add_synonym("ship", "vehicle:zeppelin").await.unwrap_err();
+    let group = all.group("crew").namespace("atlas");
+    let member = group.join("ada", JoinOptions::default()).await.unwrap();
+    let node = all.remember(Memory::new("A group has it.").namespace("atlas")).await.unwrap().node;
+    member.add(node).await.unwrap();
+
+    let events = wait_for(&all, &from, 5).await;
+    let expected = [
+        "atlas group.changed",
+        "atlas job.dead",
+        "atlas memory.embedded",
+        "secret job.dead",
+        "secret memory.embedded",
+    ];
+    assert_eq!(kinds(&events), expected);
+    let embedded = events.iter().find(|event| event.kind == EventKind::MemoryEmbedded).unwrap();
+    assert_eq!((embedded.revision, embedded.node.is_some(), embedded.model.is_some()), (Some(1), true, true));
+    let dead = events.iter().find(|event| event.kind == EventKind::JobDead).unwrap();
+    assert_eq!((dead.error.as_deref(), dead.queue.as_deref()), (Some("it is too long"), Some("htm.tag")));
+    assert!(dead.job.is_some());
+
+    // Each place goes on where it is, also as text.
+    for (at, event) in events.iter().enumerate() {
+        let place: EventPlace = event.place.to_string().parse().unwrap();
+        let rest = after(&all, &place).await.0;
+        let places = |events: &[Event]| events.iter().map(|it| it.place.to_string()).collect::<Vec<_>>();
+        assert_eq!(places(&rest), places(&events[at + 1..]));
+    }
+    let tenant = all.within(["atlas"]).unwrap();
+    assert_eq!(kinds(&after(&tenant, &from).await.0), expected[..3]);
+    let chosen = all.events(&from, &["secret".into()]).await.unwrap().events;
+    assert_eq!(kinds(&chosen), expected[3..]);
+    assert_eq!(tenant.events(&from, &["secret".into()]).await.unwrap_err().code(), "namespace_forbidden");
+    member.leave().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_change_of_tags_is_told() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let tag = "vehicle:airship".parse().unwrap();
+    htm.remember(Memory::new("a zeppelin").tag(tag)).await.unwrap();
+    let from = htm.events_from_now().await.unwrap();
+    let change = htm.ontology(None).unwrap().rename("vehicle:airship", "vehicle:blimp").await.unwrap().change;
+    let events = wait_for(&htm, &from, 1).await;
+    assert_eq!(kinds(&events), ["default ontology.changed"]);
+    assert_eq!((events[0].change, events[0].action.as_deref()), (change, Some("rename")));
+}
+
+/// The writer with the smaller id commits last, also when it writes within a savepoint.
+#[tokio::test]
+async fn a_late_commit_is_not_skipped_and_nothing_comes_twice() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes = htm.remember_many(&[Memory::new("one"), Memory::new("two")]).await.unwrap();
+    let nodes: Vec<_> = nodes.into_iter().map(|it| it.unwrap().node).collect();
+    let from = htm.events_from_now().await.unwrap();
+    let end = |node: htm_core::NodeId| {
+        AssertSqlSafe(format!(
+            "update apalis.jobs set status = 'Done', done_at = now(), last_result = '{{\"Ok\": \"embedded\"}}'
+              where job_type = 'htm.embed' and metadata -> 'node' = '{node}'"
+        ))
+    };
+    let mut late = db.pool.begin().await.unwrap();
+    sqlx::raw_sql("select pg_current_xact_id(); savepoint s").execute(&mut *late).await.unwrap();
+    sqlx::raw_sql(end(nodes[0])).execute(&mut *late).await.unwrap();
+    sqlx::raw_sql(end(nodes[1])).execute(&db.pool).await.unwrap();
+    let (early, place) = after(&htm, &from).await;
+    assert!(early.is_empty(), "the second waits for the first: {early:?}");
+    sqlx::raw_sql("release savepoint s").execute(&mut *late).await.unwrap();
+    late.commit().await.unwrap();
+    let events = wait_for(&htm, &place, 2).await;
+    assert_eq!(events.iter().map(|event| event.node.unwrap()).collect::<Vec<_>>(), nodes);
+    let (again, _) = after(&htm, &events[1].place).await;
+    assert!(again.is_empty(), "{again:?}");
+}
+
+/// Pages of more events than one answer has.
+#[tokio::test]
+async fn a_long_list_comes_in_pages() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let from = htm.events_from_now().await.unwrap();
+    sqlx::raw_sql(
+        "insert into apalis.jobs (id, job_type, job, status, max_attempts, run_at, priority, done_at, last_result, metadata)
+         select 'j' || i, 'htm.tag', '{}', 'Done', 5, now(), 0, now(), '{\"Ok\": \"tagged\"}',
+                hstore(array['namespace', 'default', 'node', i::text, 'revision', '1'])
+           from generate_series(1, 2500) i",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    wait_for(&htm, &from, 1_000).await;
+    let (mut place, mut nodes) = (from, Vec::new());
+    loop {
+        let page = htm.events(&place, &[]).await.unwrap();
+        nodes.extend(page.events.iter().map(|event| event.node.unwrap().0));
+        place = page.next;
+        if !page.more {
+            break;
+        }
+    }
+    nodes.sort_unstable();
+    assert_eq!(nodes, (1..=2500).collect::<Vec<_>>());
+}
