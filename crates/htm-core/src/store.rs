@@ -13,6 +13,7 @@ mod columns;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
+pub(crate) mod erase;
 mod error;
 pub mod expiry;
 pub(crate) mod export;

@@ -98,7 +98,9 @@ impl Htm {
     /// have no prompt), or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
-        if subject.stage == Stage::Embed && !lifecycle::writers_end(self.pool(), WRITERS_PATIENCE).await? {
+        if subject.stage == Stage::Embed
+            && !lifecycle::writers_end(self.pool(), "htm.nodes", WRITERS_PATIENCE).await?
+        {
             tracing::warn!(
                 "a transaction that remembered something is open for long: what it wrote before the model was added \
                  is seen by the next backfill, or at the activation"
