@@ -2,6 +2,8 @@
 
 #[path = "server/document.rs"]
 mod document;
+#[path = "server/erase.rs"]
+mod erase;
 #[path = "server/export.rs"]
 mod export;
 #[path = "server/fuzz.rs"]

@@ -142,9 +142,11 @@ impl Exporter {
             let step = std::mem::replace(&mut self.step, Step::Done);
             self.step = self.advance(step).await?;
         }
+        if self.block.is_empty() {
+            return Ok(None);
+        }
         self.refuse_erased().await?;
-        let block = std::mem::take(&mut self.block);
-        Ok(Some(block).filter(|block| !block.is_empty()))
+        Ok(Some(std::mem::take(&mut self.block)))
     }
 
     /// Ends the export if its snapshot has memories that were erased since.

@@ -346,7 +346,9 @@ pub(crate) async fn is_in_snapshot(
     sql!(
         "select exists (select from htm.erasures e
                          where e.changed_at > :began - interval '10 minutes'
-                           and (:namespaces::text[] is null or e.namespaces && :namespaces)
+                           and (:namespaces::text[] is null
+                                or exists (select from unnest(e.namespaces) n(namespace)
+                                            where htm.is_within(n.namespace, :namespaces)))
                            and not pg_visible_in_snapshot(e.changed_by, :snapshot::pg_snapshot))"
     )
     .bind("began", began)?
