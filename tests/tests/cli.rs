@@ -14,6 +14,8 @@ mod context;
 mod database;
 #[path = "cli/doctor.rs"]
 mod doctor;
+#[path = "cli/erase.rs"]
+mod erase;
 #[path = "cli/filters.rs"]
 mod filters;
 #[path = "cli/groups.rs"]

@@ -27,6 +27,7 @@ documents! {
     readme: "README.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
+    erase: "docs/erase.md",
     http: "docs/http.md",
     tenants: "docs/tenants.md",
     mcp: "docs/mcp.md",

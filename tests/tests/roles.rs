@@ -55,6 +55,12 @@ async fn applications_and_workers_own_nothing_and_do_all_their_work() {
     }
     application.run("embed-worker", &["--drain"], b"").await.succeeds();
     application.htm(&["purge", "--before", "2020-01-01", "--yes"]).await.succeeds();
+    let erased = application.htm(&["--json", "erase", &other, "--yes"]).await.json();
+    let vacuum = &erased["vacuum"];
+    assert!(vacuum["tables"].as_array().unwrap().is_empty(), "{erased}");
+    assert!(vacuum["not_permitted"].as_array().unwrap().contains(&"htm.nodes".into()), "{erased}");
+    assert!(vacuum["older_transactions"].is_null(), "{erased}");
+    application.htm(&["erase", "verify", "1"]).await.succeeds();
     assert!(application.htm(&["jobs", "audit"]).await.exits(0).stdout.starts_with("0 stranded"));
 
     assert_eq!(

@@ -131,6 +131,8 @@ async fn every_table_is_restricted_or_concerns_no_namespace() {
         [
             "apalis._sqlx_migrations",
             "htm.api_keys",
+            "htm.erased_nodes",
+            "htm.erasures",
             "htm.provider_calls",
             "htm.request_rates",
             "htm.seaql_migrations",

@@ -2,6 +2,8 @@
 
 #[path = "server/document.rs"]
 mod document;
+#[path = "server/erase.rs"]
+mod erase;
 #[path = "server/events.rs"]
 mod events;
 #[path = "server/export.rs"]

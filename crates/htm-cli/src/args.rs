@@ -3,6 +3,7 @@
 mod context;
 #[cfg(test)]
 mod documented;
+mod erase;
 mod filter;
 mod groups;
 mod hook;
@@ -27,6 +28,7 @@ use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
+pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::hook::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     /// Delete nodes forgotten before a time
     Purge(PurgeArgs),
+    /// Erase nodes, or a namespace, with every trace
+    Erase(EraseArgs),
     /// Forget expired memories and carry out the retention policies now, as workers do
     Sweep,
     /// List namespaces, and set their retention policies and quotas
@@ -134,7 +138,7 @@ pub(crate) enum Command {
     /// Create, list and revoke keys of the HTTP server
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Show who changed keys, quotas, policies and the ontology, and who purged
+    /// Show who changed keys, quotas, policies and the ontology, and who purged or erased
     Audit(AuditArgs),
     /// Serve the memory to an agent over MCP, on standard input and output
     Mcp(McpArgs),

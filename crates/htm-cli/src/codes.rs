@@ -24,7 +24,7 @@ htm_core::error_codes! {
         => "list its working memory: `htm memory show`";
     LISTEN_MISSING "listen_missing" User "The server was started without an address."
         => "set server.listen, or give one: `htm serve --listen 127.0.0.1:7480`";
-    PLAN_MISSING "plan_missing" User "Forgetting nodes by their text needs a plan."
+    PLAN_MISSING "plan_missing" User "Forgetting or erasing nodes by their text needs a plan."
         => "check the matches with `--dry-run`, which prints the plan's number, then confirm: `--plan PLAN --yes`";
     PLAN_CHANGED "plan_changed" User "The matching nodes have changed since the plan was made."
         => "check the matches again with `--dry-run`";

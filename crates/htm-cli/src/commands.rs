@@ -7,6 +7,7 @@ pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod edit;
+pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod filter;
 pub(crate) mod forget;

@@ -80,6 +80,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Forgotten(args) => commands::forget::forgotten(config, args, output).await,
         Command::Restore(args) => commands::forget::restore(config, args, output).await,
         Command::Purge(args) => commands::forget::purge(config, args, output).await,
+        Command::Erase(args) => commands::erase::run(config, args, output).await,
         Command::Sweep => commands::namespaces::sweep(config, output).await,
         Command::Namespaces(command) => commands::namespaces::run(config, command, output).await,
         Command::Status(args) => commands::node::status(config, args, output).await,

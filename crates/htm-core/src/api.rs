@@ -9,6 +9,7 @@ pub(crate) mod connect;
 pub(crate) mod edit;
 mod embed_query;
 pub(crate) mod embedders;
+pub(crate) mod erase;
 mod events;
 mod expiry;
 pub(crate) mod export;

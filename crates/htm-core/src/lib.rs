@@ -22,6 +22,7 @@ pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillSte
 pub use api::connect::{connect_options, tenant_options};
 pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
+pub use api::erase::ErasureFollower;
 pub use api::export::{ExportOptions, Exporter};
 pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
@@ -33,6 +34,7 @@ pub use model::api_keys::{ApiKey, CreatedApiKey, NewApiKey, Role, Secret};
 pub use model::audit_log::AuditEntry;
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
+pub use model::erase::{Erase, ErasePlan, Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 pub use model::error::{Error, ErrorKind, Result};
 pub use model::events::{Event, EventKind, EventPage, EventPlace};
 pub use model::expiry::Expiry;

@@ -14,6 +14,7 @@ pub(crate) mod connections;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
+pub(crate) mod erase;
 mod error;
 pub(crate) mod events;
 pub mod expiry;

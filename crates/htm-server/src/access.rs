@@ -131,7 +131,7 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
     let reads = matches!(*method, Method::GET | Method::HEAD);
     let subject = path.trim_start_matches("/v1/").trim_start_matches('/').split('/').next();
     match (path, subject.unwrap_or_default()) {
-        ("/v1/robots/merge", _) => Role::Admin,
+        ("/v1/robots/merge" | "/v1/memories/erase" | "/v1/namespaces/{namespace}/erase", _) => Role::Admin,
         ("/metrics", _) => Role::Reader,
         // Each tool needs its own.
         (_, "mcp") => Role::Reader,
@@ -168,6 +168,9 @@ mod tests {
             (Method::POST, "/v1/memories", Role::Writer),
             (Method::DELETE, "/v1/memories/{id}", Role::Writer),
             (Method::POST, "/v1/robots/merge", Role::Admin),
+            (Method::POST, "/v1/memories/erase", Role::Admin),
+            (Method::POST, "/v1/namespaces/{namespace}/erase", Role::Admin),
+            (Method::GET, "/v1/erasures/{id}", Role::Admin),
             (Method::POST, "/v1/tags/rename", Role::Admin),
             (Method::GET, "/v1/keys", Role::Admin),
             (Method::GET, "/metrics", Role::Reader),

@@ -133,6 +133,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "tag_unknown"
         | "synonym_unknown"
         | "change_unknown"
+        | "erasure_unknown"
         | "job_not_found"
         | "api_key_unknown"
         | "queue_unknown"
@@ -141,6 +142,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         "api_key_missing" | "api_key_invalid" | "api_key_expired" | "api_key_revoked" => {
             StatusCode::UNAUTHORIZED
         }
+        "operation_erased" => StatusCode::GONE,
         "method_unknown" => StatusCode::METHOD_NOT_ALLOWED,
         "host_forbidden" | "namespace_forbidden" | "robot_forbidden" | "role_insufficient" | "not_owner" => {
             StatusCode::FORBIDDEN
@@ -162,6 +164,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "not_confirmed"
         | "change_reverted"
         | "changed_since"
+        | "erase_plan_changed"
         | "job_state_unfit"
         | "model_active"
         | "model_retired"

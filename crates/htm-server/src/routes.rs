@@ -1,6 +1,7 @@
 //! The routes, one file a subject.
 
 mod conversations;
+mod erase;
 mod events;
 mod export;
 mod forget;
@@ -42,6 +43,7 @@ fn others() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(memories::router())
         .merge(forget::router())
+        .merge(erase::router())
         .merge(namespaces::router())
         .merge(quotas::router())
         .merge(keys::router())

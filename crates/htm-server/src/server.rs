@@ -93,6 +93,7 @@ impl Server {
     /// Answers requests until `stop` is cancelled. Requests in hand may then end within the grace.
     pub async fn serve(self, stop: CancellationToken) {
         tokio::spawn(warm_up(self.htm.clone()));
+        let _following = self.htm.follow_erasures();
         let app = App {
             htm: self.htm,
             role: Role::Reader,

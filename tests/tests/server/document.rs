@@ -52,7 +52,13 @@ fn a_body_is_described() {
             }
         }
     }
-    let bare = ["/v1/jobs/repair", "/v1/memories/{id}/refresh", "/v1/queues/{queue}/resume", "/v1/sweep"];
+    let bare = [
+        "/v1/erasures/{id}/resume",
+        "/v1/jobs/repair",
+        "/v1/memories/{id}/refresh",
+        "/v1/queues/{queue}/resume",
+        "/v1/sweep",
+    ];
     assert_eq!(without, bare);
 }
 

@@ -63,10 +63,12 @@ pub(crate) struct RevokeKeyArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "It has changes of keys, quotas, retention policies and the ontology, and purges.
+#[command(
+    after_help = "It has changes of keys, quotas, retention policies and the ontology, purges and erasures.
 
 Example:
-  htm audit --limit 20")]
+  htm audit --limit 20"
+)]
 pub(crate) struct AuditArgs {
     /// The number of entries, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 100)]

@@ -52,6 +52,7 @@ async fn start(config: &Config, args: McpServerArgs, output: &Output) -> Result<
         output.aside("an MCP client starts this command and speaks to it; Ctrl-D ends it");
     }
     let session = Session::open(config).await?;
+    let _following = session.htm().follow_erasures();
     let server = McpServer::new(session.htm(), options);
     let serving = async {
         let served = serve(&server, &stop).await;

@@ -99,7 +99,7 @@ impl Htm {
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
         if subject.stage == Stage::Embed
-            && !lifecycle::writers_end(self.shared_pool(), WRITERS_PATIENCE).await?
+            && !lifecycle::writers_end(self.shared_pool(), "htm.nodes", WRITERS_PATIENCE).await?
         {
             tracing::warn!(
                 "a transaction that remembered something is open for long: what it wrote before the model was added \

@@ -3,16 +3,17 @@
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
-use sqlx::{Postgres, Transaction};
+use sqlx::{ConnectOptions, PgConnection, Postgres, Transaction};
 
 use crate::api::htm::Htm;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 pub use crate::model::export::ExportOptions;
 use crate::model::export::{
     End, FORMAT, Header, Line, LineCounts, SavedGroup, SavedMemory, SavedModel, SavedRobot, SavedTag, VERSION,
 };
 use crate::store::embeddings::RegisteredModel;
-use crate::store::export as store;
+use crate::store::erase;
+use crate::store::export::{self as store, Snapshot};
 
 /// A block ends at this many bytes.
 const BLOCK: usize = 1 << 20;
@@ -45,11 +46,15 @@ impl Htm {
             namespaces.sort();
             namespaces.dedup();
         }
-        let (mut tx, made_at) = store::begin(self.pool()).await?;
+        // Of its own, as the pool may have one connection only.
+        let watch = self.shared_pool().connect_options().connect().await?;
+        let Snapshot { mut tx, at: made_at, name: snapshot } = store::begin(self.pool()).await?;
         let memories = store::count(&mut tx, namespaces.as_deref(), options.forgotten).await?;
         let models = if options.vectors { store::models(&mut tx).await? } else { Vec::new() };
         Ok(Exporter {
             tx,
+            snapshot,
+            watch,
             made_at,
             namespaces,
             options,
@@ -67,6 +72,10 @@ impl Htm {
 #[derive(Debug)]
 pub struct Exporter {
     tx: Transaction<'static, Postgres>,
+    /// Tells the transaction's snapshot from later ones.
+    snapshot: String,
+    /// A connection that sees what was erased since.
+    watch: PgConnection,
     made_at: DateTime<Utc>,
     /// None: all.
     namespaces: Option<Vec<String>>,
@@ -126,14 +135,30 @@ impl Exporter {
     /// The next lines, each with its line break, about a megabyte; none after the last.
     ///
     /// # Errors
-    /// A database error, also if the last call was more than five minutes ago. The export is over then, without its end.
+    /// `erased_meanwhile` if memories of its namespaces were erased since it began; a database error, also if the last
+    /// call was more than five minutes ago. The export is over then, without its end.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         while self.block.len() < BLOCK && !matches!(self.step, Step::Done) {
             let step = std::mem::replace(&mut self.step, Step::Done);
             self.step = self.advance(step).await?;
         }
-        let block = std::mem::take(&mut self.block);
-        Ok(Some(block).filter(|block| !block.is_empty()))
+        if self.block.is_empty() {
+            return Ok(None);
+        }
+        self.refuse_erased().await?;
+        Ok(Some(std::mem::take(&mut self.block)))
+    }
+
+    /// Ends the export if its snapshot has memories that were erased since.
+    async fn refuse_erased(&mut self) -> Result<()> {
+        let of = self.namespaces.as_deref();
+        if !erase::is_in_snapshot(&mut self.watch, of, &self.snapshot, self.made_at).await? {
+            return Ok(());
+        }
+        self.step = Step::Done;
+        self.block.clear();
+        let message = "memories were erased since the export began; it ends without them, and is not whole";
+        Err(Error::new(codes::ERASED_MEANWHILE, message))
     }
 
     fn add(&mut self, line: Line) {

@@ -13,8 +13,8 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::working_memory::{Entry, WorkingMemory};
-use crate::store::robots;
 use crate::store::working_memory::{self as store, Gone, Kept};
+use crate::store::{erase, robots};
 
 /// A batch is written after this time, or with this number of nodes.
 const BATCH_WAIT: Duration = Duration::from_millis(200);
@@ -305,6 +305,18 @@ impl OpenMinds {
                 tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it had in mind last is not written");
             }
         }
+    }
+
+    /// Drops nodes that do not exist any more from the open robots.
+    pub(crate) async fn drop_erased(&self) -> Result<()> {
+        let minds = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for mind in minds.iter().filter_map(Weak::upgrade) {
+            let nodes: Vec<NodeId> = mind.lock().memory.iter().map(|entry| entry.node).collect();
+            for gone in erase::gone(&mind.pool, &nodes).await? {
+                mind.lock().memory.remove(gone);
+            }
+        }
+        Ok(())
     }
 }
 

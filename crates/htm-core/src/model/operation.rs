@@ -66,6 +66,12 @@ impl Operation {
         let message = format!("operation `{}` has not ended yet", self.id);
         Error::new(codes::OPERATION_OPEN, message).with_value("operation", &self.id)
     }
+
+    /// The error of an operation whose answer was erased.
+    pub(crate) fn erased(&self) -> Error {
+        let message = format!("operation `{}` is done, and a memory of it was erased", self.id);
+        Error::new(codes::OPERATION_ERASED, message).with_value("operation", &self.id)
+    }
 }
 
 #[cfg(test)]

@@ -31,14 +31,21 @@ const REVISIONS: i64 = 4;
 /// The namespaces of an export; none: all.
 pub(crate) type Namespaces<'a> = Option<&'a [String]>;
 
-/// Begins the snapshot; returns its time. PostgreSQL ends it if its reader asks for nothing for five minutes: no row
+/// A snapshot, its time, and what tells it from later ones.
+pub(crate) struct Snapshot {
+    pub(crate) tx: Transaction<'static, Postgres>,
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) name: String,
+}
+
+/// Begins the snapshot. PostgreSQL ends it if its reader asks for nothing for five minutes: no row
 /// that was deleted since is vacuumed meanwhile.
-pub(crate) async fn begin(pool: &dyn Connections) -> Result<(Transaction<'static, Postgres>, DateTime<Utc>)> {
+pub(crate) async fn begin(pool: &dyn Connections) -> Result<Snapshot> {
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0;
                  set local idle_in_transaction_session_timeout = '5min'";
     let mut tx = pool.begin_with(begin).await?;
-    let now = sql!("select now()").fetch_scalar(&mut *tx).await?;
-    Ok((tx, now))
+    let (at, name) = sql!("select now(), pg_current_snapshot()::text").fetch_one(&mut *tx).await?;
+    Ok(Snapshot { tx, at, name })
 }
 
 /// The number of nodes.

@@ -162,7 +162,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     let (target, _, _) = look(&mut tx).await?;
     tx.rollback().await?;
     build_index(pool, &target).await?;
-    if !writers_end(pool, WRITERS_PATIENCE).await? && !forced {
+    if !writers_end(pool, "htm.nodes", WRITERS_PATIENCE).await? && !forced {
         return Err(writer_open());
     }
     let enqueued = enqueue_missing(pool, &target, max_attempts).await?;
@@ -196,7 +196,7 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     backfill::give_up_in_tx(&mut tx, &model.queue).await?;
     tx.commit().await?;
     // Transactions that read the models before that commit may still write a job.
-    if !writers_end(pool, WRITERS_PATIENCE).await? {
+    if !writers_end(pool, "htm.nodes", WRITERS_PATIENCE).await? {
         return Err(writer_open());
     }
     let mut tx = pool.begin_with(PATIENT).await?;
@@ -217,14 +217,15 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     Ok(removed)
 }
 
-/// Waits until every transaction that has written nodes by now is over: it may have read the list of models before it
+/// Waits until every transaction that has written to a table by now is over: it may have read other tables before they
 /// changed. False if one is still open after `patience`.
 ///
 /// # Errors
 /// A database error.
-pub(crate) async fn writers_end(pool: &PgPool, patience: Duration) -> Result<bool> {
+pub(crate) async fn writers_end(pool: &PgPool, table: &str, patience: Duration) -> Result<bool> {
     let open = async |among: Option<&[String]>| -> Result<Vec<String>> {
-        sql!(include_str!("sql/writers.sql")).bind("among", among)?.fetch_scalars(pool).await
+        let writers = sql!(include_str!("sql/writers.sql")).bind("table", table)?;
+        writers.bind("among", among)?.fetch_scalars(pool).await
     };
     let started = Instant::now();
     let mut writers = open(None).await?;

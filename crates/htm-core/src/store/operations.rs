@@ -1,6 +1,6 @@
 //! Operations and their answers.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
@@ -52,11 +52,17 @@ pub(crate) async fn claim(
             .fetch_optional(connection)
             .await?;
     match found {
+        Some((_, Some(Json(answer)))) if answer == erased() => Err(operation.erased()),
         Some((digest, _)) if digest != operation.digest => Err(operation.differs()),
         Some((_, Some(Json(answer)))) => Ok(Some(answer)),
         // None: abandoned or swept this moment.
         Some((_, None)) | None => Err(operation.open()),
     }
+}
+
+/// What stands in the place of an answer about a memory that was erased. Without it, a retry would write the memory again.
+pub(crate) fn erased() -> Value {
+    json!({"erased": true})
 }
 
 /// Keeps the answer of an operation.

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-use sqlx::PgConnection;
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Postgres, Transaction};
 
-use super::connections::Connections;
 use super::entity::{lexeme_statistic, namespace_statistic};
 use super::named::sql;
 use super::orm::on;
@@ -20,7 +19,7 @@ use crate::model::error::Result;
 ///
 /// # Errors
 /// A database error.
-pub async fn refresh_due(pool: &dyn Connections) -> Result<usize> {
+pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
     let due: Vec<String> = sql!(include_str!("sql/observe_writes.sql")).fetch_scalars(pool).await?;
     for namespace in &due {
         refresh(pool, namespace).await?;
@@ -53,18 +52,35 @@ pub(crate) async fn note_changed_in_tx(
 ///
 /// # Errors
 /// A database error; what was written before it stays.
-pub async fn refresh(pool: &dyn Connections, namespace: &str) -> Result<()> {
-    // The transaction writes nothing until its end: between its statements it does not hold up vacuum.
-    let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
+    let mut tx = pool.begin_with(BEGIN).await?;
     // The process with the lock does the work; the others skip it.
     let ours: bool =
         sql!("select pg_try_advisory_xact_lock(hashtextextended('htm.statistics/' || :namespace, 0))")
             .bind("namespace", namespace)?
             .fetch_scalar(&mut *tx)
             .await?;
-    if !ours {
-        return Ok(());
-    }
+    if ours { refresh_in_tx(pool, tx, namespace).await } else { Ok(()) }
+}
+
+/// Refreshes the statistics of one namespace, after a refresh by another process: no word stays that no text has now.
+///
+/// # Errors
+/// A database error; what was written before it stays.
+pub(crate) async fn refresh_now(pool: &PgPool, namespace: &str) -> Result<()> {
+    let mut tx = pool.begin_with(BEGIN).await?;
+    sql!("select pg_advisory_xact_lock(hashtextextended('htm.statistics/' || :namespace, 0))")
+        .bind("namespace", namespace)?
+        .execute(&mut *tx)
+        .await?;
+    refresh_in_tx(pool, tx, namespace).await
+}
+
+/// The transaction of a refresh holds the namespace's lock. It writes nothing until its end: between its statements it
+/// does not hold up vacuum.
+const BEGIN: &str = "begin; set local statement_timeout = 0";
+
+async fn refresh_in_tx(pool: &PgPool, mut tx: Transaction<'static, Postgres>, namespace: &str) -> Result<()> {
     let mut end = page_end_in_tx(&mut tx, namespace, None).await?;
     if end.is_none() {
         sql!("select htm.refresh_statistics(:namespace)")
@@ -90,9 +106,12 @@ pub async fn refresh(pool: &dyn Connections, namespace: &str) -> Result<()> {
         start = end;
         end = page_end_in_tx(&mut tx, namespace, start).await?;
     }
+    // Under the lock, so that words of an older count do not come after those of a newer one.
+    let mut own = pool.connect_options().connect().await?;
+    counted.write_lexemes(&mut own, namespace).await?;
+    own.close().await?;
     counted.write_sizes_in_tx(&mut tx, namespace, unseen.unwrap_or(0)).await?;
-    tx.commit().await?;
-    counted.write_lexemes(pool, namespace).await
+    Ok(tx.commit().await?)
 }
 
 /// The number of nodes of a page; nodes of the same instant as its last one are in it too. Reading a page takes a tenth
@@ -195,7 +214,7 @@ impl Counted {
     }
 
     /// Writes the changed counts, a few thousand rows a transaction: writes to a trigram index are expensive.
-    async fn write_lexemes(mut self, pool: &dyn Connections, namespace: &str) -> Result<()> {
+    async fn write_lexemes(&mut self, connection: &mut PgConnection, namespace: &str) -> Result<()> {
         let mut gone = Vec::new();
         {
             let known: Vec<(String, i32)> = lexeme_statistic::Entity::find()
@@ -203,7 +222,7 @@ impl Counted {
                 .columns([lexeme_statistic::Column::Lexeme, lexeme_statistic::Column::NodeCount])
                 .filter(lexeme_statistic::Column::Namespace.eq(namespace))
                 .into_tuple()
-                .all(&on(pool))
+                .all(&on(&mut *connection))
                 .await?;
             for (lexeme, nodes) in known {
                 match self.by_lexeme.get(&lexeme) {
@@ -214,7 +233,7 @@ impl Counted {
             }
         }
         // In order: two processes that write the same rows cannot deadlock.
-        let mut changed: Vec<(String, i32)> = self.by_lexeme.into_iter().collect();
+        let mut changed: Vec<(String, i32)> = std::mem::take(&mut self.by_lexeme).into_iter().collect();
         changed.sort_unstable();
         gone.sort_unstable();
         for some in changed.chunks(LEXEMES) {
@@ -228,14 +247,14 @@ impl Counted {
             .bind("namespace", namespace)?
             .bind("lexemes", lexemes)?
             .bind("nodes", nodes)?
-            .execute(pool)
+            .execute(&mut *connection)
             .await?;
         }
         for some in gone.chunks(LEXEMES) {
             lexeme_statistic::Entity::delete_many()
                 .filter(lexeme_statistic::Column::Namespace.eq(namespace))
                 .filter(lexeme_statistic::Column::Lexeme.eq_any(some.to_owned()))
-                .exec(&on(pool))
+                .exec(&on(&mut *connection))
                 .await?;
         }
         Ok(())

@@ -1,13 +1,14 @@
 //! Forgetting and restoring, one memory or those that match a text.
 
 use axum::Json;
-use htm_core::{Confirmation, ForgetPlan, Forgotten, ForgottenNode, NodeId, Restored};
+use htm_core::{Confirmation, Erase, Erasure, ForgetPlan, Forgotten, ForgottenNode, NodeId, Restored, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::caller;
@@ -35,43 +36,87 @@ struct Forgetting {
     /// The act is refused without it.
     #[serde(default)]
     confirm: bool,
+    /// Whether the memory is erased with every trace, at once and for all robots. It cannot be undone. Needs the role
+    /// admin.
+    #[serde(default)]
+    erase: bool,
+}
+
+/// What happened to a memory.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+enum Deleted {
+    /// It is forgotten.
+    Forgotten(Forgotten),
+    /// It is erased: the receipt.
+    Erased(Erasure),
 }
 
 pub(crate) fn confirmation(confirm: bool) -> Confirmation {
     if confirm { Confirmation::Confirmed } else { Confirmation::Missing }
 }
 
-/// Forget a memory.
+/// Forget a memory, or erase it.
 ///
-/// Nothing finds it then; it can be restored until it is purged. With `If-Match`, it fails if the text has another
+/// Nothing finds a forgotten memory; it can be restored until it is purged. With `If-Match`, it fails if the text has another
 /// revision by now (412).
 #[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories",
     params(("id" = i64, Path), Forgetting,
         ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
-    responses((status = 200, body = Forgotten)))]
+    responses((status = 200, body = Deleted)))]
 async fn forget(
     app: App,
     Named(id): Named<NodeId>,
     IfMatch(revision): IfMatch,
     Asked(asked): Asked<Forgetting>,
-) -> Result<Json<Forgotten>> {
+) -> Result<Json<Deleted>> {
+    if asked.erase {
+        return Ok(Json(Deleted::Erased(erase(&app, id, revision, asked.confirm).await?)));
+    }
     let caller = caller(&app, asked.namespace, asked.robot, asked.any_robot);
     let confirmation = confirmation(asked.confirm);
-    let Some(revision) = revision else { return Ok(Json(app.htm.forget(id, &caller, confirmation).await?)) };
+    let Some(revision) = revision else {
+        return Ok(Json(Deleted::Forgotten(app.htm.forget(id, &caller, confirmation).await?)));
+    };
     // The plan has the revision, and what was edited since is left.
     let plan = app.htm.plan_forget_node(id, &caller).await?;
     let current = plan.matches.first().map_or(0, |found| found.revision);
-    let conflict = || {
-        let problem = format!("memory {id} has revision {current}, not {revision}");
-        let error =
-            htm_core::Error::new(htm_core::error::codes::REVISION_CONFLICT, problem).with_value("node", id);
-        Problem::from(error).of_precondition()
-    };
     if current != revision {
-        return Err(conflict());
+        return Err(conflict(id, current, revision));
     }
     let forgotten = app.htm.forget_planned(&plan, &caller, confirmation).await?;
-    if forgotten.forgotten.is_empty() { Err(conflict()) } else { Ok(Json(forgotten)) }
+    match forgotten.forgotten.is_empty() {
+        true => Err(conflict(id, current, revision)),
+        false => Ok(Json(Deleted::Forgotten(forgotten))),
+    }
+}
+
+fn conflict(id: NodeId, current: i32, revision: i32) -> Problem {
+    let problem = format!("memory {id} has revision {current}, not {revision}");
+    let error =
+        htm_core::Error::new(htm_core::error::codes::REVISION_CONFLICT, problem).with_value("node", id);
+    Problem::from(error).of_precondition()
+}
+
+/// Erases a memory, if it has the given revision.
+async fn erase(app: &App, id: NodeId, revision: Option<i32>, confirm: bool) -> Result<Erasure> {
+    if app.role < Role::Admin {
+        let problem = format!("the key has the role {}, and `erase` needs {}", app.role, Role::Admin);
+        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+    }
+    let what = Erase::Memories(vec![id]);
+    let plan = match revision {
+        None => None,
+        Some(revision) => {
+            let plan = app.htm.plan_erase(&what).await?;
+            let current = plan.matches.first().map_or(0, |found| found.revision);
+            if current != revision {
+                return Err(conflict(id, current, revision));
+            }
+            Some(plan.plan)
+        }
+    };
+    super::erase::erase(app, &what, plan.as_deref(), confirmation(confirm)).await
 }
 
 /// The memories to forget: those that match a text.

@@ -102,7 +102,7 @@ struct AuditLog {
 
 /// List who did what.
 ///
-/// It has changes of keys, quotas, retention policies and the ontology, and purges.
+/// It has changes of keys, quotas, retention policies and the ontology, purges and erasures.
 #[utoipa::path(get, path = "/v1/audit", tag = "keys", params(AuditQuery),
     responses((status = 200, body = AuditLog)))]
 async fn audit(app: App, Asked(asked): Asked<AuditQuery>) -> Result<Json<AuditLog>> {

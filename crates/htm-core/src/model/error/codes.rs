@@ -75,6 +75,8 @@ error_codes! {
         => "use a new id for a new request, and the same one only to send the same request again";
     OPERATION_OPEN "operation_open" Transient "Another call has begun the operation and has not ended it."
         => "make the same call again in a moment";
+    OPERATION_ERASED "operation_erased" User "An operation was done before, and a memory of it was erased since."
+        => "it is not done again; to remember the memory again, use a new id";
     TOO_MANY_NAMESPACES "too_many_namespaces" User "The memories have tags of too many namespaces for one transaction."
         => "send the memories of each namespace apart";
 
@@ -91,6 +93,14 @@ error_codes! {
         => "nothing is left to do";
     NOT_CONFIRMED "not_confirmed" User "An act that removes something was not confirmed."
         => "confirm it: `Confirmation::Confirmed`";
+    NOTHING_TO_ERASE "nothing_to_erase" User "An erasure selects no memory."
+        => "name memories, a text that some contain, a robot with memories, or a namespace";
+    ERASE_PLAN_CHANGED "erase_plan_changed" User "The memories to erase have changed since the plan was made."
+        => "make the plan again and check it: `Htm::plan_erase`";
+    ERASURE_UNKNOWN "erasure_unknown" User "There is no erasure of this number, or the handle does not see it."
+        => "list them: `Htm::erasures`";
+    ERASED_MEANWHILE "erased_meanwhile" Transient "Memories were erased while they were exported."
+        => "delete what was exported, and export again";
     TIME_IN_FUTURE "time_in_future" User "A time is in the future, where only the past makes sense."
         => "give a time that has passed; the database's clock counts";
     WAIT_TIMEOUT "wait_timeout" Transient "A stage of a node was not done within the time given."

@@ -1,0 +1,187 @@
+//! `htm erase`: removes memories with every trace, and looks for traces.
+
+use std::process::ExitCode;
+
+use chrono::{DateTime, Utc};
+use htm_core::{Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, Vacuumed, Verification};
+use htm_runtime::config::Config;
+
+use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
+use crate::codes;
+use crate::commands::forget::confirmation;
+use crate::commands::node::with_htm;
+use crate::error::CliError;
+use crate::output::{Output, count, one_line, plain, table};
+
+pub(crate) async fn run(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
+    match args.command {
+        Some(EraseCommand::Verify(args)) => verify(config, args, output).await,
+        Some(EraseCommand::List(args)) => list(config, args, output).await,
+        Some(EraseCommand::Resume(args)) => {
+            let work = async |htm: &Htm| finish(htm, htm.erasure(args.receipt).await?, output).await;
+            receipt(&with_htm(config, work).await?, output)
+        }
+        None => erase(config, args, output).await,
+    }
+}
+
+async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let EraseArgs { nodes, matching, robot, namespace, dry_run, plan, yes, .. } = args;
+    let what = match (matching, robot, namespace) {
+        (Some(text), _, namespace) => Erase::Matching { text, namespace },
+        (None, Some(robot), namespace) => Erase::Robot { robot, namespace },
+        (None, None, Some(namespace)) => Erase::Namespace(namespace),
+        (None, None, None) => Erase::Memories(nodes),
+    };
+    if dry_run {
+        let plan = with_htm(config, async |htm| htm.plan_erase(&what).await).await?;
+        output.value(&plan, || describe_plan(&plan));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
+        return Err(CliError::new(codes::PLAN_MISSING, "the plan is missing; nothing is erased"));
+    }
+    let confirmation: Confirmation = confirmation(yes);
+    let work = async |htm: &Htm| {
+        let begun = htm.begin_erasure(&what, plan.as_deref(), confirmation).await?;
+        finish(htm, begun, output).await
+    };
+    receipt(&with_htm(config, work).await?, output)
+}
+
+/// Removes what is left of an erasure, and frees the space.
+async fn finish(htm: &Htm, begun: Erasure, output: &Output) -> htm_core::Result<Erasure> {
+    let bar = output.progress(begun.memories, "memories");
+    bar.set_message("erase");
+    output.note(&bar, format!("erasure {}; if it is interrupted: `htm erase resume {0}`", begun.id));
+    let resumed = htm.resume_erasure(begun.id, |now| {
+        bar.set_length(now.memories);
+        bar.set_position(now.erased);
+    });
+    resumed.await?;
+    bar.set_message("vacuum");
+    let vacuumed = htm.vacuum_erased(begun.id).await?;
+    bar.finish_and_clear();
+    Ok(vacuumed)
+}
+
+fn receipt(erasure: &Erasure, output: &Output) -> Result<ExitCode, CliError> {
+    output.value(erasure, || describe(erasure));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(config: &Config, args: ListErasuresArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let erasures = with_htm(config, async |htm| htm.erasures(args.limit).await).await?;
+    output.value(&erasures, || match erasures.is_empty() {
+        true => "nothing was erased".into(),
+        false => describe_list(&erasures),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn verify(config: &Config, args: VerifyArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let text = args.text.as_deref();
+    let verified = with_htm(config, async |htm| htm.verify_erasure(args.receipt, text).await).await?;
+    output.value(&verified, || describe_verification(&verified));
+    Ok(if verified.is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn short(time: DateTime<Utc>) -> String {
+    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn rows<'a>(removed: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
+    let rows = removed.into_iter().map(|(name, rows)| vec![name.clone(), rows.to_string()]).collect();
+    table(&["table", "rows"], &[1], rows)
+}
+
+fn describe_plan(plan: &ErasePlan) -> String {
+    let memories = plan.matches.iter().map(|found| {
+        vec![
+            found.node.to_string(),
+            found.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            plain(&found.robot),
+            one_line(&found.excerpt, 80),
+        ]
+    });
+    let mut text = table(&["node", "at", "robot", "text"], &[0], memories.collect());
+    if plan.memories > MAX_MATCHES as u64 {
+        text.push_str(&format!("\nand {} more", plan.memories - MAX_MATCHES as u64));
+    }
+    format!("{text}\n\n{}\nplan {}: nothing is erased yet", rows(&plan.removed), plan.plan)
+}
+
+fn describe(erasure: &Erasure) -> String {
+    let Erasure { id, erased, namespaces, removed, .. } = erasure;
+    let of = plain(&namespaces.join(", "));
+    let mut text = format!("erasure {id}: {} of {of} erased\n{}", count(erased, "memory"), rows(removed));
+    text.push_str(&erasure.vacuum.as_ref().map(describe_vacuum).unwrap_or_default());
+    text.push_str(&format!("\n`htm erase verify {id}` looks for traces"));
+    text
+}
+
+fn describe_vacuum(vacuum: &Vacuumed) -> String {
+    let mut text = format!("\nvacuumed: {}", count(vacuum.tables.len(), "table"));
+    if !vacuum.not_permitted.is_empty() {
+        let tables = vacuum.not_permitted.join(", ");
+        text.push_str(&format!("\nnot vacuumed, because the role does not own them: {tables}"));
+    }
+    match vacuum.older_transactions {
+        Some(0) => {}
+        Some(open) => text.push_str(&format!(
+            "\nnot freed yet: {} of before may still read the rows",
+            count(open, "transaction")
+        )),
+        None => text.push_str("\nthe role does not see whether older transactions may still read the rows"),
+    }
+    text
+}
+
+fn describe_list(erasures: &[Erasure]) -> String {
+    let rows = erasures.iter().map(|erasure| {
+        vec![
+            erasure.id.to_string(),
+            short(erasure.began_at),
+            erasure.ended_at.map_or_else(|| "interrupted".into(), short),
+            plain(&erasure.asked_by),
+            erasure.kind.as_ref().to_owned(),
+            plain(&erasure.namespaces.join(", ")),
+            format!("{} of {}", erasure.erased, erasure.memories),
+        ]
+    });
+    table(&["erasure", "began", "ended", "who", "what", "namespaces", "memories"], &[0], rows.collect())
+}
+
+fn describe_verification(verified: &Verification) -> String {
+    let Verification { erasure, places, .. } = verified;
+    let has_text = places.iter().any(|place| place.mentions.is_some());
+    let rows = places.iter().map(|place| {
+        let mut row = vec![place.table.clone(), place.holds.clone(), place.traces.to_string()];
+        if has_text {
+            row.push(place.mentions.map_or_else(String::new, |rows| rows.to_string()));
+        }
+        row.push(place.vacuumed_at.map(short).unwrap_or_default());
+        row
+    });
+    let header: &[&str] = match has_text {
+        true => &["table", "holds", "traces", "with the text", "vacuumed"],
+        false => &["table", "holds", "traces", "vacuumed"],
+    };
+    let mut text = table(header, if has_text { &[2, 3] } else { &[2] }, rows.collect());
+    text.push_str(&match (verified.is_clean, erasure.ended_at) {
+        (true, Some(at)) => format!("\nno trace: {} erased, {}", count(erasure.erased, "memory"), short(at)),
+        (_, None) => format!("\nthe erasure is not at its end: `htm erase resume {}`", erasure.id),
+        (false, _) => format!("\ntraces are left: `htm erase resume {}`", erasure.id),
+    });
+    let position = erasure.wal_position.as_deref().unwrap_or("unknown");
+    let redo = &verified.redo_position;
+    text.push_str(&match verified.is_behind_checkpoint {
+        true => format!(
+            "\nwrite-ahead log: the erasure ended at {position}; a recovery begins after it, at {redo}"
+        ),
+        false => format!(
+            "\nwrite-ahead log: the erasure ended at {position}; until the next checkpoint a recovery begins before it, at {redo}"
+        ),
+    });
+    text + "\nnot seen from here: archives of the log, replicas, backups, and files that were exported"
+}

@@ -1,0 +1,240 @@
+//! Erasing: removes memories with every trace, at once, without the time in which a forgotten one can be restored. A
+//! receipt says what was removed, and a verification looks for traces.
+
+mod caches;
+
+use serde_json::json;
+
+pub use self::caches::ErasureFollower;
+use crate::api::htm::Htm;
+use crate::api::remember::met_another;
+use crate::model::caller::{Caller, Confirmation};
+use crate::model::erase::{Erase, ErasePlan, Erasure, Verification, nothing};
+use crate::model::error::{Error, Result, codes};
+use crate::model::filter::validate_limit;
+use crate::model::memory::refuse_nul;
+use crate::model::nodes::not_found;
+use crate::store::erase::proof::whole;
+use crate::store::erase::{self as store, Selected, proof, rest};
+
+/// The number of attempts of a transaction that meets another one.
+const ATTEMPTS: u32 = 5;
+/// The number of times that the memories are removed that others write to a namespace while it is erased.
+const ROUNDS: u32 = 100;
+
+/// A selection with the ids of its names.
+struct Resolved<'a> {
+    selected: Selected<'a>,
+    namespaces: Vec<String>,
+}
+
+impl Htm {
+    /// Counts what [`erase`](Self::erase) would remove, and shows the first memories. Removes nothing.
+    ///
+    /// # Errors
+    /// `node_not_found`, `robot_unknown`, `content_empty`, `nul_byte`, `nothing_to_erase`, `namespace_invalid`,
+    /// `namespace_forbidden`, `robot_forbidden` on a handle that acts as a robot, or a database error.
+    pub async fn plan_erase(&self, what: &Erase) -> Result<ErasePlan> {
+        let resolved = self.resolve(what).await?;
+        store::plan(self.pool(), &resolved.selected).await
+    }
+
+    /// Erases memories, live and forgotten ones, with all that is stored about them, and returns the receipt. It cannot
+    /// be undone. Each transaction removes 1,000 memories; an interrupted erasure is
+    /// [resumed](Self::resume_erasure). `plan` is that of a [plan](Self::plan_erase), if the memories have to be those.
+    ///
+    /// It is not for robots: what others remembered too is erased for all of them.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
+    /// use htm_core::{Confirmation, Erase, NodeId};
+    /// let erased = htm.erase(&Erase::Memories(vec![NodeId(7)]), None, Confirmation::Confirmed).await?;
+    /// assert!(htm.verify_erasure(erased.id, None).await?.is_clean);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`plan_erase`](Self::plan_erase), `not_confirmed`, `erase_plan_changed`: nothing is removed then. `contended`
+    /// if others write to a namespace all the time, or a database error: the erasure can be resumed then.
+    pub async fn erase(
+        &self,
+        what: &Erase,
+        plan: Option<&str>,
+        confirmation: Confirmation,
+    ) -> Result<Erasure> {
+        let begun = self.begin_erasure(what, plan, confirmation).await?;
+        self.resume_erasure(begun.id, |_| {}).await?;
+        self.vacuum_erased(begun.id).await
+    }
+
+    /// Records what is to be erased, and removes nothing yet.
+    ///
+    /// # Errors
+    /// Those of [`erase`](Self::erase) with which nothing is removed.
+    pub async fn begin_erasure(
+        &self,
+        what: &Erase,
+        plan: Option<&str>,
+        confirmation: Confirmation,
+    ) -> Result<Erasure> {
+        let Resolved { selected, namespaces } = self.resolve(what).await?;
+        confirmation.require(|| "erasing".into())?;
+        let robot = match what {
+            Erase::Robot { robot, .. } => Some(robot.as_str()),
+            _ => None,
+        };
+        let of: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+        let mut tx = store::begin(self.shared_pool()).await?;
+        let erasure = store::open_in_tx(&mut tx, self.actor(), what.kind(), robot, &of).await?;
+        let recorded = store::record_in_tx(&mut tx, erasure, &selected).await?;
+        if plan.is_some_and(|plan| plan != recorded.digest) {
+            let message = "the memories to erase are not those of the plan; nothing is erased";
+            return Err(Error::new(codes::ERASE_PLAN_CHANGED, message));
+        }
+        if recorded.memories == 0 && !matches!(what, Erase::Namespace(_)) {
+            return Err(nothing("no memory is selected"));
+        }
+        let one = match &of[..] {
+            [one] => Some(*one),
+            _ => None,
+        };
+        let subject = erasure.to_string();
+        let details = json!({"kind": what.kind(), "robot": robot, "memories": recorded.memories});
+        self.record_in_tx(&mut tx, self.done("erase", one, Some(&subject), details)).await?;
+        tx.commit().await?;
+        self.erasure(erasure).await
+    }
+
+    /// Goes on with an erasure, and ends it; one that has ended is done again for what came back since. `progress` sees
+    /// the receipt after each transaction.
+    ///
+    /// # Errors
+    /// `erasure_unknown`, `robot_forbidden` on a handle that acts as a robot, `contended`, or a database error.
+    pub async fn resume_erasure(&self, erasure: i64, mut progress: impl FnMut(&Erasure)) -> Result<Erasure> {
+        self.admit_caller(&Caller::AnyRobot)?;
+        let begun = self.erasure(erasure).await?;
+        // The namespace may be in use again after its erasure.
+        let open_namespace = whole(&begun).filter(|_| begun.ended_at.is_none());
+        for round in 0.. {
+            while self.remove_next(erasure).await? {
+                progress(&self.erasure(erasure).await?);
+            }
+            let Some(namespace) = open_namespace else { break };
+            let selected = Selected { namespace: Some(namespace), ..Selected::default() };
+            let mut tx = store::begin(self.shared_pool()).await?;
+            store::lock_in_tx(&mut tx, erasure).await?;
+            let written = store::record_in_tx(&mut tx, erasure, &selected).await?.memories;
+            tx.commit().await?;
+            if written == 0 && rest::namespace(self.shared_pool(), erasure, namespace).await? {
+                break;
+            }
+            if round == ROUNDS {
+                return Err(Error::contended());
+            }
+        }
+        rest::jobs(self.shared_pool(), erasure).await?;
+        rest::erase_answers(self.shared_pool(), erasure, whole(&begun)).await?;
+        if whole(&begun).is_none() {
+            rest::tags(self.shared_pool(), erasure).await?;
+            rest::words(self.shared_pool(), &begun).await?;
+        }
+        store::end(self.shared_pool(), erasure).await?;
+        self.drop_erased().await?;
+        store::notify(self.shared_pool(), erasure).await;
+        self.erasure(erasure).await
+    }
+
+    /// Frees the space of the removed rows: vacuums the tables that the program's role may vacuum. The receipt says which,
+    /// and whether an older transaction was in the way. Waits for such for five seconds.
+    ///
+    /// # Errors
+    /// `erasure_unknown`, or a database error.
+    pub async fn vacuum_erased(&self, erasure: i64) -> Result<Erasure> {
+        proof::vacuum(self.shared_pool(), &self.erasure(erasure).await?).await?;
+        self.erasure(erasure).await
+    }
+
+    /// Looks for traces of an erasure in every table of the database: by the ids of its memories, and for a text, if
+    /// given, in every column. The text is kept nowhere. Reads much, and all tables for a text.
+    ///
+    /// # Errors
+    /// `erasure_unknown`, `content_empty`, `nul_byte`; `namespace_forbidden` for a text on a handle with a wall; or a
+    /// database error.
+    pub async fn verify_erasure(&self, erasure: i64, text: Option<&str>) -> Result<Verification> {
+        let erasure = self.erasure(erasure).await?;
+        if let Some(text) = text {
+            self.admit_all()?;
+            Erase::Matching { text: text.into(), namespace: None }.validate()?;
+            refuse_nul("text", text)?;
+        }
+        proof::verify(self.shared_pool(), erasure, text).await
+    }
+
+    /// The receipt of an erasure.
+    ///
+    /// # Errors
+    /// `erasure_unknown`, also for one of namespaces that the handle does not see; or a database error.
+    pub async fn erasure(&self, erasure: i64) -> Result<Erasure> {
+        store::get(self.shared_pool(), erasure, self.namespaces()).await
+    }
+
+    /// The last receipts, the newest first. A restricted handle sees those of its namespaces.
+    ///
+    /// # Errors
+    /// `limit_out_of_range` (1 to 10,000), or a database error.
+    pub async fn erasures(&self, limit: usize) -> Result<Vec<Erasure>> {
+        validate_limit(limit)?;
+        store::list(self.shared_pool(), self.namespaces(), limit as i64).await
+    }
+
+    /// Removes the next nodes; false if there are none. Tries again if a background save of another process waits for
+    /// what this one holds, and holds what this one waits for.
+    async fn remove_next(&self, erasure: i64) -> Result<bool> {
+        let mut attempt = 1;
+        loop {
+            match store::step(self.shared_pool(), erasure).await {
+                Err(error) if attempt < ATTEMPTS && met_another(&error) => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    /// Checks a selection, and finds the ids of its names.
+    async fn resolve<'a>(&'a self, what: &'a Erase) -> Result<Resolved<'a>> {
+        let in_one = |namespace: &str, selected: Selected<'a>| {
+            Ok(Resolved { selected, namespaces: vec![namespace.to_owned()] })
+        };
+        self.admit_caller(&Caller::AnyRobot)?;
+        match what {
+            Erase::Memories(nodes) => {
+                what.validate()?;
+                self.admit_nodes(nodes).await?;
+                let found = store::namespaces_of(self.pool(), nodes).await?;
+                if let Some(missing) = nodes.iter().find(|node| !found.contains_key(node)) {
+                    return Err(not_found(*missing));
+                }
+                let mut namespaces: Vec<String> = found.into_values().collect();
+                namespaces.sort();
+                namespaces.dedup();
+                Ok(Resolved { selected: Selected { nodes: Some(nodes), ..Selected::default() }, namespaces })
+            }
+            Erase::Matching { text, namespace } => {
+                let namespace = self.namespace_or_own(namespace.as_deref())?;
+                what.validate()?;
+                let text = Some(text.as_str());
+                in_one(namespace, Selected { namespace: Some(namespace), text, ..Selected::default() })
+            }
+            Erase::Robot { robot, namespace } => {
+                let namespace = self.namespace_or_own(namespace.as_deref())?;
+                what.validate()?;
+                let robot = Some(self.find_robot(Some(namespace), robot).await?.id);
+                in_one(namespace, Selected { namespace: Some(namespace), robot, ..Selected::default() })
+            }
+            Erase::Namespace(namespace) => {
+                let namespace = self.admit(namespace)?;
+                in_one(namespace, Selected { namespace: Some(namespace), ..Selected::default() })
+            }
+        }
+    }
+}

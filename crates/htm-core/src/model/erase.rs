@@ -1,0 +1,185 @@
+//! Erasures: what is erased, its plan, its receipt, and the proof.
+
+mod answers;
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+pub(crate) use self::answers::{mentions, nodes_of};
+use crate::model::error::{Error, Result, codes};
+use crate::model::forget::Match;
+use crate::model::id::NodeId;
+use crate::model::memory::{MAX_NAME_BYTES, content_empty, refuse_nul, validate_name};
+
+/// The memories to erase, forgotten ones included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Erase {
+    /// These.
+    Memories(Vec<NodeId>),
+    /// Those of a namespace (default: the handle's) whose text, or a former text, contains this in upper or lower case.
+    Matching {
+        /// The text.
+        text: String,
+        /// The namespace.
+        namespace: Option<String>,
+    },
+    /// Those that a robot of a namespace (default: the handle's) remembered. The robot itself stays.
+    Robot {
+        /// The robot's name.
+        robot: String,
+        /// The namespace.
+        namespace: Option<String>,
+    },
+    /// All of a namespace, with its robots, groups, ontology, policies and statistics.
+    Namespace(String),
+}
+
+impl Erase {
+    /// The kind, as receipts name it.
+    pub fn kind(&self) -> ErasureKind {
+        match self {
+            Self::Memories(_) => ErasureKind::Memories,
+            Self::Matching { .. } => ErasureKind::Matching,
+            Self::Robot { .. } => ErasureKind::Robot,
+            Self::Namespace(_) => ErasureKind::Namespace,
+        }
+    }
+
+    /// Refuses a selection that selects nothing by itself.
+    pub(crate) fn validate(&self) -> Result<()> {
+        match self {
+            Self::Memories(nodes) if nodes.is_empty() => Err(nothing("no memory is named")),
+            Self::Matching { text, .. } if text.trim().is_empty() => Err(content_empty()),
+            Self::Matching { text, .. } => refuse_nul("text", text),
+            Self::Robot { robot, .. } => validate_name("robot", robot, MAX_NAME_BYTES),
+            Self::Memories(_) | Self::Namespace(_) => Ok(()),
+        }
+    }
+}
+
+/// The error of an erasure without memories.
+pub(crate) fn nothing(what: &'static str) -> Error {
+    Error::new(codes::NOTHING_TO_ERASE, what)
+}
+
+/// The error of an unknown receipt.
+pub(crate) fn unknown(erasure: i64) -> Error {
+    Error::new(codes::ERASURE_UNKNOWN, format!("there is no erasure {erasure}"))
+        .with_value("erasure", erasure)
+}
+
+/// What an erasure was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(serde::Serialize, strum::AsRefStr, strum::EnumString)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ErasureKind {
+    /// Memories by their ids.
+    Memories,
+    /// The memories that contain a text.
+    Matching,
+    /// The memories of a robot.
+    Robot,
+    /// A whole namespace.
+    Namespace,
+}
+
+/// What an erasure would remove.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ErasePlan {
+    /// A digest of the memories and their revisions. An erasure with this plan is refused if they have changed.
+    pub plan: String,
+    /// The number of memories.
+    pub memories: u64,
+    /// The number of rows by table, of tables with any.
+    pub removed: BTreeMap<String, u64>,
+    /// The first memories by id, [`MAX_MATCHES`](crate::MAX_MATCHES) at most, with the beginning of each text.
+    pub matches: Vec<Match>,
+}
+
+/// The receipt of an erasure. It has no text of a memory, and no hash of one: whoever can read a hash can test a guess.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Erasure {
+    /// Its number.
+    pub id: i64,
+    /// Who erased: a key of the API, or the robot of a program.
+    pub asked_by: String,
+    /// What was asked for.
+    pub kind: ErasureKind,
+    /// The robot whose memories were erased. Null for another kind.
+    pub robot: Option<String>,
+    /// The namespaces of the memories.
+    pub namespaces: Vec<String>,
+    /// The number of memories to erase.
+    pub memories: u64,
+    /// The number of those that are erased.
+    pub erased: u64,
+    /// The number of removed rows by table.
+    pub removed: BTreeMap<String, u64>,
+    /// When it began.
+    pub began_at: DateTime<Utc>,
+    /// When the last row was removed. Null: it was interrupted, and can be resumed.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// The end of the write-ahead log after that.
+    pub wal_position: Option<String>,
+    /// How the space of the removed rows was freed. Null: not yet.
+    pub vacuum: Option<Vacuumed>,
+}
+
+/// How the space of removed rows was freed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Vacuumed {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The vacuumed tables.
+    pub tables: Vec<String>,
+    /// The tables that the program's role may not vacuum. Autovacuum does it later.
+    pub not_permitted: Vec<String>,
+    /// The older transactions that were open: vacuum frees nothing that one of them may still read. Null: the program's
+    /// role cannot see those of other roles.
+    pub older_transactions: Option<i64>,
+}
+
+impl Vacuumed {
+    /// Whether nothing of the removed rows was left in these tables.
+    pub fn is_complete(&self) -> bool {
+        self.not_permitted.is_empty() && self.older_transactions == Some(0)
+    }
+}
+
+/// What a look for traces of an erasure found.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Verification {
+    /// The receipt.
+    pub erasure: Erasure,
+    /// Whether nothing was found.
+    pub is_clean: bool,
+    /// Every table of the database's schemas `htm` and `apalis`.
+    pub places: Vec<PlaceFound>,
+    /// Where recovery after a crash would begin to read the write-ahead log.
+    pub redo_position: String,
+    /// Whether that is after the erasure: a crash of the server would not read the erased rows again.
+    pub is_behind_checkpoint: bool,
+}
+
+/// What was found in a table.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PlaceFound {
+    /// The table.
+    pub table: String,
+    /// What it holds of memories.
+    pub holds: String,
+    /// The number of rows about what was erased.
+    pub traces: u64,
+    /// The number of rows that contain the text that was looked for. Null: none was given.
+    pub mentions: Option<u64>,
+    /// When the table was vacuumed last, if that was after the erasure.
+    pub vacuumed_at: Option<DateTime<Utc>>,
+}

@@ -1,0 +1,367 @@
+//! Erasures: the nodes are recorded first, and then removed with all that depends on them, 1,000 a transaction. So an
+//! interrupted erasure goes on where it stopped.
+
+pub(crate) mod places;
+pub(crate) mod proof;
+pub(crate) mod rest;
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use sqlx::postgres::PgRow;
+use sqlx::types::Json;
+use sqlx::{FromRow, PgConnection, Row};
+
+use super::connections::Connections;
+use super::groups;
+use super::named::{Named, sql};
+use super::{server, statistics};
+use crate::model::erase::{ErasePlan, Erasure, ErasureKind, unknown};
+use crate::model::error::{Result, chain};
+use crate::model::forget::{MAX_MATCHES, Match};
+use crate::model::id::{GroupId, NodeId, RobotId};
+use places::Holds;
+
+/// The notification channel for removed nodes; the payload is the erasure's number.
+pub(crate) const CHANNEL: &str = "htm_erasures";
+
+/// The nodes to erase. Each condition that is given holds.
+#[derive(Default)]
+pub(crate) struct Selected<'a> {
+    pub(crate) nodes: Option<&'a [NodeId]>,
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) robot: Option<RobotId>,
+    pub(crate) text: Option<&'a str>,
+}
+
+/// The same as an SQL condition, on one line, as the heads of statements mention it. [`Selected::statement`] binds the
+/// parameters.
+const SELECTED: &str = "(:nodes::bigint[] is null or n.id = any (:nodes)) \
+    and (:namespace::text is null or n.namespace = :namespace) \
+    and (:robot::bigint is null or n.robot_id = :robot) \
+    and (:text::text is null or strpos(lower(n.content), lower(:text)) > 0 \
+         or exists (select from htm.node_revisions f \
+                     where f.node_id = n.id and strpos(lower(f.content), lower(:text)) > 0))";
+
+impl Selected<'_> {
+    fn statement(&self, text: &str) -> Result<Named> {
+        Named::new(&text.replace("{{selected}}", SELECTED))
+            .bind("nodes", self.nodes)?
+            .bind("namespace", self.namespace)?
+            .bind("robot", self.robot)?
+            .bind("text", self.text)
+            .map(Named::planned_anew)
+    }
+}
+
+/// Reading all texts of a namespace may take longer than the application's statement timeout.
+const BEGIN: &str = "begin; set local statement_timeout = 0";
+const BEGIN_DRY: &str = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
+
+/// Counts what an erasure would remove; reads all of it.
+pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Result<ErasePlan> {
+    let mut tx = pool.begin_with(BEGIN_DRY).await?;
+    let digest = include_str!("sql/erase_digest.sql");
+    let (memories, plan): (i64, String) = selected.statement(digest)?.fetch_one(&mut *tx).await?;
+    let matches: Vec<Match> = selected
+        .statement(include_str!("sql/erase_matches.sql"))?
+        .bind("limit", MAX_MATCHES as i64)?
+        .fetch_all(&mut *tx)
+        .await?;
+    let mut removed = BTreeMap::new();
+    for place in places::all(&mut tx).await? {
+        let table = &place.table;
+        let rows = match place.holds {
+            Holds::Nodes(node) => format!(
+                "select count(*) from {table} t
+                  where t.{node} in (select n.id from htm.nodes n where {{{{selected}}}})"
+            ),
+            Holds::Jobs => "select count(*) from apalis.jobs j
+                  where j.job_type like 'htm.%'
+                    and (j.metadata -> 'node')::bigint in (select n.id from htm.nodes n where {{selected}})"
+                .into(),
+            _ => continue,
+        };
+        let count: i64 = selected.statement(&rows)?.fetch_scalar(&mut *tx).await?;
+        if count > 0 {
+            removed.insert(table.to_string(), count as u64);
+        }
+    }
+    tx.commit().await?;
+    Ok(ErasePlan { plan, memories: memories as u64, removed, matches })
+}
+
+/// What was recorded of an erasure.
+pub(crate) struct Recorded {
+    pub(crate) memories: i64,
+    pub(crate) digest: String,
+}
+
+/// Records an erasure, without its nodes.
+pub(crate) async fn open_in_tx(
+    connection: &mut PgConnection,
+    asked_by: &str,
+    kind: ErasureKind,
+    robot: Option<&str>,
+    namespaces: &[&str],
+) -> Result<i64> {
+    sql!(
+        "insert into htm.erasures (asked_by, selection, robot, namespaces)
+         values (:asked_by, :selection, :robot, :namespaces) returning id"
+    )
+    .bind("asked_by", asked_by)?
+    .bind("selection", kind.as_ref())?
+    .bind("robot", robot)?
+    .bind("namespaces", namespaces)?
+    .fetch_scalar(connection)
+    .await
+}
+
+/// Records the nodes of an erasure that are not recorded yet.
+pub(crate) async fn record_in_tx(
+    connection: &mut PgConnection,
+    erasure: i64,
+    selected: &Selected<'_>,
+) -> Result<Recorded> {
+    let (memories, digest) = selected
+        .statement(include_str!("sql/erase_record.sql"))?
+        .bind("erasure", erasure)?
+        .fetch_one(connection)
+        .await?;
+    Ok(Recorded { memories, digest })
+}
+
+/// Begins the transaction of a [record](record_in_tx).
+pub(crate) async fn begin(pool: &dyn Connections) -> Result<sqlx::Transaction<'static, sqlx::Postgres>> {
+    Ok(pool.begin_with(BEGIN).await?)
+}
+
+/// Removes the next recorded nodes with all that depends on them; false if there are none. Of several processes at one
+/// erasure, each waits for the one before it.
+pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
+    let mut tx = begin(pool).await?;
+    lock_in_tx(&mut tx, erasure).await?;
+    let next: Option<(i32, Vec<NodeId>)> = sql!(
+        "select chunk, nodes from htm.erased_nodes
+          where erasure_id = :erasure and erased_at is null order by chunk limit 1"
+    )
+    .bind("erasure", erasure)?
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some((chunk, nodes)) = next else { return Ok(false) };
+    // Whoever writes about a node locks it, and finds it gone: an ack, a member of a group, a background save.
+    let found: Vec<(NodeId, String)> =
+        sql!("select id, namespace from htm.nodes where id = any (:nodes) order by id for update")
+            .bind("nodes", &nodes)?
+            .fetch_all(&mut *tx)
+            .await?;
+    let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
+        found.iter().map(|(id, namespace)| (*id, namespace.as_str())).unzip();
+    let tags: Vec<i64> = sql!(
+        "select distinct p.id
+           from htm.node_tags nt
+           join htm.tags t on t.id = nt.tag_id
+          cross join lateral htm.tag_lineage(t.path) l(path)
+           join htm.tags p on p.namespace = t.namespace and p.path = l.path
+          where nt.node_id = any (:nodes)"
+    )
+    .bind("nodes", &ids)?
+    .fetch_scalars(&mut *tx)
+    .await?;
+    let groups: Vec<GroupId> =
+        sql!("select distinct group_id from htm.group_memory where node_id = any (:nodes) order by 1")
+            .bind("nodes", &ids)?
+            .fetch_scalars(&mut *tx)
+            .await?;
+    let mut removed = BTreeMap::new();
+    for place in places::all(&mut tx).await? {
+        let rows = match place.holds {
+            Holds::Nodes(node) => {
+                let delete = format!("delete from {} where {node} = any (:nodes)", place.table);
+                Named::new(&delete).bind("nodes", &ids)?.execute(&mut *tx).await?
+            }
+            Holds::Jobs => {
+                sql!(include_str!("sql/erase_open_jobs.sql"))
+                    .bind("namespaces", &namespaces)?
+                    .bind("nodes", &ids)?
+                    .execute(&mut *tx)
+                    .await?
+            }
+            _ => continue,
+        };
+        removed.insert(place.table.into_owned(), rows);
+    }
+    // In a fixed order, as in every forget.
+    let mut counts = BTreeMap::new();
+    for namespace in namespaces {
+        *counts.entry(namespace).or_insert(0) += 1;
+    }
+    for (namespace, count) in counts {
+        statistics::note_changed_in_tx(&mut tx, namespace, count).await?;
+    }
+    sql!(
+        "update htm.erased_nodes set erased_at = clock_timestamp() where erasure_id = :erasure and chunk = :chunk"
+    )
+    .bind("erasure", erasure)?
+    .bind("chunk", chunk)?
+    .execute(&mut *tx)
+    .await?;
+    add_in_tx(&mut tx, erasure, &removed, &tags).await?;
+    tx.commit().await?;
+    // The members' copies lack the removals, which are no changes of the group: each reads its memory anew.
+    sql!(
+        "update htm.robot_groups set version = version + 1, pruned_version = version + 1
+          where id in (select id from htm.robot_groups where id = any (:groups) order by id for no key update)"
+    )
+    .bind("groups", &groups)?
+    .execute(pool)
+    .await?;
+    for group in groups {
+        groups::notify(pool, group).await;
+    }
+    Ok(true)
+}
+
+/// The namespaces of those of the nodes that exist, forgotten ones included.
+pub(crate) async fn namespaces_of(
+    pool: &dyn Connections,
+    nodes: &[NodeId],
+) -> Result<BTreeMap<NodeId, String>> {
+    let found: Vec<(NodeId, String)> = sql!("select id, namespace from htm.nodes where id = any (:nodes)")
+        .bind("nodes", nodes)?
+        .fetch_all(pool)
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Those of the nodes that do not exist any more.
+pub(crate) async fn gone(pool: &dyn Connections, nodes: &[NodeId]) -> Result<Vec<NodeId>> {
+    let found = namespaces_of(pool, nodes).await?;
+    Ok(nodes.iter().copied().filter(|node| !found.contains_key(node)).collect())
+}
+
+/// Notifies programs that follow erasures. Call it after the commit.
+pub(crate) async fn notify(pool: &dyn Connections, erasure: i64) {
+    if let Err(error) = server::notify(pool, CHANNEL, &erasure.to_string()).await {
+        tracing::warn!(error = %chain(&error), "other programs were not told of an erasure");
+    }
+}
+
+/// Locks the receipt, so that one process at a time goes on with it.
+pub(crate) async fn lock_in_tx(connection: &mut PgConnection, erasure: i64) -> Result<()> {
+    let found: Option<i64> = sql!("select id from htm.erasures where id = :erasure for update")
+        .bind("erasure", erasure)?
+        .fetch_optional_scalar(connection)
+        .await?;
+    found.map(drop).ok_or_else(|| unknown(erasure))
+}
+
+/// Adds to the numbers of removed rows of a locked receipt, and marks its last removal as this transaction.
+pub(crate) async fn add_in_tx(
+    connection: &mut PgConnection,
+    erasure: i64,
+    removed: &BTreeMap<String, u64>,
+    tags: &[i64],
+) -> Result<()> {
+    let (tables, rows): (Vec<&str>, Vec<i64>) = removed
+        .iter()
+        .filter(|(_, rows)| **rows > 0)
+        .map(|(table, rows)| (table.as_str(), *rows as i64))
+        .unzip();
+    sql!(include_str!("sql/erase_add.sql"))
+        .bind("erasure", erasure)?
+        .bind("tables", tables)?
+        .bind("rows", rows)?
+        .bind("tags", tags)?
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Ends an erasure. What is removed later, by a resumed run, is no reason to begin anew.
+pub(crate) async fn end(pool: &dyn Connections, erasure: i64) -> Result<()> {
+    sql!(
+        "update htm.erasures
+            set ended_at = coalesce(ended_at, clock_timestamp()), wal_position = pg_current_wal_lsn()
+          where id = :erasure"
+    )
+    .bind("erasure", erasure)?
+    .execute(pool)
+    .await
+    .map(drop)
+}
+
+/// A receipt, if all of its namespaces are among `seen`.
+pub(crate) async fn get(pool: &dyn Connections, erasure: i64, seen: Option<&[String]>) -> Result<Erasure> {
+    let found = list_of(pool, Some(erasure), seen, 1).await?;
+    found.into_iter().next().ok_or_else(|| unknown(erasure))
+}
+
+/// The last receipts of which all namespaces are among `seen`, the newest first.
+pub(crate) async fn list(
+    pool: &dyn Connections,
+    seen: Option<&[String]>,
+    limit: i64,
+) -> Result<Vec<Erasure>> {
+    list_of(pool, None, seen, limit).await
+}
+
+async fn list_of(
+    pool: &dyn Connections,
+    erasure: Option<i64>,
+    seen: Option<&[String]>,
+    limit: i64,
+) -> Result<Vec<Erasure>> {
+    sql!(include_str!("sql/erasures.sql"))
+        .bind("erasure", erasure)?
+        .bind("seen", seen)?
+        .bind("limit", limit)?
+        .planned_anew()
+        .fetch_all(pool)
+        .await
+}
+
+impl FromRow<'_, PgRow> for Erasure {
+    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
+        let kind: String = row.try_get("selection")?;
+        let number = |name: &str| row.try_get::<i64, _>(name).map(|it| it as u64);
+        Ok(Self {
+            id: row.try_get("id")?,
+            asked_by: row.try_get("asked_by")?,
+            kind: kind.parse().map_err(|_| sqlx::Error::Decode(format!("`{kind}` is unknown").into()))?,
+            robot: row.try_get("robot")?,
+            namespaces: row.try_get("namespaces")?,
+            memories: number("memories")?,
+            erased: number("erased")?,
+            removed: row.try_get::<Json<_>, _>("removed")?.0,
+            began_at: row.try_get("began_at")?,
+            ended_at: row.try_get("ended_at")?,
+            wal_position: row.try_get("wal_position")?,
+            vacuum: row.try_get::<Option<Json<_>>, _>("vacuum")?.map(|it| it.0),
+        })
+    }
+}
+
+/// Whether something of these namespaces was erased that a snapshot still has. `began` is when the snapshot began: an
+/// erasure that ended long before it is not asked, as a database that was copied to another server has other numbers of
+/// transactions.
+pub(crate) async fn is_in_snapshot(
+    connection: &mut PgConnection,
+    namespaces: Option<&[String]>,
+    snapshot: &str,
+    began: DateTime<Utc>,
+) -> Result<bool> {
+    sql!(
+        "select exists (select from htm.erasures e
+                         where e.changed_at > :began - interval '10 minutes'
+                           and (:namespaces::text[] is null
+                                or exists (select from unnest(e.namespaces) n(namespace)
+                                            where htm.is_within(n.namespace, :namespaces)))
+                           and not pg_visible_in_snapshot(e.changed_by, :snapshot::pg_snapshot))"
+    )
+    .bind("began", began)?
+    .bind("namespaces", namespaces)?
+    .bind("snapshot", snapshot)?
+    .fetch_scalar(connection)
+    .await
+}

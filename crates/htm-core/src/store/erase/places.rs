@@ -1,0 +1,138 @@
+//! Every table, and what it holds of a memory. A table that is missing here fails a test.
+
+use std::borrow::Cow;
+
+use super::super::embeddings;
+use super::super::named::sql;
+use crate::model::error::Result;
+use sqlx::PgConnection;
+
+/// What a table holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Holds {
+    /// Rows of nodes, by the column of their id. They are removed with the node.
+    Nodes(&'static str),
+    /// The waiting, running, dead and done jobs of nodes.
+    Jobs,
+    /// Kept answers that may name a node. They are replaced.
+    Answers,
+    /// The words of a namespace's texts. They are counted anew.
+    Words,
+    /// The tags of a namespace. Those that only erased nodes had are removed.
+    Tags,
+    /// Nothing of a memory, but of a namespace. It is removed with a whole namespace.
+    Namespace,
+    /// Nothing of a memory or a namespace, for this reason.
+    Nothing(&'static str),
+}
+
+impl Holds {
+    /// For people.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Self::Nodes(_) => "rows of memories",
+            Self::Jobs => "jobs of memories, with their errors",
+            Self::Answers => "answers that are kept for retries",
+            Self::Words => "words of the texts of a namespace",
+            Self::Tags => "tags of a namespace",
+            Self::Namespace => "settings and robots of a namespace",
+            Self::Nothing(why) => why,
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) table: Cow<'static, str>,
+    pub(crate) holds: Holds,
+    /// The condition on its rows of the namespace `:namespace`, if it has some.
+    pub(crate) of_namespace: Option<&'static str>,
+}
+
+const OWN: Option<&str> = Some("namespace = :namespace");
+const OF_ROBOTS: Option<&str> =
+    Some("robot_id in (select r.id from htm.robots r where r.namespace = :namespace)");
+const OF_GROUPS: Option<&str> =
+    Some("group_id in (select g.id from htm.robot_groups g where g.namespace = :namespace)");
+const INTO_ROBOTS: Option<&str> =
+    Some("into_id in (select r.id from htm.robots r where r.namespace = :namespace)");
+const OF_CHANGES: Option<&str> =
+    Some("change_id in (select c.id from htm.tag_changes c where c.namespace = :namespace)");
+
+/// The tables, except those of vectors. A row refers to rows of later tables only, so they are removed in this order.
+const TABLES: [(&str, Holds, Option<&str>); 37] = [
+    ("htm.node_revisions", Holds::Nodes("node_id"), OWN),
+    ("htm.repeats", Holds::Nodes("node_id"), OWN),
+    ("htm.node_accesses", Holds::Nodes("node_id"), OWN),
+    ("htm.node_tags", Holds::Nodes("node_id"), OWN),
+    ("htm.completions", Holds::Nodes("node_id"), OWN),
+    ("htm.tag_change_nodes", Holds::Nodes("node_id"), OWN),
+    ("htm.working_memory", Holds::Nodes("node_id"), OF_ROBOTS),
+    ("htm.group_memory", Holds::Nodes("node_id"), OF_GROUPS),
+    ("htm.nodes", Holds::Nodes("id"), OWN),
+    ("apalis.jobs", Holds::Jobs, None),
+    ("htm.operations", Holds::Answers, None),
+    ("htm.group_members", Holds::Namespace, OF_GROUPS),
+    ("htm.robot_groups", Holds::Namespace, OWN),
+    ("htm.merged_robots", Holds::Namespace, INTO_ROBOTS),
+    ("htm.robots", Holds::Namespace, OWN),
+    ("htm.tag_change_names", Holds::Namespace, OF_CHANGES),
+    ("htm.tag_changes", Holds::Namespace, OWN),
+    ("htm.tag_synonyms", Holds::Namespace, OWN),
+    ("htm.tags", Holds::Tags, OWN),
+    ("htm.backfills", Holds::Namespace, OWN),
+    ("htm.budgets", Holds::Namespace, OWN),
+    ("htm.quotas", Holds::Namespace, OWN),
+    ("htm.retention", Holds::Namespace, OWN),
+    ("htm.lexeme_statistics", Holds::Words, OWN),
+    ("htm.namespace_statistics", Holds::Namespace, OWN),
+    ("htm.erasures", Holds::Nothing("receipts of erasures: no content"), None),
+    ("htm.erased_nodes", Holds::Nothing("the numbers of erased memories, for the verification"), None),
+    ("htm.audit_log", Holds::Nothing("who did what: names and numbers, kept as evidence"), None),
+    ("htm.api_keys", Holds::Nothing("keys of the API: they outlive what they open"), None),
+    ("htm.request_rates", Holds::Nothing("requests a minute"), None),
+    ("htm.embedding_models", Holds::Nothing("names of models"), None),
+    ("htm.providers", Holds::Nothing("limits and failures of providers, without quotations of texts"), None),
+    ("htm.provider_calls", Holds::Nothing("calls in flight: models and workers"), None),
+    ("htm.waiting_calls", Holds::Nothing("calls that wait: models and workers"), None),
+    ("htm.statistics_watermark", Holds::Nothing("one position: up to which node words were counted"), None),
+    ("htm.worker_leases", Holds::Nothing("leases of workers"), None),
+    ("apalis.workers", Holds::Nothing("names of workers"), None),
+];
+
+/// Tables of the schema and of operators.
+const OTHERS: [(&str, &str); 5] = [
+    ("htm.paused_queues", "queues, and an operator's reason for a pause"),
+    ("htm.held_queues", "queues, and the database's reason for a rejected result"),
+    ("htm.compatibility", "the version of the schema"),
+    ("htm.seaql_migrations", "the applied migrations"),
+    ("apalis._sqlx_migrations", "the applied migrations"),
+];
+
+/// Every table, in the order of removal.
+pub(crate) async fn all(connection: &mut PgConnection) -> Result<Vec<Place>> {
+    let stores = embeddings::stores(&mut *connection).await?;
+    let of_vectors = stores.into_iter().map(|store| Place {
+        table: store.into(),
+        holds: Holds::Nodes("node_id"),
+        of_namespace: OWN,
+    });
+    let known = TABLES.map(|(table, holds, of_namespace)| Place { table: table.into(), holds, of_namespace });
+    let others = OTHERS.map(|(table, why)| Place {
+        table: table.into(),
+        holds: Holds::Nothing(why),
+        of_namespace: None,
+    });
+    Ok(of_vectors.chain(known).chain(others).collect())
+}
+
+/// The tables of the database's schemas `htm` and `apalis`.
+pub(crate) async fn existing(connection: &mut PgConnection) -> Result<Vec<String>> {
+    sql!(
+        "select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname in ('htm', 'apalis') and c.relkind in ('r', 'p', 'm') order by 1"
+    )
+    .fetch_scalars(connection)
+    .await
+}

@@ -1,0 +1,228 @@
+//! The proof of an erasure: the vacuum of the tables, and the look for traces in every table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool};
+
+use super::places::{self, Holds, Place};
+use super::rest;
+use crate::model::erase::{Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
+use crate::model::error::Result;
+use crate::store::named::{Named, sql};
+
+/// The longest wait for older transactions before a vacuum, which frees nothing that one of them may still read.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Vacuums the tables from which an erasure removed rows, as far as the role may.
+pub(crate) async fn vacuum(pool: &PgPool, erasure: &Erasure) -> Result<()> {
+    let options = pool.connect_options().as_ref().clone().options([("statement_timeout", "0")]);
+    let mut connection = options.connect().await?;
+    let vacuumed = vacuum_on(&mut connection, erasure).await?;
+    sql!("update htm.erasures set vacuum = :vacuum where id = :erasure")
+        .bind("vacuum", Json(vacuumed))?
+        .bind("erasure", erasure.id)?
+        .execute(&mut connection)
+        .await?;
+    Ok(connection.close().await?)
+}
+
+async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<Vacuumed> {
+    let started = Instant::now();
+    let older = loop {
+        let older: Option<i64> = sql!(include_str!("../sql/erase_older.sql"))
+            .bind("erasure", erasure.id)?
+            .fetch_scalar(&mut *connection)
+            .await?;
+        if older.is_none_or(|older| older == 0) || started.elapsed() > PATIENCE {
+            break older;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let mut vacuumed =
+        Vacuumed { at: Utc::now(), tables: Vec::new(), not_permitted: Vec::new(), older_transactions: older };
+    for Place { table, holds, .. } in places::all(&mut *connection).await? {
+        // Words are removed by counting them anew.
+        if !erasure.removed.contains_key(&*table) && !matches!(holds, Holds::Words) {
+            continue;
+        }
+        let may: bool = sql!(
+            "select pg_has_role(c.relowner, 'USAGE') or pg_has_role(d.datdba, 'USAGE')
+               from pg_class c, pg_database d
+              where c.oid = :table::text::regclass and d.datname = current_database()"
+        )
+        .bind("table", &*table)?
+        .fetch_scalar(&mut *connection)
+        .await?;
+        if may {
+            // With the indexes, however few rows were removed: a vector's index has the vector itself.
+            let statement = format!("vacuum (index_cleanup on) {table}");
+            sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+            vacuumed.tables.push(table.into_owned());
+        } else {
+            vacuumed.not_permitted.push(table.into_owned());
+        }
+    }
+    vacuumed.at = sql!("select clock_timestamp()").fetch_scalar(connection).await?;
+    Ok(vacuumed)
+}
+
+/// Looks for traces of an erasure in every table, and for a text, if given.
+pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) -> Result<Verification> {
+    let answers = rest::answers(pool, erasure.id, whole(&erasure)).await?.len() as u64;
+    let mut tx = super::begin(pool).await?;
+    let known: Vec<Place> = places::all(&mut tx).await?;
+    let vacuumed = vacuumed_at(&mut tx, erasure.id).await?;
+    let forms = text.map(forms).unwrap_or_default();
+    let mut found = Vec::new();
+    for place in &known {
+        let (mut traces, table) = (of_nodes(&mut tx, erasure.id, place).await?, place.table.to_string());
+        match place.holds {
+            Holds::Answers => traces = answers,
+            Holds::Words | Holds::Tags if whole(&erasure).is_none() => {
+                for namespace in &erasure.namespaces {
+                    traces += of_texts(&mut tx, erasure.id, namespace, place.holds).await?;
+                }
+            }
+            _ => {}
+        }
+        if let (Some(namespace), Some(condition)) = (whole(&erasure), place.of_namespace) {
+            // What was written since is another namespace of the same name. Its rows are younger than the last removal.
+            let rows = format!(
+                "select count(*) from {table}
+                  where {condition} and age(xmin) >= (select age(changed_by::xid) from htm.erasures where id = :erasure)"
+            );
+            let rows: i64 = Named::new(&rows)
+                .bind("namespace", namespace)?
+                .bind("erasure", erasure.id)?
+                .fetch_scalar(&mut *tx)
+                .await?;
+            traces = traces.max(rows as u64);
+        }
+        let mentions = match text {
+            None => None,
+            Some(_) => Some(mentions(&mut tx, &table, &forms).await?),
+        };
+        let holds = place.holds.describe().to_owned();
+        let vacuumed_at = vacuumed.get(&table).copied();
+        found.push(PlaceFound { table, holds, traces, mentions, vacuumed_at });
+    }
+    let names: BTreeSet<&str> = known.iter().map(|place| &*place.table).collect();
+    let mut is_clean = found.iter().all(|place| place.traces == 0 && place.mentions.unwrap_or(0) == 0);
+    for table in places::existing(&mut tx).await?.into_iter().filter(|it| !names.contains(it.as_str())) {
+        // Of a later version, or of somebody else: nobody here knows what it holds.
+        is_clean = false;
+        let holds = "unknown to this program".to_owned();
+        found.push(PlaceFound { table, holds, traces: 0, mentions: None, vacuumed_at: None });
+    }
+    let (redo_position, is_behind_checkpoint): (String, bool) = sql!(
+        "select c.redo_lsn::text, coalesce(c.redo_lsn > e.wal_position, false)
+           from pg_control_checkpoint() c, htm.erasures e where e.id = :erasure"
+    )
+    .bind("erasure", erasure.id)?
+    .fetch_one(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    is_clean &= erasure.ended_at.is_some();
+    Ok(Verification { erasure, is_clean, places: found, redo_position, is_behind_checkpoint })
+}
+
+/// The namespace of an erasure of a whole one.
+pub(crate) fn whole(erasure: &Erasure) -> Option<&str> {
+    match erasure.kind {
+        ErasureKind::Namespace => erasure.namespaces.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// The number of rows about the nodes of an erasure.
+async fn of_nodes(connection: &mut PgConnection, erasure: i64, place: &Place) -> Result<u64> {
+    let node = match place.holds {
+        Holds::Nodes(node) => node,
+        Holds::Jobs => "case when job_type like 'htm.%' then (metadata -> 'node')::bigint end",
+        _ => return Ok(0),
+    };
+    let rows = format!(
+        "select count(*) from {} t
+          where {node} in (select unnest(e.nodes) from htm.erased_nodes e
+                            where e.erasure_id = :erasure and e.erased_at is not null)",
+        place.table
+    );
+    let rows: i64 = Named::new(&rows).bind("erasure", erasure)?.fetch_scalar(connection).await?;
+    Ok(rows as u64)
+}
+
+/// The number of words or tags of a namespace that no node has.
+async fn of_texts(connection: &mut PgConnection, erasure: i64, namespace: &str, holds: Holds) -> Result<u64> {
+    let rows: i64 = match holds {
+        Holds::Words => {
+            sql!(include_str!("../sql/erase_words.sql"))
+                .bind("namespace", namespace)?
+                .fetch_scalar(connection)
+                .await?
+        }
+        _ => {
+            sql!(include_str!("../sql/erase_tags.sql"))
+                .bind("erasure", erasure)?
+                .bind("namespace", namespace)?
+                .bind("deleting", false)?
+                .fetch_scalar(connection)
+                .await?
+        }
+    };
+    Ok(rows as u64)
+}
+
+/// The tables that were vacuumed since the last removal, and when.
+async fn vacuumed_at(connection: &mut PgConnection, erasure: i64) -> Result<BTreeMap<String, DateTime<Utc>>> {
+    let rows: Vec<(String, DateTime<Utc>)> = sql!(
+        "select s.schemaname || '.' || s.relname, greatest(s.last_vacuum, s.last_autovacuum)
+           from pg_stat_all_tables s, htm.erasures e
+          where e.id = :erasure and s.schemaname in ('htm', 'apalis')
+            and greatest(s.last_vacuum, s.last_autovacuum) > e.changed_at"
+    )
+    .bind("erasure", erasure)?
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().collect())
+}
+
+/// A text as it stands in a row that is written as JSON: as text, within JSON, within JSON that is a text, and as bytes.
+fn forms(text: &str) -> Vec<String> {
+    let escaped = |text: &str| {
+        let json = serde_json::Value::from(text).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
+    let text = text.to_lowercase();
+    let once = escaped(&text);
+    let twice = escaped(&once);
+    let bytes = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    vec![once, twice, bytes]
+}
+
+/// The number of rows of a table that contain one of the forms of a text. Vectors contain none.
+async fn mentions(connection: &mut PgConnection, table: &str, forms: &[String]) -> Result<u64> {
+    if table.starts_with("htm.embeddings_") {
+        return Ok(0);
+    }
+    let rows = format!(
+        "select count(*) from {table} t
+          where exists (select from unnest(:forms::text[]) f(form) where strpos(lower(to_jsonb(t)::text), f.form) > 0)"
+    );
+    let rows: i64 = Named::new(&rows).bind("forms", forms)?.fetch_scalar(connection).await?;
+    Ok(rows as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_looked_for_as_it_may_stand() {
+        let [once, twice, bytes] = &forms("Say \"Hi\"\n")[..] else { panic!("three forms") };
+        assert_eq!((once.as_str(), twice.as_str()), (r#"say \"hi\"\n"#, r#"say \\\"hi\\\"\\n"#));
+        assert_eq!(bytes, "73617920226869220a");
+    }
+}

@@ -1,0 +1,203 @@
+//! What an erasure removes after its nodes: jobs that were locked or are done, kept answers, tags and words that no other
+//! node has, and the rest of a namespace. Each part is as well done twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::Value;
+use sqlx::PgPool;
+use sqlx::types::Json;
+
+use super::places::{self, Holds};
+use super::{add_in_tx, lock_in_tx};
+use crate::model::erase::{Erasure, mentions, nodes_of};
+use crate::model::error::Result;
+use crate::store::named::{Named, sql};
+use crate::store::{lifecycle, operations, statistics, tag_changes};
+
+/// The number of rows that one statement reads or removes.
+const ROWS: i64 = 10_000;
+/// The number of kept answers that are in memory at a time.
+const ANSWERS: i64 = 1_000;
+/// The longest wait for transactions that may enqueue a job of an erased node.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Deletes the jobs that are left, after those who may have read a node before it was removed.
+pub(crate) async fn jobs(pool: &PgPool, erasure: i64) -> Result<()> {
+    if !lifecycle::writers_end(pool, "apalis.jobs", PATIENCE).await? {
+        tracing::warn!(
+            erasure,
+            "a transaction that enqueues jobs is open for long; verify the erasure later"
+        );
+    }
+    let mut cursor = String::new();
+    loop {
+        let mut tx = super::begin(pool).await?;
+        let (last, deleted): (Option<String>, i64) = sql!(include_str!("../sql/erase_jobs.sql"))
+            .bind("after", &cursor)?
+            .bind("limit", ROWS)?
+            .fetch_one(&mut *tx)
+            .await?;
+        note_in_tx(&mut tx, erasure, "apalis.jobs", deleted as u64).await?;
+        tx.commit().await?;
+        match last {
+            Some(last) => cursor = last,
+            None => return Ok(()),
+        }
+    }
+}
+
+async fn note_in_tx(connection: &mut sqlx::PgConnection, erasure: i64, table: &str, rows: u64) -> Result<()> {
+    match rows {
+        0 => Ok(()),
+        rows => add_in_tx(connection, erasure, &BTreeMap::from([(table.to_owned(), rows)]), &[]).await,
+    }
+}
+
+/// An operation by its scope and id.
+type Kept = (String, String);
+
+/// The kept answers that mention a node of an erasure, or its namespace if it is of a whole one.
+pub(crate) async fn answers(pool: &PgPool, erasure: i64, namespace: Option<&str>) -> Result<Vec<Kept>> {
+    let mut found = Vec::new();
+    let mut after = Kept::default();
+    loop {
+        let page: Vec<(String, String, Json<Value>)> = sql!(
+            "select scope, id, answer from htm.operations
+              where answer is not null and (scope, id) > (:scope, :id) order by scope, id limit :limit"
+        )
+        .bind("scope", &after.0)?
+        .bind("id", &after.1)?
+        .bind("limit", ANSWERS)?
+        .fetch_all(pool)
+        .await?;
+        let Some((scope, id, _)) = page.last() else { return Ok(found) };
+        after = (scope.clone(), id.clone());
+        let mut nodes: Vec<i64> = page.iter().flat_map(|(_, _, Json(answer))| nodes_of(answer)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let erased: BTreeSet<i64> = sql!(
+            "select u.id from unnest(:nodes::bigint[]) u(id)
+              where u.id in (select unnest(nodes) from htm.erased_nodes where erasure_id = :erasure)"
+        )
+        .bind("nodes", nodes)?
+        .bind("erasure", erasure)?
+        .fetch_scalars(pool)
+        .await?
+        .into_iter()
+        .collect();
+        let is_about = |answer: &Value| {
+            nodes_of(answer).iter().any(|node| erased.contains(node))
+                || namespace.is_some_and(|namespace| mentions(answer, namespace))
+        };
+        found.extend(
+            page.into_iter()
+                .filter(|(_, _, Json(answer))| is_about(answer))
+                .map(|(scope, id, _)| (scope, id)),
+        );
+    }
+}
+
+/// Replaces the kept answers about erased nodes, and the digests of their requests: a digest confirms a guess of the text.
+pub(crate) async fn erase_answers(pool: &PgPool, erasure: i64, namespace: Option<&str>) -> Result<()> {
+    for some in answers(pool, erasure, namespace).await?.chunks(ANSWERS as usize) {
+        let (scopes, ids): (Vec<&str>, Vec<&str>) =
+            some.iter().map(|(scope, id)| (scope.as_str(), id.as_str())).unzip();
+        let mut tx = super::begin(pool).await?;
+        let erased = sql!(
+            "update htm.operations o set answer = :erased, digest = decode(repeat('00', 32), 'hex')
+               from unnest(:scopes::text[], :ids::text[]) u(scope, id)
+              where (o.scope, o.id) = (u.scope, u.id) and o.answer is not null"
+        )
+        .bind("erased", Json(operations::erased()))?
+        .bind("scopes", scopes)?
+        .bind("ids", ids)?
+        .execute(&mut *tx)
+        .await?;
+        note_in_tx(&mut tx, erasure, "htm.operations", erased).await?;
+        tx.commit().await?;
+    }
+    Ok(())
+}
+
+/// Removes the tags that only erased nodes had: a tagger may have taken a name from a text. Tags that people have described,
+/// split, renamed or given other names stay.
+pub(crate) async fn tags(pool: &PgPool, erasure: i64) -> Result<()> {
+    let tags: Vec<(String, String)> = sql!(
+        "select t.namespace, t.path from htm.tags t
+          where t.id in (select unnest(tags) from htm.erasures where id = :erasure) order by 1, 2"
+    )
+    .bind("erasure", erasure)?
+    .fetch_all(pool)
+    .await?;
+    for of_one in tags.chunk_by(|a, b| a.0 == b.0) {
+        let namespace = &of_one[0].0;
+        let names: BTreeSet<String> = of_one.iter().map(|(_, path)| path.clone()).collect();
+        let mut tx = tag_changes::begin(pool, namespace).await?;
+        tag_changes::hold_names_in_tx(&mut tx, namespace, &names).await?;
+        let mut removed = 0;
+        // A tag above others is free when these are gone.
+        loop {
+            let now: i64 = sql!(include_str!("../sql/erase_tags.sql"))
+                .bind("erasure", erasure)?
+                .bind("namespace", namespace)?
+                .bind("deleting", true)?
+                .fetch_scalar(&mut *tx)
+                .await?;
+            removed += now as u64;
+            if now == 0 {
+                break;
+            }
+        }
+        note_in_tx(&mut tx, erasure, "htm.tags", removed).await?;
+        tx.commit().await?;
+    }
+    Ok(())
+}
+
+/// Counts the words of the namespaces anew: none stays that only erased texts had.
+pub(crate) async fn words(pool: &PgPool, erasure: &Erasure) -> Result<()> {
+    for namespace in &erasure.namespaces {
+        statistics::refresh_now(pool, namespace).await?;
+    }
+    Ok(())
+}
+
+/// Removes what a namespace has besides nodes. False if somebody has written to it since its nodes were removed: what such
+/// a memory needs is in the way.
+pub(crate) async fn namespace(pool: &PgPool, erasure: i64, namespace: &str) -> Result<bool> {
+    let places = places::all(&mut *pool.acquire().await?).await?;
+    for place in places {
+        let Some(condition) = place.of_namespace else { continue };
+        // Its own nodes are removed by their numbers, so that each is on record.
+        if matches!(place.holds, Holds::Nodes(_)) && condition.starts_with("namespace") {
+            continue;
+        }
+        let table = &place.table;
+        // Changes of the ontology refer to each other.
+        let limit = (table != "htm.tag_changes").then_some(ROWS);
+        let delete = format!(
+            "delete from {table}
+              where ctid = any (array(select ctid from {table} where {condition} limit :limit))"
+        );
+        loop {
+            let mut tx = super::begin(pool).await?;
+            lock_in_tx(&mut tx, erasure).await?;
+            let deleted = Named::new(&delete).bind("namespace", namespace)?.bind("limit", limit)?;
+            let rows = match deleted.execute(&mut *tx).await {
+                Ok(rows) => rows,
+                // A node refers to it.
+                Err(error) if error.database().is_some_and(|it| it.sqlstate() == Some("23503")) => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            };
+            note_in_tx(&mut tx, erasure, table, rows).await?;
+            tx.commit().await?;
+            if rows == 0 {
+                break;
+            }
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,21 @@
+-- Deletes the jobs whose node is gone, in any state, among the next rows after a cursor: walked through once, they are all
+-- seen. In the order of an ack, which locks several too.
+--
+-- :after text after this job   :limit bigint how many rows
+--
+-- Index: jobs_pkey, nodes_pk
+with chunk as materialized (
+    select id, job_type, metadata from apalis.jobs where id > :after order by id limit :limit
+), doomed as materialized (
+    select j.id
+      from apalis.jobs j
+     where j.id = any (array(select c.id from chunk c
+                              where c.job_type like 'htm.%'
+                                and not exists (select from htm.nodes n where n.id = (c.metadata -> 'node')::bigint)))
+     order by j.id
+       for update
+), gone as (
+    delete from apalis.jobs j using doomed d where j.id = d.id
+    returning 1
+)
+select (select max(id) from chunk) as last, (select count(*) from gone) as deleted

@@ -1,0 +1,75 @@
+//! `htm erase` at the shell.
+
+use htm_tests::{Sandbox, TestDatabase, wait_until};
+use nix::sys::signal::Signal;
+
+use super::filtered;
+
+#[tokio::test]
+async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["--robot", "ada", "--tag", "secret", "The password is hunter2."]).await;
+    let kept = sandbox.remember(&["Mara prefers tabs."]).await;
+    sandbox.htm(&["erase", &node]).await.fails(2, "not_confirmed");
+    let plan = sandbox.htm(&["erase", "--matching", "HUNTER2", "--dry-run"]).await;
+    insta::assert_snapshot!("plan", filtered(plan.succeeds()));
+    sandbox.htm(&["erase", "--matching", "hunter2", "--yes"]).await.fails(2, "plan_missing");
+    let wrong = ["erase", "--matching", "hunter2", "--plan", "0123456789abcdef", "--yes"];
+    sandbox.htm(&wrong).await.fails(2, "erase_plan_changed");
+    let planned = sandbox.htm(&["--json", "erase", "--matching", "hunter2", "--dry-run"]).await.json();
+    let number = planned["plan"].as_str().unwrap();
+    let erased = sandbox.htm(&["erase", "--matching", "hunter2", "--plan", number, "--yes"]).await;
+    insta::assert_snapshot!("receipt", filtered(erased.succeeds()));
+    sandbox.htm(&["get", &node]).await.fails(2, "node_not_found");
+    sandbox.htm(&["get", &kept]).await.succeeds();
+    let listed = sandbox.htm(&["--json", "erase", "list"]).await.json();
+    let receipt = listed[0]["id"].to_string();
+    let verified = sandbox.htm(&["erase", "verify", &receipt, "--text", "hunter2"]).await;
+    let text = verified.succeeds();
+    assert!(text.contains("no trace: 1 memory erased") && text.contains("backups"), "{text}");
+    sandbox.htm(&["erase", "resume", &receipt]).await.succeeds();
+    // A copy of the text is no trace of the erased memory, and is found as a text.
+    sandbox.remember(&["Somebody said hunter2."]).await;
+    assert_eq!(sandbox.htm(&["--json", "erase", "verify", &receipt]).await.json()["is_clean"], true);
+    let found = sandbox.htm(&["erase", "verify", &receipt, "--text", "hunter2"]).await;
+    assert!(found.exits(1).stdout.contains("traces are left"), "{found:?}");
+    sandbox.htm(&["erase", "verify", "99"]).await.fails(2, "erasure_unknown");
+    sandbox.htm(&["erase", "--yes"]).await.fails(2, "nothing_to_erase");
+    let both = sandbox.htm(&["erase", &kept, "--namespace", "default", "--yes"]).await;
+    both.exits(2);
+    let shown = sandbox.htm(&["audit"]).await;
+    assert!(shown.succeeds().contains("erase"), "{shown:?}");
+}
+
+/// A process that is killed leaves an erasure that another one ends.
+#[tokio::test]
+async fn a_killed_erasure_is_resumed() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let lines: String = (0..4_000)
+        .map(|n| format!("{{\"id\": \"{n}\", \"ns\": \"tenants/7\", \"text\": \"zeppelin {n}\"}}\n"))
+        .collect();
+    sandbox.write("many.jsonl", &lines);
+    sandbox.htm(&["import", "many.jsonl"]).await.succeeds();
+    // It waits for a memory of the second thousand, and is killed there.
+    let mut held = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.nodes where id = (select id from htm.nodes order by id offset 1500 limit 1) for update")
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    let mut erasing = sandbox.start("htm", &["erase", "--namespace", "tenants/7", "--yes"]);
+    wait_until(async || db.count("select count(*) from htm.nodes").await == 3_000).await;
+    erasing.signal(Signal::SIGKILL);
+    erasing.end().await;
+    held.rollback().await.unwrap();
+    let listed = sandbox.htm(&["erase", "list"]).await;
+    assert!(
+        listed.succeeds().contains("interrupted") && listed.stdout.contains("1000 of 4000"),
+        "{listed:?}"
+    );
+    sandbox.htm(&["erase", "verify", "1"]).await.exits(1);
+    let resumed = sandbox.htm(&["--json", "erase", "resume", "1"]).await.json();
+    assert_eq!((&resumed["erased"], &resumed["removed"]["htm.nodes"]), (&4_000.into(), &4_000.into()));
+    sandbox.htm(&["erase", "verify", "1", "--text", "zeppelin"]).await.succeeds();
+}

@@ -1,0 +1,208 @@
+//! What is in progress while a memory is erased: workers, background saves, groups, exports, other programs' caches, and
+//! old transactions.
+
+use std::time::Duration;
+
+use htm_core::provider::ModelName;
+use htm_core::worker::embeddings;
+use htm_core::worker::jobs::{self, Embedded, Failed, Superseded, Verdict};
+use htm_core::{Confirmation, ContextOptions, Edit, Erase, ExportOptions, JoinOptions, Memory, RecallQuery};
+use htm_tests::{TestDatabase, wait_until};
+
+use super::{claim, erase, tables_with};
+
+#[tokio::test]
+async fn a_worker_with_its_jobs_writes_nothing() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "held"), 4).await.unwrap();
+    let mut nodes = Vec::new();
+    for n in 0..3 {
+        nodes.push(htm.remember(Memory::new(format!("zeppelin {n}"))).await.unwrap().node);
+    }
+    let (lease, claimed) = claim(&db, &model.queue, &model.label, "holder").await;
+    assert_eq!(claimed.len(), 3);
+    let erased = htm.erase(&Erase::Memories(nodes.clone()), None, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(erased.removed["apalis.jobs"], 6, "the running ones too");
+    let job = |at: usize| claimed[at].id.clone();
+    let result = Embedded { job: job(0), node: nodes[0], revision: 1, embedding: vec![0.5; 4], parts: 1 };
+    assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &[result]).await.unwrap(), 0);
+    let reason = "provider_refused_text: no\nzeppelin".to_owned();
+    let failed = Failed { job: job(1), reason, verdict: Verdict::Dead };
+    assert_eq!(jobs::fail(&db.pool, &lease, &[failed], Duration::from_secs(60)).await.unwrap(), 0);
+    let gone = Superseded { job: job(2), node: nodes[2], revision: 1 };
+    assert_eq!(jobs::ack_superseded(&db.pool, &lease, &[gone]).await.unwrap().ended, 0);
+    assert_eq!(tables_with(&db, "zeppelin").await, [""; 0]);
+    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+}
+
+/// An ack that has locked its job waits for the node, and the erasure does not wait for the job.
+#[tokio::test]
+async fn an_ack_at_the_same_moment_is_no_deadlock() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "held"), 4).await.unwrap();
+    let node = htm.remember(Memory::new("zeppelin")).await.unwrap().node;
+    let (lease, claimed) = claim(&db, &model.queue, &model.label, "holder").await;
+    // The ack has its job, and the test has the node.
+    let mut holder = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.nodes where id = $1 for update")
+        .bind(node.0)
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    let ack = tokio::spawn({
+        let (pool, lease, model, job) = (db.pool.clone(), lease, model, claimed[0].id.clone());
+        let result = Embedded { job, node, revision: 1, embedding: vec![0.5; 4], parts: 1 };
+        async move { jobs::ack_embedded(&pool, &lease, &model, &[result]).await }
+    });
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'";
+    wait_until(async || db.count(waiting).await == 1).await;
+    let erasing = tokio::spawn({
+        let htm = htm.clone();
+        async move { htm.erase(&Erase::Memories(vec![node]), None, Confirmation::Confirmed).await }
+    });
+    wait_until(async || db.count(waiting).await == 2).await;
+    holder.commit().await.unwrap();
+    let erased = erasing.await.unwrap().unwrap();
+    ack.await.unwrap().unwrap();
+    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+    assert_eq!(tables_with(&db, "zeppelin").await, [""; 0]);
+    assert_eq!(db.count("select count(*) from apalis.jobs where job_type like 'htm.%'").await, 0);
+}
+
+#[tokio::test]
+async fn what_is_saved_in_the_background_brings_nothing_back() {
+    let db = TestDatabase::new().await;
+    let (htm, other) = (db.htm(), db.htm());
+    let node = htm.remember(Memory::new("zeppelin")).await.unwrap().node;
+    let kept = htm.remember(Memory::new("ledger")).await.unwrap().node;
+    let robot = htm.robot("ada").await.unwrap();
+    robot.recall(&RecallQuery::new("zeppelin")).await.unwrap();
+    robot.add(&[node, kept]).await.unwrap();
+    // Another program erases it, before the counts and the working memory are saved.
+    let erased = erase(&other, node).await;
+    assert!(robot.working_memory().iter().any(|entry| entry.node == node), "nobody has told this program");
+    robot.touch(node);
+    htm.flush().await;
+    assert!(other.verify_erasure(erased.id, Some("zeppelin")).await.unwrap().is_clean);
+    assert_eq!(db.count("select count(*) from htm.working_memory").await, 1);
+    let context = robot.context(&ContextOptions::new(1_000)).await.context.text;
+    assert!(!context.contains("zeppelin") && context.contains("ledger"), "{context}");
+    robot.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn other_programs_drop_what_they_have_in_memory() {
+    let db = TestDatabase::new().await;
+    let (htm, other) = (db.htm(), db.htm());
+    let _following = other.follow_erasures();
+    let listening = "select count(*) from pg_stat_activity
+                      where datname = current_database() and query ilike 'listen%htm_erasures%'";
+    wait_until(async || db.count(listening).await == 1).await;
+    let node = htm.remember(Memory::new("zeppelin")).await.unwrap().node;
+    let robot = other.robot("ada").await.unwrap();
+    robot.add(&[node]).await.unwrap();
+    let own = htm.robot("bea").await.unwrap();
+    own.add(&[node]).await.unwrap();
+    erase(&htm, node).await;
+    assert!(own.working_memory().is_empty(), "the program that erases has dropped it");
+    wait_until(async || robot.working_memory().is_empty()).await;
+}
+
+#[tokio::test]
+async fn the_members_of_a_group_drop_it() {
+    let db = TestDatabase::new().await;
+    let (htm, other) = (db.htm(), db.htm());
+    let member = other.group("crew").join("ada", JoinOptions::default()).await.unwrap();
+    let node = member.remember(Memory::new("zeppelin")).await.unwrap().node;
+    assert_eq!(member.entries().await.len(), 1);
+    let erased = erase(&htm, node).await;
+    wait_until(async || member.entries().await.is_empty()).await;
+    member.touch(node).await.unwrap();
+    member.remember(Memory::new("ledger")).await.unwrap();
+    assert_eq!(member.entries().await.len(), 1);
+    member.leave().await.unwrap();
+    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+}
+
+#[tokio::test]
+async fn an_export_ends_when_something_of_it_is_erased() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("zeppelin")).await.unwrap().node;
+    let of_other = htm.remember(Memory::new("ledger").namespace("other")).await.unwrap().node;
+    let of = |namespaces: &[&str]| ExportOptions {
+        namespaces: namespaces.iter().map(|it| (*it).to_owned()).collect(),
+        ..ExportOptions::default()
+    };
+    let mut export = htm.export(of(&[])).await.unwrap();
+    let mut elsewhere = htm.export(of(&["other"])).await.unwrap();
+    erase(&htm, node).await;
+    assert_eq!(export.next().await.unwrap_err().code(), "erased_meanwhile");
+    assert_eq!(export.next().await.unwrap(), None, "it is over");
+    let lines = String::from_utf8(elsewhere.next().await.unwrap().unwrap()).unwrap();
+    assert!(lines.contains("ledger"), "{lines}");
+    // The next one begins after the erasure.
+    let lines = htm.export(of(&[])).await.unwrap().next().await.unwrap().unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    assert!(lines.contains("ledger") && !lines.contains("zeppelin"), "{lines}");
+    htm.get(of_other).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_retry_of_a_write_that_is_being_erased_is_not_done_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let operation = htm_core::Operation::new("", "edit-1", b"PATCH zeppelin").unwrap();
+    let node = htm.remember(Memory::new("airship")).await.unwrap().node;
+    let lease = Duration::from_secs(60);
+    assert_eq!(htm.begin_operation(&operation, lease).await.unwrap(), None);
+    htm.edit(node, &Edit::new().content("zeppelin")).await.unwrap();
+    let body = serde_json::json!({"node": node, "revision": 2}).to_string();
+    htm.end_operation(&operation, &serde_json::json!({"status": 200, "headers": [], "body": body}))
+        .await
+        .unwrap();
+    let other = htm_core::Operation::new("", "edit-2", b"PATCH another").unwrap();
+    htm.begin_operation(&other, lease).await.unwrap();
+    let answer = serde_json::json!({"status": 200, "headers": [], "body": "{\"revision\": 1, \"jobs\": 1}"});
+    htm.end_operation(&other, &answer).await.unwrap();
+    let erased = erase(&htm, node).await;
+    assert_eq!(erased.removed["htm.operations"], 1);
+    let again = htm.begin_operation(&operation, lease).await.unwrap_err();
+    assert_eq!(again.code(), "operation_erased");
+    assert_eq!(htm.begin_operation(&other, lease).await.unwrap(), Some(answer), "it is of no erased memory");
+    let digest = "select count(*) from htm.operations where id = 'edit-1' and digest = decode(repeat('00', 32), 'hex')";
+    assert_eq!(db.count(digest).await, 1);
+}
+
+#[tokio::test]
+async fn an_old_transaction_keeps_vacuum_from_freeing_the_rows_and_the_receipt_says_so() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let [first, second] = [
+        htm.remember(Memory::new("zeppelin one")).await.unwrap().node,
+        htm.remember(Memory::new("zeppelin two")).await.unwrap().node,
+    ];
+    let mut old = db.pool.begin_with("begin isolation level repeatable read, read only").await.unwrap();
+    let seen: i64 = sqlx::query_scalar("select count(*) from htm.nodes").fetch_one(&mut *old).await.unwrap();
+    assert_eq!(seen, 2);
+    let held = erase(&htm, first).await;
+    let vacuum = held.vacuum.unwrap();
+    assert_eq!(vacuum.older_transactions, Some(1));
+    assert!(!vacuum.is_complete());
+    old.commit().await.unwrap();
+    let freed = erase(&htm, second).await.vacuum.unwrap();
+    assert!(freed.is_complete(), "{freed:?}");
+    assert!(freed.tables.contains(&"htm.nodes".to_owned()) && freed.not_permitted.is_empty(), "{freed:?}");
+    // The first one can be done again.
+    assert!(htm.vacuum_erased(held.id).await.unwrap().vacuum.unwrap().is_complete());
+    let verified = htm.verify_erasure(held.id, None).await.unwrap();
+    let nodes = verified.places.iter().find(|place| place.table == "htm.nodes").unwrap();
+    assert!(nodes.vacuumed_at.is_some());
+    // The log before the erasure is read after a crash until there is a checkpoint after it.
+    sqlx::query("checkpoint").execute(&db.pool).await.unwrap();
+    let verified = htm.verify_erasure(held.id, None).await.unwrap();
+    assert!(verified.is_behind_checkpoint, "{verified:?}");
+}
