@@ -27,6 +27,7 @@ documents! {
     readme: "README.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
+    files: "docs/files.md",
     http: "docs/http.md",
     tenants: "docs/tenants.md",
     mcp: "docs/mcp.md",

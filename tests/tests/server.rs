@@ -4,6 +4,8 @@
 mod document;
 #[path = "server/export.rs"]
 mod export;
+#[path = "server/files.rs"]
+mod files;
 #[path = "server/fuzz.rs"]
 mod fuzz;
 #[path = "server/idempotency.rs"]

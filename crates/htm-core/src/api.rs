@@ -11,6 +11,7 @@ mod embed_query;
 pub(crate) mod embedders;
 mod expiry;
 pub(crate) mod export;
+pub(crate) mod files;
 mod filter;
 mod forget;
 pub mod groups;

@@ -23,6 +23,7 @@ pub use api::connect::connect_options;
 pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
 pub use api::export::{ExportOptions, Exporter};
+pub use api::files::Files;
 pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
 pub use api::import::{Importer, LineResult};
@@ -37,6 +38,7 @@ pub use model::error::{Error, ErrorKind, Result};
 pub use model::expiry::Expiry;
 pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;
+pub use model::files::FileReply;
 pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{
     ForgetPlan, ForgetReason, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored,

@@ -9,6 +9,7 @@ pub(crate) mod expiry;
 pub(crate) mod export;
 pub mod fault;
 pub(crate) mod field_change;
+pub(crate) mod files;
 pub(crate) mod filter;
 pub(crate) mod forget;
 pub(crate) mod groups;

@@ -16,6 +16,7 @@ pub(crate) mod entity;
 mod error;
 pub mod expiry;
 pub(crate) mod export;
+pub(crate) mod files;
 pub(crate) mod filter;
 pub(crate) mod forget;
 pub mod gauges;

@@ -2,6 +2,7 @@
 
 mod conversations;
 mod export;
+mod files;
 mod forget;
 mod groups;
 mod health;
@@ -41,6 +42,7 @@ fn others() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(memories::router())
         .merge(forget::router())
+        .merge(files::writes())
         .merge(namespaces::router())
         .merge(quotas::router())
         .merge(keys::router())
@@ -54,7 +56,7 @@ fn others() -> OpenApiRouter<App> {
 
 /// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.
 fn reads() -> OpenApiRouter<App> {
-    recall::router().merge(export::router())
+    recall::router().merge(export::router()).merge(files::reads())
 }
 
 /// Whether a path honours a key.

@@ -98,6 +98,22 @@ error_codes! {
     STAGE_DEAD "stage_dead" Permanent "The job of a stage is a dead letter."
         => "see why (`Htm::status`), mend the cause, and retry it: `Jobs::retry`";
 
+    // Files
+    FILE_PATH_INVALID "file_path_invalid" User "A path is not one below /memories, or the command cannot be applied to it."
+        => "give a path such as /memories/notes.md: at most 512 bytes, no `..`, no control characters";
+    FILE_NOT_FOUND "file_not_found" User "There is no file or directory at the path."
+        => "view /memories for the paths that there are; a deleted file is a forgotten memory, which can be restored";
+    FILE_EXISTS "file_exists" User "There is a file or directory at the path, or a file at a path above it."
+        => "edit what is there, or give another path";
+    FILE_IS_DIRECTORY "file_is_directory" User "A command that edits a file names a directory."
+        => "view the directory, and name a file in it";
+    FILE_EDIT_UNFIT "file_edit_unfit" User "The text to replace does not occur in the file exactly once."
+        => "view the file, and give the text exactly as it is there, with enough around it to be unique";
+    FILE_LINE_INVALID "file_line_invalid" User "A line number or a range of lines does not fit the file."
+        => "view the file without a range for its line numbers";
+    FILE_TOO_MANY_LINES "file_too_many_lines" User "A file has more lines than can be numbered."
+        => "read the text of its memory: `Htm::get_by_key`";
+
     // Recall
     STRATEGY_UNKNOWN "strategy_unknown" User "There is no recall strategy of this name."
         => "use one of: vector, fulltext, hybrid, auto";
