@@ -24,6 +24,8 @@ mod refusals;
 mod subjects;
 #[path = "server/tenants.rs"]
 mod tenants;
+#[path = "server/vectors.rs"]
+mod vectors;
 
 use htm_core::{ApiKey, NewApiKey};
 use htm_server::{Limits, Server};

@@ -40,4 +40,5 @@ mod stats;
 mod status;
 mod timeframe;
 mod timeline;
+mod vectors;
 mod wall;

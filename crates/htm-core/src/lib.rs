@@ -80,4 +80,5 @@ pub use model::timeline::{
     Grouping, MAX_NEIGHBOURS, Neighbours, Place, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;
+pub use model::vectors::VectorSet;
 pub use model::working_memory::{WorkingMemory, WorkingMemoryStats};

@@ -43,6 +43,7 @@ pub mod tags;
 pub(crate) mod timeframe;
 pub(crate) mod timeline;
 pub(crate) mod tokens;
+pub(crate) mod vectors;
 pub(crate) mod wall;
 pub(crate) mod words;
 pub mod working_memory;

@@ -48,5 +48,6 @@ pub(crate) mod status;
 pub(crate) mod tag_changes;
 pub mod tags;
 pub(crate) mod timeline;
+pub(crate) mod vectors;
 pub mod workers;
 pub(crate) mod working_memory;

@@ -166,6 +166,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "changed_since"
         | "job_state_unfit"
         | "model_active"
+        | "model_of_callers"
         | "model_retired"
         | "model_incomplete"
         | "group_closed"

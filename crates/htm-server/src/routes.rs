@@ -18,6 +18,7 @@ mod recall;
 mod remember;
 mod robots;
 mod tags;
+mod vectors;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -52,6 +53,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(ontology::router())
         .merge(jobs::router())
         .merge(models::router())
+        .merge(vectors::router())
 }
 
 /// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.

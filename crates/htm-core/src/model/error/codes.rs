@@ -51,8 +51,8 @@ error_codes! {
         => "export it with this version, or upgrade this program";
     EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut."
         => "import the whole file: its last line is of the kind `end`; what was imported stays";
-    VECTOR_UNFIT "vector_unfit" User "A vector has no model in the export, or another length than its model has."
-        => "export it again, or leave `vectors` out of the line: a worker embeds the memory";
+    VECTOR_UNFIT "vector_unfit" User "A vector has another length than its model has, a number that cannot be stored, only zeros, or no model that takes it."
+        => "give a vector of the model's dimensions, or none; in an export, leave `vectors` out of the line";
     NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
         => "name a namespace that the handle sees: `Htm::namespaces`";
     ROBOT_FORBIDDEN "robot_forbidden" User "The handle acts as another robot."
@@ -272,6 +272,8 @@ error_codes! {
         => "activate another one first: `Models::activate`";
     MODEL_INCOMPLETE "model_incomplete" Transient "Vectors would lose nodes by the activation of the model."
         => "wait for its queue, and retry its dead letters; or go without those nodes: `Models::activate` with `forced`";
+    MODEL_OF_CALLERS "model_of_callers" User "The vectors of the embedding model come from callers: HTM computes none."
+        => "give the vector: with the memory, later (`Htm::set_vector`), or with the query";
     WRITER_OPEN "writer_open" Transient "A transaction that remembered something is open for too long."
         => "let the application commit or end its transaction, then make the call again";
     VERSION_UNFIT "version_unfit" User "A prompt's version was named for a stage without a prompt."
