@@ -16,7 +16,8 @@ pub use process::{Answer, Running, Sandbox};
 pub use proxy::Proxy;
 pub use slow_provider::SlowProvider;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use htm_core::Stage;
@@ -53,6 +54,20 @@ pub fn local_model() -> Option<PathBuf> {
         return Some(model);
     }
     eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
+    None
+}
+
+/// The directory of an official SDK in the directory `tmp`, by its name in `scripts/sdk_clients.py`. None, with a
+/// message, if it cannot be fetched.
+pub fn fetched_sdk(tmp: &str, kind: &str) -> Option<PathBuf> {
+    let place = Path::new(tmp).join(format!("sdk-{kind}"));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/sdk_clients.py");
+    let reason = match Command::new("python3").arg(script).arg(kind).arg(&place).output() {
+        Ok(output) if output.status.success() => return Some(place),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => format!("python3: {error}"),
+    };
+    eprintln!("skipped: the SDK of {kind} cannot be fetched: {reason}");
     None
 }
 

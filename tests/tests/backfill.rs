@@ -34,7 +34,7 @@ async fn to_the_end(backfill: &mut Backfill) -> u64 {
 }
 
 async fn open(db: &TestDatabase, model: &embeddings::RegisteredModel) -> i64 {
-    queues::depth(&db.pool, &model.queue).await.unwrap().open()
+    queues::depth(&db.pool, model.queue.as_deref().unwrap()).await.unwrap().open()
 }
 
 async fn drain_later(db: &TestDatabase) {

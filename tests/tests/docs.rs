@@ -28,6 +28,7 @@ documents! {
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
     erase: "docs/erase.md",
+    files: "docs/files.md",
     http: "docs/http.md",
     tenants: "docs/tenants.md",
     mcp: "docs/mcp.md",

@@ -129,9 +129,11 @@ async fn of_many_who_forget_restore_and_edit_at_once_each_is_told_what_it_met() 
 /// Claims the embed jobs as a worker would; the model has four dimensions.
 async fn claim(db: &TestDatabase) -> (embeddings::RegisteredModel, Lease, Vec<jobs::Claimed>) {
     let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "held"), 4).await.unwrap();
-    workers::register(&db.pool, &model.queue, "holder", "test", 30_000).await.unwrap();
-    let (lease, claimed) =
-        jobs::claim(&db.pool, &model.queue, "fake/held", "holder", 100).await.unwrap().expect("a job is due");
+    workers::register(&db.pool, model.queue.as_deref().unwrap(), "holder", "test", 30_000).await.unwrap();
+    let (lease, claimed) = jobs::claim(&db.pool, model.queue.as_deref().unwrap(), "fake/held", "holder", 100)
+        .await
+        .unwrap()
+        .expect("a job is due");
     (model, lease, claimed)
 }
 
@@ -277,10 +279,11 @@ async fn a_job_that_runs_while_its_node_is_forgotten_and_restored_leaves_no_gap(
         let expected = if ack_before_restore { 2 } else { 1 };
         assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap().jobs, expected);
         if ack_before_restore {
-            let (lease, claimed) = jobs::claim(&db.pool, &model.queue, "fake/held", "holder", 100)
-                .await
-                .unwrap()
-                .expect("the other one");
+            let (lease, claimed) =
+                jobs::claim(&db.pool, model.queue.as_deref().unwrap(), "fake/held", "holder", 100)
+                    .await
+                    .unwrap()
+                    .expect("the other one");
             let results = [embedded(&claimed[0], node)];
             assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &results).await.unwrap(), 1);
         } else {

@@ -197,7 +197,8 @@ async fn whole_life(dimensions: usize) {
     stop_writing.cancel();
     let nodes = (NODES + writer.await.unwrap()) as i64;
     for model in [&old, &new] {
-        wait_until(|| async { queues::is_drained(&db.pool, &model.queue).await.unwrap() }).await;
+        wait_until(|| async { queues::is_drained(&db.pool, model.queue.as_deref().unwrap()).await.unwrap() })
+            .await;
         let overview = lifecycle::overview(&db.pool, model).await.unwrap();
         assert_eq!((overview.nodes, overview.embedded), (nodes, nodes), "{}", model.label);
         assert_eq!((overview.open, overview.dead, overview.indexed), (0, 0, true), "{}", model.label);
@@ -210,7 +211,7 @@ async fn whole_life(dimensions: usize) {
     lifecycle::retire(&db.pool, &old.label, true).await.unwrap();
     assert_eq!(lifecycle::overview(&db.pool, &old).await.unwrap().embedded, 0);
     htm.remember(Memory::new("after the retirement")).await.unwrap();
-    assert_eq!(queues::depth(&db.pool, &old.queue).await.unwrap().open(), 0);
+    assert_eq!(queues::depth(&db.pool, old.queue.as_deref().unwrap()).await.unwrap().open(), 0);
     answers_by(&htm, &new).await;
     asker.end().await;
     stop.cancel();

@@ -8,6 +8,8 @@ mod erase;
 mod events;
 #[path = "server/export.rs"]
 mod export;
+#[path = "server/files.rs"]
+mod files;
 #[path = "server/fuzz.rs"]
 mod fuzz;
 #[path = "server/idempotency.rs"]
@@ -26,6 +28,8 @@ mod refusals;
 mod subjects;
 #[path = "server/tenants.rs"]
 mod tenants;
+#[path = "server/vectors.rs"]
+mod vectors;
 
 use htm_core::{ApiKey, NewApiKey};
 use htm_server::{Limits, Server};

@@ -32,6 +32,8 @@ htm_core::error_codes! {
         => "give queries, or another --namespace";
     MODEL_NAME_INVALID "model_name_invalid" User "A text is not a model's name."
         => "write it as PROVIDER/NAME";
+    DIMENSIONS_MISSING "dimensions_missing" User "The dimensions of a model whose vectors callers bring were not given."
+        => "give them: `htm models add caller/NAME --dimensions N`";
     DIMENSIONS_MISMATCH "dimensions_mismatch" User "The model's dimensions differ from the requested ones."
         => "leave out --dimensions";
     TEMPLATE_INVALID "template_invalid" User "A template of the ontology is missing or invalid."

@@ -24,6 +24,7 @@ pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
 pub use api::erase::ErasureFollower;
 pub use api::export::{ExportOptions, Exporter};
+pub use api::files::Files;
 pub use api::groups::{Group, GroupMember, GroupRecalled};
 pub use api::htm::{Htm, QueryCache};
 pub use api::import::{Importer, LineResult};
@@ -40,6 +41,7 @@ pub use model::events::{Event, EventKind, EventPage, EventPlace};
 pub use model::expiry::Expiry;
 pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;
+pub use model::files::FileReply;
 pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{
     ForgetPlan, ForgetReason, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored,
@@ -81,4 +83,5 @@ pub use model::timeline::{
     Grouping, MAX_NEIGHBOURS, Neighbours, Place, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;
+pub use model::vectors::VectorSet;
 pub use model::working_memory::{WorkingMemory, WorkingMemoryStats};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 pub use failure::{ProviderError, ProviderErrorKind};
 
-pub use crate::model::models::ModelName;
+pub use crate::model::models::{CALLER, ModelName};
 pub use crate::model::tags::TagOrigin;
 use crate::model::tags::{KnownTags, TagPath};
 

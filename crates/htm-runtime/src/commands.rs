@@ -148,6 +148,7 @@ fn of_code(error: &Error) -> Option<String> {
                  for the dead; or go without those nodes: `htm models activate {label} --force`"
             )
         }
+        "model_of_callers" => "bring the vector by the library or over HTTP, or use `--strategy fulltext`".into(),
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
         "database_unreachable" if value("file").is_some() => {
             "check what database.url names (`htm config show`): the directory of the server's socket (host), and the \

@@ -132,7 +132,7 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
     let subject = path.trim_start_matches("/v1/").trim_start_matches('/').split('/').next();
     match (path, subject.unwrap_or_default()) {
         ("/v1/robots/merge" | "/v1/memories/erase" | "/v1/namespaces/{namespace}/erase", _) => Role::Admin,
-        ("/metrics", _) => Role::Reader,
+        ("/metrics" | "/v1/files/view", _) => Role::Reader,
         // Each tool needs its own.
         (_, "mcp") => Role::Reader,
         (_, "recall" | "context" | "timeline" | "stats" | "namespaces" | "export" | "events") => Role::Reader,
@@ -166,6 +166,8 @@ mod tests {
             (Method::GET, "/v1/memories/{id}", Role::Reader),
             (Method::POST, "/v1/recall", Role::Reader),
             (Method::POST, "/v1/memories", Role::Writer),
+            (Method::POST, "/v1/files/view", Role::Reader),
+            (Method::POST, "/v1/files/rename", Role::Writer),
             (Method::DELETE, "/v1/memories/{id}", Role::Writer),
             (Method::POST, "/v1/robots/merge", Role::Admin),
             (Method::POST, "/v1/memories/erase", Role::Admin),

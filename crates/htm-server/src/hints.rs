@@ -22,6 +22,7 @@ fn of_code(error: &Error) -> Option<String> {
         "remembered_by_others" => {
             "allow any robot's (`any_robot`): every robot that remembered it loses it".into()
         }
+        "file_too_many_lines" => "read the text of its memory: GET /v1/memories/by-key/{key}".into(),
         "revision_conflict" => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node")?)
         }
@@ -30,6 +31,9 @@ fn of_code(error: &Error) -> Option<String> {
         "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")?),
         "wait_timeout" => "see whether a worker runs: GET /v1/workers".into(),
         "embedder_missing" => "configure a provider of embeddings, or recall with strategy `fulltext`".into(),
+        "model_of_callers" => {
+            "give the vector: with the memory (`vectors`), later (PUT /v1/memories/{id}/vector), or with the query".into()
+        }
         "reranker_missing" => "configure a re-ranker, or recall without `rerank`".into(),
         "expander_missing" => "configure a language model for expansion, or recall without `expand`".into(),
         "robot_unknown" => "list them: GET /v1/robots; a robot belongs to one namespace".into(),

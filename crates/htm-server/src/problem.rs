@@ -127,6 +127,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
     match code {
         "route_unknown"
         | "node_not_found"
+        | "file_not_found"
         | "robot_unknown"
         | "group_unknown"
         | "group_member_unknown"
@@ -153,6 +154,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         "media_type_unfit" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "key_taken"
         | "content_taken"
+        | "file_exists"
         | "robot_taken"
         | "tag_taken"
         | "tag_is_synonym"
@@ -167,6 +169,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "erase_plan_changed"
         | "job_state_unfit"
         | "model_active"
+        | "model_of_callers"
         | "model_retired"
         | "model_incomplete"
         | "group_closed"

@@ -4,6 +4,7 @@ mod conversations;
 mod erase;
 mod events;
 mod export;
+mod files;
 mod forget;
 mod groups;
 mod health;
@@ -19,6 +20,7 @@ mod recall;
 mod remember;
 mod robots;
 mod tags;
+mod vectors;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -44,6 +46,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(memories::router())
         .merge(forget::router())
         .merge(erase::router())
+        .merge(files::writes())
         .merge(namespaces::router())
         .merge(quotas::router())
         .merge(keys::router())
@@ -53,11 +56,12 @@ fn others() -> OpenApiRouter<App> {
         .merge(ontology::router())
         .merge(jobs::router())
         .merge(models::router())
+        .merge(vectors::router())
 }
 
 /// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.
 fn reads() -> OpenApiRouter<App> {
-    recall::router().merge(export::router()).merge(events::router())
+    recall::router().merge(export::router()).merge(events::router()).merge(files::reads())
 }
 
 /// Whether a path honours a key.

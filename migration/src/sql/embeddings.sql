@@ -1,6 +1,6 @@
 -- A row for each model. Each model has a table for its vectors, with its own dimensions: vectors are never padded or
 -- mixed. Each model has a queue, so that a worker claims only jobs of its model, and a pause of one model does not
--- affect the others.
+-- affect the others. The vectors of the provider `caller` come with the writes: its models have no queue.
 create table htm.embedding_models (
     id         integer generated always as identity constraint embedding_models_pk primary key,
     provider   text not null,
@@ -10,12 +10,14 @@ create table htm.embedding_models (
     state      text not null default 'building'
                constraint embedding_models_state_known check (state in ('building', 'active', 'standby', 'retired')),
     label      text not null constraint embedding_models_label_key unique,
-    queue      text not null constraint embedding_models_queue_key unique,
+    queue      text constraint embedding_models_queue_key unique,
     created_at timestamptz not null default now(),
-    constraint embedding_models_name_key unique (provider, name, dimensions)
+    constraint embedding_models_name_key unique (provider, name, dimensions),
+    constraint embedding_models_queue_unless_caller check ((queue is null) = (provider = 'caller'))
 );
 create unique index embedding_models_one_active on htm.embedding_models (state) where state = 'active';
 comment on column htm.embedding_models.label is 'provider/name, with @dimensions if another model has that name.';
+comment on column htm.embedding_models.queue is 'The queue of its jobs; null: its callers bring the vectors.';
 comment on column htm.embedding_models.state is
     'building: written to, not complete; active: recall asks it; standby: complete, was active; retired: not written to.';
 
@@ -72,8 +74,9 @@ begin
     values (new_id, $1, $2, $3, case when is_first then 'active' else 'building' end,
             plain || case when exists (select from htm.embedding_models m where m.label = plain)
                           then '@' || $3 else '' end,
-            'htm.embed' || case when exists (select from htm.embedding_models m where m.queue = 'htm.embed')
-                                then '.' || new_id else '' end);
+            case when $1 = 'caller' then null
+                 when exists (select from htm.embedding_models m where m.queue = 'htm.embed')
+                 then 'htm.embed.' || new_id else 'htm.embed' end);
     perform htm.make_embedding_store(new_id, $3);
     if is_first then execute htm.embedding_index(new_id, ''); end if;
     return new_id;

@@ -67,11 +67,12 @@ create table htm.completions (
 create index completions_model_idx on htm.completions (stage, model, node_id);
 
 -- Live nodes without their artefact, an open job or a dead letter, for the active model and for tags. The pipeline
--- promises that this view is empty.
+-- promises that this view is empty. A vector that a caller has yet to bring is not the pipeline's.
 create view htm.stranded as
 select n.id as node_id, n.namespace, n.revision, s.stage
   from htm.nodes n
- cross join (select 'embed' as stage, label as model, queue from htm.embedding_models where state = 'active'
+ cross join (select 'embed' as stage, label as model, queue from htm.embedding_models
+              where state = 'active' and queue is not null
              union all
              select 'embed', null, 'htm.embed' where not exists (select from htm.embedding_models where state = 'active')
              union all

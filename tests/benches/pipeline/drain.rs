@@ -91,13 +91,15 @@ async fn written(effort: Effort, concurrency: usize) -> f64 {
     remember_many(&writer(&db.pool), jobs).await;
     settle(&db).await;
     let worker = "bench-floor";
-    workers::register(&db.pool, &model.queue, worker, "bench", 60_000).await.expect("registered");
+    workers::register(&db.pool, model.queue.as_deref().unwrap(), worker, "bench", 60_000)
+        .await
+        .expect("registered");
     let started = Instant::now();
     let mut loops = JoinSet::new();
     for _ in 0..2 * concurrency {
         let (pool, model, embedder) = (db.pool.clone(), model.clone(), embedder.clone());
         loops.spawn(async move {
-            let claim = || jobs::claim(&pool, &model.queue, &model.label, worker, BATCH);
+            let claim = || jobs::claim(&pool, model.queue.as_deref().unwrap(), &model.label, worker, BATCH);
             while let Some((lease, claimed)) = claim().await.expect("claimed") {
                 let payloads: Vec<Payload> =
                     claimed.iter().map(|job| Payload::decode(&job.payload).expect("ours")).collect();

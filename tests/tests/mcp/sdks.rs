@@ -1,23 +1,9 @@
-//! The clients of the official SDKs. `scripts/mcp_clients.py` fetches them; without its registry a test is skipped.
+//! The clients of the official SDKs. `scripts/sdk_clients.py` fetches them; without its registry a test is skipped.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{Sandbox, TestDatabase, fetched_sdk};
 use serde_json::{Value, json};
-
-/// The directory of a fetched SDK. None, with the reason, if it cannot be fetched.
-fn fetched(kind: &str) -> Option<PathBuf> {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp-{kind}"));
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/mcp_clients.py");
-    let reason = match Command::new("python3").arg(script).arg(kind).arg(&place).output() {
-        Ok(output) if output.status.success() => return Some(place),
-        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        Err(error) => format!("python3: {error}"),
-    };
-    eprintln!("skipped: the SDK of {kind} cannot be fetched: {reason}");
-    None
-}
 
 fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mcp").join(name)
@@ -50,7 +36,7 @@ async fn check(interpreter: &str, client: &Path, modes: &[(&str, Option<&str>)])
 
 #[tokio::test]
 async fn of_python_in_both_generations() {
-    let Some(place) = fetched("python") else { return };
+    let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "python") else { return };
     let python = place.join("bin/python");
     let modes = [("legacy", Some("2025-11-25")), ("auto", Some("2026-07-28"))];
     check(&python.display().to_string(), &program("client.py"), &modes).await;
@@ -58,7 +44,7 @@ async fn of_python_in_both_generations() {
 
 #[tokio::test]
 async fn of_javascript() {
-    let Some(place) = fetched("javascript") else { return };
+    let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "javascript") else { return };
     // Beside its packages, where node looks for them.
     let client = place.join("client.mjs");
     std::fs::copy(program("client.mjs"), &client).unwrap();

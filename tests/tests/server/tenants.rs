@@ -56,6 +56,8 @@ impl Acme {
         htm.set_retention(Some(ACME), retention, Confirmation::Confirmed).await.unwrap();
         let key = htm.create_api_key(&NewApiKey::new(Role::Reader).namespace(ACME)).await.unwrap().key.id;
         let job = htm.jobs().unwrap().list(&Default::default(), 1).await.unwrap()[0].id.to_string();
+        let files = htm.files(Some(ACME), htm_core::Caller::AnyRobot).unwrap();
+        files.create("/memories/due.md", "A zeppelin is due on Friday.").await.unwrap();
         let words = |words: &[&str]| words.iter().map(|it| json!(it)).collect::<Vec<_>>();
         let nodes: Vec<i64> = [node, former, forgotten].map(|NodeId(id)| id).to_vec();
         Self {
@@ -100,6 +102,17 @@ impl Acme {
                 ("reason", words(&["x"])),
                 ("before", words(&["2026-01-01T00:00:00Z"])),
                 ("document", vec![json!({"version": 1, "tags": []})]),
+                ("path", words(&["/memories/due.md"])),
+                ("old_path", words(&["/memories/due.md"])),
+                ("new_path", words(&["/memories/late.md"])),
+                ("old_str", words(&["due"])),
+                ("new_str", words(&["late"])),
+                ("insert_line", vec![json!(0)]),
+                ("insert_text", words(&["x"])),
+                ("file_text", words(&["x"])),
+                ("revision", vec![json!(1)]),
+                ("vector", vec![json!([1.0])]),
+                ("dimensions", vec![json!(3)]),
                 ("confirm", vec![json!(true)]),
                 ("any_robot", vec![json!(true)]),
             ]),

@@ -95,7 +95,8 @@ impl Handler for EmbedHandler {
     }
 
     fn queue(&self) -> String {
-        self.model.queue.clone()
+        // A model without a queue has no embedder, so no handler is made for it.
+        self.model.queue.clone().unwrap_or_default()
     }
 
     fn model(&self) -> String {

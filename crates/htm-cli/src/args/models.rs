@@ -24,9 +24,10 @@ pub(crate) enum ModelsCommand {
 #[derive(Args)]
 #[command(after_help = "Examples:
   htm models add ollama/nomic-embed-text
-  htm models add openai/text-embedding-3-large --dimensions 1024")]
+  htm models add openai/text-embedding-3-large --dimensions 1024
+  htm models add caller/mine --dimensions 384    # its vectors come with the writes")]
 pub(crate) struct AddArgs {
-    /// The provider (local, ollama, openai, fake) and name
+    /// The provider (local, ollama, openai, fake, caller) and name
     #[arg(value_name = "PROVIDER/NAME")]
     pub(crate) model: String,
     /// The dimensions of its vectors, 1 to 4000. Default: the provider's

@@ -138,6 +138,10 @@ async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Resul
         return Ok(());
     }
     let label = &active.label;
+    if active.is_of_callers() {
+        findings.push(ok(format!("recall uses {label}: its vectors come from callers")));
+        return Ok(());
+    }
     let known = models.iter().find(|model| model.name == configured);
     let state = known.map_or("not registered".into(), |model| format!("in state {}", model.state));
     let what = format!("recall uses {label}, the active model; the configured one, {configured}, is {state}");

@@ -75,7 +75,9 @@ async fn embed(
             false => session.htm().models()?.list().await.unwrap_or_default(),
         };
         for model in models.into_iter().filter(RegisteredModel::is_in_use) {
-            if !served.insert(model.queue.clone()) {
+            // The vectors of a model without a queue come from callers.
+            let Some(queue) = model.queue.clone() else { continue };
+            if !served.insert(queue) {
                 continue;
             }
             match embed_worker::handler_of(session, &model).await {

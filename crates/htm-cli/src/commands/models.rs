@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel};
-use htm_core::provider::ModelName;
+use htm_core::provider::{CALLER, ModelName};
 use htm_core::worker::embeddings::without_embedder;
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
@@ -51,7 +51,8 @@ struct Listed {
     label: String,
     dimensions: usize,
     state: ModelState,
-    queue: String,
+    /// None: callers bring its vectors.
+    queue: Option<String>,
     percent: f64,
     #[serde(flatten)]
     overview: ModelOverview,
@@ -91,7 +92,7 @@ fn row(listed: &Listed) -> Vec<String> {
         listed.label.clone(),
         listed.dimensions.to_string(),
         listed.state.to_string(),
-        listed.queue.clone(),
+        listed.queue.clone().unwrap_or_else(|| "none".into()),
         embedded.to_string(),
         // Rounded down, so that only a complete model has 100 %.
         format!("{:.1} %", (listed.percent * 10.0).floor() / 10.0),
@@ -117,7 +118,11 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
     };
     output.value(&model, || {
         let RegisteredModel { label, dimensions, queue, state, .. } = &model;
+        let queue = queue.as_deref().unwrap_or("none");
         let next = match state {
+            ModelState::Building if model.is_of_callers() => {
+                format!("\nnext: bring the vectors, then `htm models activate {label}`")
+            }
             ModelState::Building => format!(
                 "\nnext: `embed-worker --queue {queue}` (or restart `htm up`), `htm models backfill {label}`, `htm \
                  models activate {label}`"
@@ -133,11 +138,13 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
 
 fn parse_name(text: &str) -> Result<ModelName, CliError> {
     let usage = |code, what: String| {
-        CliError::new(code, what)
-            .with_hint(format!("write it as PROVIDER/NAME; providers are {}", Provider::VARIANTS.join(", ")))
+        CliError::new(code, what).with_hint(format!(
+            "write it as PROVIDER/NAME; providers are {}",
+            [Provider::VARIANTS, &[CALLER]].concat().join(", ")
+        ))
     };
     match text.split_once('/') {
-        Some((provider, _)) if provider.parse::<Provider>().is_err() => {
+        Some((provider, _)) if provider != CALLER && provider.parse::<Provider>().is_err() => {
             Err(usage(codes::PROVIDER_UNKNOWN, format!("`{provider}` is not a provider")))
         }
         Some((provider, name)) if !name.trim().is_empty() => Ok(ModelName::new(provider, name.trim())),
@@ -147,6 +154,10 @@ fn parse_name(text: &str) -> Result<ModelName, CliError> {
 
 /// The requested dimensions, or else the provider's own. An error if the provider does not have the requested ones.
 async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -> Result<usize, CliError> {
+    if name.provider == CALLER {
+        let missing = || CliError::new(codes::DIMENSIONS_MISSING, format!("{name} has no dimensions yet"));
+        return asked.ok_or_else(missing);
+    }
     let (config, paths) = (session.config(), session.paths());
     let configured = config.embedding.dimensions;
     let is_configured = providers::model_names(config).0 == *name;

@@ -189,6 +189,7 @@ fn progress(state: &StageState) -> String {
         StageState::Dead { attempts, error } => {
             format!("dead letter after {}: {error}", count(attempts, "attempt"))
         }
+        StageState::Awaited => "its caller has not brought the vector".into(),
         StageState::Stranded => "no job and no result: `htm jobs audit`".into(),
     }
 }

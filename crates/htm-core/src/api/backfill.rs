@@ -11,7 +11,7 @@ use sqlx::PgPool;
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::Stage;
-use crate::model::models::{not_ready, retired, unknown};
+use crate::model::models::{not_ready, of_callers, retired, unknown};
 use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::embeddings::{self, ModelState};
 use crate::store::{jobs, lifecycle};
@@ -165,7 +165,8 @@ impl Htm {
                 if !model.is_in_use() {
                     return Err(retired(&model.label));
                 }
-                (model.queue.clone(), model.label.clone())
+                let queue = model.queue.clone().ok_or_else(|| of_callers(&model.label))?;
+                (queue, model.label.clone())
             }
         };
         Ok(Subject {

@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
-use crate::model::error::{Error, ErrorKind, Result, codes};
+use crate::model::error::Result;
 use crate::model::expiry::Expiry;
 use crate::model::field_change::FieldChange;
 use crate::model::id::NodeId;
@@ -13,7 +13,7 @@ use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
     validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
 };
-use crate::model::nodes::not_found;
+use crate::model::nodes::{not_found, revision_conflict};
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
 use crate::store::{expiry, jobs, nodes, statistics, tags};
@@ -169,11 +169,7 @@ impl Htm {
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;
         refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
-            let current = before.revision;
-            let message = format!("node {node} is at revision {current}, not {expected}");
-            return Err(Error::new(codes::REVISION_CONFLICT, message)
-                .with_kind(ErrorKind::RevisionConflict { current })
-                .with_value("node", node));
+            return Err(revision_conflict(node, before.revision, expected));
         }
         let author = edit.caller.robot(self.settings());
         let (mut after, mut changed) = apply(&before, edit);

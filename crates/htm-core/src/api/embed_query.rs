@@ -4,12 +4,33 @@ use std::sync::Arc;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
-use crate::model::models::{not_ready, without_embedder};
+use crate::model::models::{not_ready, of_callers, without_embedder};
 use crate::model::recall::RecallQuery;
+use crate::model::vectors::{check_dimensions, unfit};
 use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
+    /// The query's own vector, or its embedding, and the model.
+    pub(crate) async fn vector_of(
+        &self,
+        query: &RecallQuery,
+        text: &str,
+    ) -> Result<(RegisteredModel, Arc<[f32]>)> {
+        let label = query.models.first().map(String::as_str);
+        let Some(vector) = &query.vector else { return self.embed_query(text, label).await };
+        let models = self.recent_models().await?;
+        let model = match label {
+            Some(label) => embeddings::by_label(&models, label)?,
+            None => models
+                .iter()
+                .find(|model| model.state == ModelState::Active)
+                .ok_or_else(|| unfit("query", "is of no model: none is active, and none is named"))?,
+        };
+        check_dimensions(&model.label, vector, model.dimensions)?;
+        Ok((model.clone(), vector.as_slice().into()))
+    }
+
     /// A query's embedding by the model with this label, or by the one that recall uses, and that model. A query that
     /// was embedded before is answered from the cache.
     pub(crate) async fn embed_query(
@@ -41,11 +62,16 @@ impl Htm {
     /// The model that recall uses, with its embedder: the one with this label; otherwise the active one; without an
     /// embedder for that, the newest on standby, which is complete and kept up to date as well.
     async fn asked_model(&self, label: Option<&str>) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
-        let embedders = self.embedders().ok_or_else(|| {
-            let message = "strategy `vector` needs an embedding provider, and none is configured";
-            Error::new(codes::EMBEDDER_MISSING, message)
-        })?;
         let models = self.recent_models().await?;
+        let Some(embedders) = self.embedders() else {
+            return Err(match models.iter().find(|model| model.state == ModelState::Active) {
+                Some(active) if active.is_of_callers() => of_callers(&active.label),
+                _ => {
+                    let message = "strategy `vector` needs an embedding provider, and none is configured";
+                    Error::new(codes::EMBEDDER_MISSING, message)
+                }
+            });
+        };
         let candidates: Vec<&RegisteredModel> = match label {
             Some(label) => vec![embeddings::by_label(&models, label)?],
             None => {
@@ -65,6 +91,7 @@ impl Htm {
         }
         Err(match (first_failure, candidates.first()) {
             (Some(failure), _) => failure,
+            (None, Some(model)) if model.is_of_callers() => of_callers(&model.label),
             (None, Some(model)) => without_embedder(&model.label),
             (None, None) => not_ready(&self.settings().embedding_model),
         })

@@ -117,7 +117,7 @@ impl Jobs<'_> {
     /// A database error.
     pub async fn gauges(&self) -> Result<Vec<(String, QueueGauges)>> {
         let models = embeddings::models(self.htm.pool()).await?;
-        let of_models = models.into_iter().filter(RegisteredModel::is_in_use).map(|model| model.queue);
+        let of_models = models.into_iter().filter(RegisteredModel::is_in_use).filter_map(|model| model.queue);
         let mut all = Vec::new();
         for queue in of_models.chain([Stage::Tag.queue().to_owned()]) {
             let gauges = gauges::gauges(self.htm.pool(), &queue).await?;

@@ -31,7 +31,7 @@ impl Htm {
     /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
     /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`,
     /// `namespace_invalid`, `robot_invalid`, the errors of [`TimeExpression::resolve`](crate::TimeExpression::resolve),
-    /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
+    /// `vector_unfit`, `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
@@ -78,8 +78,9 @@ impl Htm {
         let mut degraded = Vec::new();
         let embedding = match strategy.wants_vectors() {
             false => None,
-            true => match self.embed_query(&words.plain, query.models.first().map(String::as_str)).await {
+            true => match self.vector_of(query, &words.plain).await {
                 Ok(embedding) => Some(embedding),
+                Err(error) if query.vector.is_some() => return Err(error),
                 Err(error) if error.is(codes::EMBEDDER_MISSING) && query.strategy == Strategy::Vector => {
                     return Err(error);
                 }

@@ -51,13 +51,13 @@ impl Htm {
     ///
     /// # Errors
     /// The errors of [`Memory::validate`], `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag),
-    /// or a database error. Nothing is written then.
+    /// `model_unknown` or `model_retired` (of a vector), or a database error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Nor is a content that
     /// exists already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
-        self.make_room_for(&node).await?;
+        self.admit_new(&node).await?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
         self.pinger().ping();
         Ok(receipt)
@@ -72,8 +72,8 @@ impl Htm {
         memory: &mut Memory,
     ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
-        self.make_room_for(&node).await?;
-        if node.memory.tags.is_empty() {
+        self.admit_new(&node).await?;
+        if is_bare(&node) {
             let mut connection = self.pool().acquire().await?;
             match nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await {
                 Ok(Some(id)) => {
@@ -133,7 +133,7 @@ impl Htm {
     /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
-        self.make_room_for(&node).await?;
+        self.admit_new(&node).await?;
         let mut results = self.write_in_tx(tx, std::slice::from_ref(&node)).await?;
         prolong(tx, std::slice::from_ref(&node), &results).await?;
         let receipt = results.remove(0)?;
@@ -153,7 +153,7 @@ impl Htm {
         let (mut results, mut accepted) = (Vec::new(), Vec::new());
         for memory in memories {
             let fitting = match prepare(memory) {
-                Ok(node) => self.make_room_for(&node).await.map(|()| node),
+                Ok(node) => self.admit_new(&node).await.map(|()| node),
                 Err(error) => Err(error),
             };
             results.push(fitting.map(|node| accepted.push(node)).err().map(Err));
@@ -161,7 +161,9 @@ impl Htm {
         Ok((results, accepted))
     }
 
-    async fn make_room_for(&self, node: &NewNode<'_>) -> Result<()> {
+    /// Refuses a memory whose vectors do not fit, or for which there is no room.
+    async fn admit_new(&self, node: &NewNode<'_>) -> Result<()> {
+        self.admit_vectors(node.memory).await?;
         self.make_room(node.namespace, 1, node.memory.content.len()).await
     }
 
@@ -273,12 +275,12 @@ impl Htm {
         Ok(results.into_iter().map(|result| result.unwrap_or_else(not_written)).collect())
     }
 
-    /// Writes a node without tags of a known robot by one statement, which commits by itself; other nodes in a
+    /// Writes a node without tags and vectors of a known robot by one statement, which commits by itself; other nodes in a
     /// transaction.
     async fn write(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
         let mut connection = self.pool().acquire().await?;
         if let [node] = nodes
-            && node.memory.tags.is_empty()
+            && is_bare(node)
             && self.known_robots().contains_key(&robot_of(node))
         {
             match nodes::insert_one(&mut connection, node, None, &self.insertion()).await {
@@ -372,7 +374,9 @@ impl Htm {
         let changed = |result: &&Result<Receipt>| {
             matches!(result, Ok(Receipt { outcome: Outcome::Written | Outcome::Repeated, .. }))
         };
-        if !results.iter().any(|result| changed(&result)) {
+        self.bring_vectors_in_tx(&mut tx, nodes, &results).await?;
+        let has_vectors = nodes.iter().any(|node| !node.memory.vectors.is_empty());
+        if !has_vectors && !results.iter().any(|result| changed(&result)) {
             tx.rollback().await?;
             return Ok(results);
         }
@@ -412,6 +416,11 @@ impl Htm {
 
 fn robot_of(node: &NewNode<'_>) -> (String, String) {
     (node.namespace.to_owned(), node.robot.to_owned())
+}
+
+/// Whether one statement writes the node: it has neither tags nor vectors.
+fn is_bare(node: &NewNode<'_>) -> bool {
+    node.memory.tags.is_empty() && node.memory.vectors.is_empty()
 }
 
 fn written(node: NodeId) -> Receipt {

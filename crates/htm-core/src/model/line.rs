@@ -1,5 +1,6 @@
 //! A memory as a line of JSON Lines, the format of imports.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -38,12 +39,14 @@ struct Line {
     source: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(default)]
+    vectors: BTreeMap<String, Vec<f32>>,
 }
 
 impl Memory {
     /// Reads a memory from a line: an object with the fields `id` (its key), `ns` (its namespace), `text`, `created_at`,
-    /// `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`, `metadata`, `robot`, `importance`, `source`
-    /// and `type`, of which the first three are required. None for a blank line.
+    /// `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`, `metadata`, `robot`, `importance`, `source`,
+    /// `type` and `vectors`, of which the first three are required. None for a blank line.
     ///
     /// # Errors
     /// `line_invalid`, or `tag_invalid`.
@@ -74,6 +77,7 @@ impl Memory {
             seq: line.seq,
             tags,
             metadata: line.metadata,
+            vectors: line.vectors,
             at: line.created_at,
             expires: match (line.ttl_seconds, line.expires_at) {
                 (Some(seconds), _) => Some(Expiry::After(Duration::from_secs(seconds))),

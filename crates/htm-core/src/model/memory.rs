@@ -1,5 +1,7 @@
 //! The input of `remember`.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -7,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::Expiry;
 use crate::model::tags::{TagPath, too_many_tags};
+use crate::model::vectors::validate_vector;
 
 /// The most bytes of a node's text.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
@@ -64,6 +67,8 @@ pub struct Memory {
     pub expires: Option<Expiry>,
     /// The text search configuration that stems it; none: the handle's.
     pub language: Option<String>,
+    /// Its vectors, by the labels of models whose vectors callers bring.
+    pub vectors: BTreeMap<String, Vec<f32>>,
 }
 
 impl Memory {
@@ -85,6 +90,7 @@ impl Memory {
             at: None,
             expires: None,
             language: None,
+            vectors: BTreeMap::new(),
         }
     }
 
@@ -142,6 +148,12 @@ impl Memory {
         self
     }
 
+    /// Adds the vector of its text by a model whose vectors callers bring.
+    pub fn vector(mut self, label: impl Into<String>, vector: Vec<f32>) -> Self {
+        self.vectors.insert(label.into(), vector);
+        self
+    }
+
     /// SHA-256 of the text.
     pub fn content_hash(&self) -> [u8; 32] {
         content_hash(&self.content)
@@ -162,7 +174,7 @@ impl Memory {
     /// # Errors
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
     /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`, `field_too_long`, `metadata_too_deep`,
-    /// `expiry_out_of_range`, `time_out_of_range`.
+    /// `expiry_out_of_range`, `time_out_of_range`, `vector_unfit`.
     pub fn validate(&self) -> Result<()> {
         validate_content(&self.content)?;
         validate_importance(self.importance)?;
@@ -192,6 +204,7 @@ impl Memory {
                 validate_text(field, text, limit)?;
             }
         }
+        self.vectors.iter().try_for_each(|(label, vector)| validate_vector(label, vector))?;
         validate_metadata(&self.metadata)
     }
 }

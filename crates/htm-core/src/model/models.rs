@@ -43,6 +43,15 @@ pub(crate) fn not_ready(model: &ModelName) -> Error {
     Error::new(codes::MODEL_NOT_READY, format!("nothing is embedded with {model} yet"))
 }
 
+/// The provider of models whose vectors come from callers.
+pub const CALLER: &str = "caller";
+
+/// The model's vectors come from callers, so nothing can be computed with it.
+pub(crate) fn of_callers(label: &str) -> Error {
+    let message = format!("the vectors of {label} come from its callers, and there is none");
+    Error::new(codes::MODEL_OF_CALLERS, message).with_value("label", label)
+}
+
 /// The model is retired: it is neither written nor searched.
 pub fn retired(label: &str) -> Error {
     Error::new(codes::MODEL_RETIRED, format!("embedding model {label} is retired")).with_value("label", label)

@@ -81,6 +81,13 @@ pub(crate) fn not_found(node: NodeId) -> Error {
         .with_value("node", node)
 }
 
+/// The node was edited since the caller read it.
+pub(crate) fn revision_conflict(node: NodeId, current: i32, expected: i32) -> Error {
+    Error::new(codes::REVISION_CONFLICT, format!("node {node} is at revision {current}, not {expected}"))
+        .with_kind(ErrorKind::RevisionConflict { current })
+        .with_value("node", node)
+}
+
 /// The node `holder` has the key.
 pub(crate) fn key_taken(key: &str, namespace: &str, holder: NodeId) -> Error {
     let message = format!("key `{key}` in namespace `{namespace}` is taken by node {holder}");

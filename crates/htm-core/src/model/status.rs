@@ -108,6 +108,8 @@ pub enum StageState {
         /// The error of the last attempt.
         error: String,
     },
+    /// The vectors of the active model come from callers, and none was given for the current text.
+    Awaited,
     /// No completion and no job: the pipeline lost it. `htm doctor` counts these; there should be none.
     Stranded,
 }

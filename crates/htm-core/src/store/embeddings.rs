@@ -29,8 +29,8 @@ pub struct RegisteredModel {
     pub dimensions: usize,
     /// Its unique label: `provider/name`, with `@dimensions` if another model has that name.
     pub label: String,
-    /// The queue of its jobs.
-    pub queue: String,
+    /// The queue of its jobs; none: its callers bring the vectors.
+    pub queue: Option<String>,
     /// Its state.
     pub state: ModelState,
 }
@@ -39,6 +39,11 @@ impl RegisteredModel {
     /// Whether writes go to it.
     pub fn is_in_use(&self) -> bool {
         self.state != ModelState::Retired
+    }
+
+    /// Whether the vectors come from the callers of HTM.
+    pub fn is_of_callers(&self) -> bool {
+        self.queue.is_none()
     }
 
     /// The table of its vectors. Safe to put into SQL: the name is built from a number.
@@ -146,10 +151,12 @@ pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a Re
 /// # Errors
 /// `queue_unknown`, with the known queues.
 pub fn by_queue<'a>(models: &'a [RegisteredModel], queue: &str) -> Result<&'a RegisteredModel> {
-    let found = models.iter().find(|model| model.queue == queue);
+    let found = models.iter().find(|model| model.queue.as_deref() == Some(queue));
     found.ok_or_else(|| {
-        let known: Vec<String> =
-            models.iter().map(|model| format!("{} ({})", model.queue, model.label)).collect();
+        let known: Vec<String> = models
+            .iter()
+            .filter_map(|model| Some(format!("{} ({})", model.queue.as_ref()?, model.label)))
+            .collect();
         queue_unknown(queue, &known)
     })
 }

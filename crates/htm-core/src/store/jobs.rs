@@ -386,7 +386,8 @@ pub(crate) async fn enqueue_lacking_in_tx(
 pub(crate) async fn ping(pool: &dyn Connections) {
     let all = sql!(
         "select pg_notify(queue, '')
-           from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)"
+           from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)
+          where queue is not null"
     );
     log_lost(all.execute(pool).await.map(drop));
 }

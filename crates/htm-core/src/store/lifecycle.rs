@@ -193,7 +193,9 @@ pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
         return Err(Error::new(codes::MODEL_ACTIVE, message));
     }
     set_state_in_tx(&mut tx, &model, ModelState::Retired).await?;
-    backfill::give_up_in_tx(&mut tx, &model.queue).await?;
+    if let Some(queue) = &model.queue {
+        backfill::give_up_in_tx(&mut tx, queue).await?;
+    }
     tx.commit().await?;
     // Transactions that read the models before that commit may still write a job.
     if !writers_end(pool, "htm.nodes", WRITERS_PATIENCE).await? {
@@ -286,7 +288,13 @@ async fn incomplete(
     let (label, active) = (&target.label, &active.label);
     let message =
         format!("{label} lacks the embeddings of {missing} nodes that recall finds by vector with {active}");
-    Ok(Error::new(codes::MODEL_INCOMPLETE, message)
+    let error = Error::new(codes::MODEL_INCOMPLETE, message);
+    if target.is_of_callers() {
+        return Ok(error.with_hint(
+            "bring the missing vectors: `Htm::set_vector`; or go without those nodes: `Models::activate` with `forced`",
+        ));
+    }
+    Ok(error
         .with_hint(format!(
             "open jobs in its queue: {open}, dead letters: {dead}. Wait, and retry the dead: `Jobs::retry`; or go \
              without those nodes: `Models::activate` with `forced`"
@@ -308,9 +316,10 @@ const CHUNK: i64 = 5_000;
 /// Enqueues the missing jobs of the model, so that no node is stranded when it becomes active. Nodes that are written
 /// from now on get their jobs with the write: the model is in use.
 async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: u32) -> Result<i64> {
+    let Some(queue) = &target.queue else { return Ok(0) };
     let subject = Subject {
         stage: Stage::Embed,
-        queue: target.queue.clone(),
+        queue: queue.clone(),
         model: target.label.clone(),
         namespace: None,
         since: None,
@@ -321,7 +330,7 @@ async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: 
     let before = run.enqueued;
     while !run.is_finished() {
         run = backfill::advance(pool, run.id, &subject, CHUNK, max_attempts).await?;
-        jobs::ping_queue(pool, &target.queue).await;
+        jobs::ping_queue(pool, queue).await;
     }
     Ok(run.enqueued - before)
 }

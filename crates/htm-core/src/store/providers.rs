@@ -154,7 +154,8 @@ pub async fn reset(pool: &dyn Connections, model: &str) -> Result<u64> {
     // An embedding model has a queue of its own; any other model tags.
     let hastened = sql!(
         "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'deferred_since')
-          where job_type = coalesce((select queue from htm.embedding_models where label = :model), 'htm.tag')
+          where job_type = case when exists (select from htm.embedding_models where label = :model)
+                                then (select queue from htm.embedding_models where label = :model) else 'htm.tag' end
             and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'"
     )
     .bind("model", model)?

@@ -204,9 +204,12 @@ pub async fn resume(pool: &dyn Connections, queue: &str) -> Result<bool> {
 /// # Errors
 /// A database error.
 pub async fn names(pool: &dyn Connections) -> Result<Vec<String>> {
-    sql!("select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models order by 1")
-        .fetch_scalars(pool)
-        .await
+    sql!(
+        "select 'htm.embed' union select 'htm.tag'
+         union select queue from htm.embedding_models where queue is not null order by 1"
+    )
+    .fetch_scalars(pool)
+    .await
 }
 
 /// Deletes at most `limit` jobs that have been done for longer than `older_than`; returns their number. Their

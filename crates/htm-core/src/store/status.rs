@@ -27,6 +27,7 @@ struct Row {
     parked: Option<ParkedFor>,
     updated_at: DateTime<Utc>,
     stale: Option<i32>,
+    is_of_caller: bool,
 }
 
 /// The status of a live node.
@@ -69,6 +70,7 @@ fn state(row: Row) -> StageState {
             attempts,
             error: row.last_error.unwrap_or_else(|| "no reason recorded".into()),
         },
+        (None, _) if row.is_of_caller => StageState::Awaited,
         (None, _) => StageState::Stranded,
     }
 }

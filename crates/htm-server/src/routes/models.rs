@@ -31,7 +31,8 @@ struct Model {
     label: String,
     dimensions: usize,
     state: ModelState,
-    queue: String,
+    /// Null: callers bring its vectors.
+    queue: Option<String>,
     #[serde(flatten)]
     overview: ModelOverview,
 }

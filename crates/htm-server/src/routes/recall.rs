@@ -27,7 +27,11 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 struct RecallBody {
     /// The question or the words. `"a phrase"` is preferred, `-word` is excluded, `word*` is a prefix.
+    /// With `vector` and strategy `vector` it may be left out.
+    #[serde(default)]
     query: String,
+    /// Its vector by the searched model, in place of an embedding by the model's provider.
+    vector: Option<Vec<f32>>,
     /// The searched memories.
     #[serde(default)]
     filter: FilterBody,
@@ -84,6 +88,7 @@ impl RecallBody {
             boost_tags: prefixes(app, &self.boost_tags)?,
             order_by: self.order_by.as_deref().map(str::parse).transpose()?,
             models: self.models,
+            vector: self.vector,
             snippets: self.snippets,
             explain: self.explain,
             correct: self.correct.unwrap_or(true),

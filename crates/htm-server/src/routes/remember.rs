@@ -1,5 +1,6 @@
 //! `POST /v1/memories` and `/v1/memories/batch`: remembering.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
@@ -68,6 +69,9 @@ pub(crate) struct NewMemory {
     pub(crate) ttl_seconds: Option<u64>,
     /// The PostgreSQL text search configuration that stems it. Default: the server's.
     pub(crate) language: Option<String>,
+    /// Its vectors, by the labels of models whose vectors callers bring.
+    #[serde(default)]
+    pub(crate) vectors: BTreeMap<String, Vec<f32>>,
 }
 
 /// The expiry of a request.
@@ -99,6 +103,7 @@ impl NewMemory {
             at: self.created_at,
             expires: expiry(self.expires_at, self.ttl_seconds)?,
             language: self.language,
+            vectors: self.vectors,
             ..plain
         })
     }

@@ -98,9 +98,13 @@ impl Search<'_> {
         if !self.strategy.wants_vectors() {
             return Ok(0);
         }
-        let model = self.embedding.as_ref().map(|(model, _)| *model);
-        let queue = model.map_or(Stage::Embed.queue(), |model| &model.queue);
-        reader.unembedded(conditions, queue, model.map(|model| model.label.as_str())).await
+        match self.embedding.as_ref().map(|(model, _)| *model) {
+            None => reader.unembedded(conditions, Stage::Embed.queue(), None).await,
+            Some(model) => match &model.queue {
+                Some(queue) => reader.unembedded(conditions, queue, Some(&model.label)).await,
+                None => reader.awaited(conditions, &model.label).await,
+            },
+        }
     }
 
     fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>) -> Result<Vec<Hit>> {

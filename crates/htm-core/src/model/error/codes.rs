@@ -51,8 +51,8 @@ error_codes! {
         => "export it with this version, or upgrade this program";
     EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut."
         => "import the whole file: its last line is of the kind `end`; what was imported stays";
-    VECTOR_UNFIT "vector_unfit" User "A vector has no model in the export, or another length than its model has."
-        => "export it again, or leave `vectors` out of the line: a worker embeds the memory";
+    VECTOR_UNFIT "vector_unfit" User "A vector has another length than its model has, a number that cannot be stored, only zeros, or no model that takes it."
+        => "give a vector of the model's dimensions, or none; in an export, leave `vectors` out of the line";
     NAMESPACE_FORBIDDEN "namespace_forbidden" User "The handle does not see the namespace."
         => "name a namespace that the handle sees: `Htm::namespaces`";
     ROBOT_FORBIDDEN "robot_forbidden" User "The handle acts as another robot."
@@ -107,6 +107,22 @@ error_codes! {
         => "check that a worker of this stage runs: `Jobs::workers`";
     STAGE_DEAD "stage_dead" Permanent "The job of a stage is a dead letter."
         => "see why (`Htm::status`), mend the cause, and retry it: `Jobs::retry`";
+
+    // Files
+    FILE_PATH_INVALID "file_path_invalid" User "A path is not one below /memories, or the command cannot be applied to it."
+        => "give a path such as /memories/notes.md: at most 512 bytes, no `..`, no control characters";
+    FILE_NOT_FOUND "file_not_found" User "There is no file or directory at the path."
+        => "view /memories for the paths that there are; a deleted file is a forgotten memory, which can be restored";
+    FILE_EXISTS "file_exists" User "There is a file or directory at the path, or a file at a path above it."
+        => "edit what is there, or give another path";
+    FILE_IS_DIRECTORY "file_is_directory" User "A command that edits a file names a directory."
+        => "view the directory, and name a file in it";
+    FILE_EDIT_UNFIT "file_edit_unfit" User "The text to replace does not occur in the file exactly once."
+        => "view the file, and give the text exactly as it is there, with enough around it to be unique";
+    FILE_LINE_INVALID "file_line_invalid" User "A line number or a range of lines does not fit the file."
+        => "view the file without a range for its line numbers";
+    FILE_TOO_MANY_LINES "file_too_many_lines" User "A file has more lines than can be numbered."
+        => "read the text of its memory: `Htm::get_by_key`";
 
     // Recall
     STRATEGY_UNKNOWN "strategy_unknown" User "There is no recall strategy of this name."
@@ -266,6 +282,8 @@ error_codes! {
         => "activate another one first: `Models::activate`";
     MODEL_INCOMPLETE "model_incomplete" Transient "Vectors would lose nodes by the activation of the model."
         => "wait for its queue, and retry its dead letters; or go without those nodes: `Models::activate` with `forced`";
+    MODEL_OF_CALLERS "model_of_callers" User "The vectors of the embedding model come from callers: HTM computes none."
+        => "give the vector: with the memory, later (`Htm::set_vector`), or with the query";
     WRITER_OPEN "writer_open" Transient "A transaction that remembered something is open for too long."
         => "let the application commit or end its transaction, then make the call again";
     VERSION_UNFIT "version_unfit" User "A prompt's version was named for a stage without a prompt."

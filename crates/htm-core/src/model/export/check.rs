@@ -12,13 +12,12 @@ use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, Memory, content_hash, validate_content, validate_metadata, validate_name,
     validate_namespace, validate_text, validate_time,
 };
+use crate::model::vectors::LARGEST;
 
 /// The most bytes of a model's name, of a prompt's version and of an outcome.
 const MAX_WORD_BYTES: usize = 512;
 /// The most dimensions of a vector.
 const MAX_DIMENSIONS: usize = 4_000;
-/// The largest number of a vector of half precision.
-const LARGEST: f32 = 65_504.0;
 
 fn invalid(what: impl Display) -> Error {
     Error::new(codes::LINE_INVALID, what.to_string())

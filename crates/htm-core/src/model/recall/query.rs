@@ -7,6 +7,7 @@ use crate::model::filter::{Filter, TagFilter, validate_limit};
 use crate::model::memory::{content_empty, validate_text};
 use crate::model::relevance::RelevanceWeights;
 use crate::model::timeframe::TimeFilter;
+use crate::model::vectors::{unfit, validate_vector};
 
 /// The most bytes of a query: more than the window of embedding models (8,192 tokens, about four bytes each).
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
@@ -73,6 +74,9 @@ pub struct RecallQuery {
     pub refresh: bool,
     /// The labels of the models to search; empty: the active one. The lists of several are fused by rank.
     pub models: Vec<String>,
+    /// The query's vector by the searched model; none: it is embedded by the model's provider. With strategy `vector` the
+    /// text may be empty.
+    pub vector: Option<Vec<f32>>,
     /// The number of hits, 1 to 10,000.
     pub limit: usize,
     /// The least cosine similarity of vector hits, 0 to 1; none: the handle's. Text hits stay.
@@ -112,6 +116,7 @@ impl RecallQuery {
             count_accesses: true,
             refresh: false,
             models: Vec::new(),
+            vector: None,
             limit: 20,
             min_similarity: None,
             snippets: false,
@@ -154,6 +159,12 @@ impl RecallQuery {
         self
     }
 
+    /// Sets the query's vector.
+    pub fn vector(mut self, vector: Vec<f32>) -> Self {
+        self.vector = Some(vector);
+        self
+    }
+
     /// Sets the strategy.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
@@ -185,8 +196,18 @@ impl RecallQuery {
     }
 
     pub(crate) fn validate(&self) -> Result<()> {
-        if self.text.trim().is_empty() {
+        let needs_text =
+            self.vector.is_none() || self.strategy != Strategy::Vector || self.rerank || self.expand;
+        if needs_text && self.text.trim().is_empty() {
             return Err(content_empty());
+        }
+        if let Some(vector) = &self.vector {
+            validate_vector("query", vector)?;
+            if self.models.len() > 1 || self.expand || self.strategy == Strategy::Fulltext {
+                let what = "is of one model and one text: give it without `expand`, for one model, and not for strategy \
+                            `fulltext`";
+                return Err(unfit("query", what));
+            }
         }
         validate_text("query", &self.text, MAX_QUERY_BYTES)?;
         self.filter.validate()?;

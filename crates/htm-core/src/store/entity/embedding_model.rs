@@ -13,7 +13,7 @@ pub(crate) struct Model {
     pub(crate) distance: String,
     pub(crate) state: String,
     pub(crate) label: String,
-    pub(crate) queue: String,
+    pub(crate) queue: Option<String>,
     pub(crate) created_at: ChronoDateTimeUtc,
 }
 

@@ -153,6 +153,14 @@ impl Reader {
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
         Ok(count)
     }
+
+    /// The number of nodes in scope, among the latest, whose vectors callers have not brought.
+    pub(crate) async fn awaited(&mut self, conditions: &Conditions, label: &str) -> Result<i64> {
+        let sql = include_str!("../sql/recall/awaited.sql").replace("{{scope}}", &conditions.scope("n"));
+        let statement = Named::new(&sql).bind("label", label)?;
+        let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
+        Ok(count)
+    }
 }
 
 /// The store of the vectors; without a model, an empty relation of the same shape.

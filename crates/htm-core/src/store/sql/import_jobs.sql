@@ -8,7 +8,7 @@
 with target as materialized (
     select 'embed' as stage, queue, label as model, label as done_by
       from htm.embedding_models
-     where state <> 'retired'
+     where state <> 'retired' and queue is not null
     union all
     select 'embed', 'htm.embed', :embedding_model::text, :embedding_model::text
      where not exists (select from htm.embedding_models where state <> 'retired')

@@ -5,7 +5,7 @@
 --
 -- Index: none for the jobs; idx_apalis_workers_worker_type
 with known as (
-    select queue, label as model from htm.embedding_models
+    select queue, label as model from htm.embedding_models where queue is not null
     union all
     select 'htm.embed', null where not exists (select from htm.embedding_models where queue = 'htm.embed')
     union all

@@ -47,7 +47,7 @@ with item as materialized (
     -- Every model that is in use gets every node; the first one takes the id that the caller drew.
     select 'embed' as stage, queue, label as model, row_number() over (order by id) = 1 as is_first
       from htm.embedding_models
-     where state <> 'retired'
+     where state <> 'retired' and queue is not null
     union all
     select 'embed', 'htm.embed', :embedding_model::text, true
      where not exists (select from htm.embedding_models where state <> 'retired')

@@ -29,10 +29,10 @@ with node as (
 ), target as (
     -- Every model that is in use gets every node; the first one takes the id that the caller drew.
     select queue, label as model,
-           case id when (select min(id) from htm.embedding_models where state <> 'retired') then :embed_job
+           case id when (select min(id) from htm.embedding_models where state <> 'retired' and queue is not null) then :embed_job
                    else apalis.generate_ulid() end as job
       from htm.embedding_models
-     where state <> 'retired'
+     where state <> 'retired' and queue is not null
     union all
     select 'htm.embed', :embedding_model, :embed_job where not exists (select from htm.embedding_models where state <> 'retired')
     union all

@@ -6,7 +6,8 @@
 --
 -- Index: nodes_pk, idx_jobs_idempotency_key
 with target as (
-    select 'embed' as stage, queue, label as model from htm.embedding_models where state = 'active'
+    select 'embed' as stage, queue, label as model from htm.embedding_models
+     where state = 'active' and queue is not null
     union all
     select 'embed', 'htm.embed', :embedding_model::text where not exists (select from htm.embedding_models where state = 'active')
     union all

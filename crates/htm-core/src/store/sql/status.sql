@@ -8,7 +8,8 @@ select s.stage,
        c.model, c.outcome, c.done_at, c.worker as done_by, c.attempt as done_attempt,
        j.status as job_status, j.attempts, j.max_attempts, j.run_at, j.lock_by,
        j.last_result ->> 'Err' as last_error, j.metadata -> 'parked' as parked, n.created_at, n.updated_at,
-       case when c.node_id is null then former.revision end as stale
+       case when c.node_id is null then former.revision end as stale,
+       m.id is not null and m.queue is null as is_of_caller
   from htm.nodes n
  cross join (values (1, 'embed'), (2, 'tag')) s(place, stage)
   left join htm.embedding_models m on s.stage = 'embed' and m.state = 'active'
@@ -17,7 +18,8 @@ select s.stage,
                         and (m.label is null or c.model = m.label)
                       order by c.done_at desc limit 1) c on true
   left join lateral (select * from htm.visible_jobs j
-                      where j.job_type like 'htm.%' and j.job_type = coalesce(m.queue, 'htm.' || s.stage) and j.status <> 'Done'
+                      where j.job_type like 'htm.%' and j.job_type = case when m.id is null then 'htm.' || s.stage else m.queue end
+                        and j.status <> 'Done'
                         and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                         and j.metadata -> 'node' = n.id::text
                         and j.metadata -> 'revision' = n.revision::text

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fetches the official MCP SDKs for the tests of `htm mcp`. Python standard library, pip and npm only.
+"""Fetches official SDKs, whose clients the tests run. Python standard library, pip and npm only.
 
-  mcp_clients.py python DIR      PyPI's mcp, in a virtual environment at DIR
-  mcp_clients.py javascript DIR  npm's @modelcontextprotocol/sdk, in DIR/node_modules
+  sdk_clients.py python DIR      PyPI's mcp, in a virtual environment at DIR
+  sdk_clients.py javascript DIR  npm's @modelcontextprotocol/sdk, in DIR/node_modules
+  sdk_clients.py anthropic DIR   PyPI's anthropic, in a virtual environment at DIR
 
 What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -14,8 +15,11 @@ import sys
 import venv
 from pathlib import Path
 
-PYTHON = "mcp==2.3.0"
-JAVASCRIPT = "@modelcontextprotocol/sdk@1.32.2"
+PACKAGES = {
+    "python": "mcp==2.3.0",
+    "javascript": "@modelcontextprotocol/sdk@1.32.2",
+    "anthropic": "anthropic==2.12.0",
+}
 
 
 def run(*command):
@@ -29,32 +33,32 @@ def run(*command):
         sys.exit(f"{Path(command[0]).name}: {lines[-1]}")
 
 
-def python(place):
+def python(place, package):
     # Not built elsewhere and moved: its scripts have its path in them.
     venv.create(place, with_pip=True)
-    run(str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PYTHON)
+    run(str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package)
 
 
-def javascript(place):
+def javascript(place, package):
     npm = shutil.which("npm")
     if not npm or not shutil.which("node"):
         sys.exit("node or npm is not installed")
     place.mkdir()
-    run(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), JAVASCRIPT)
+    run(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), package)
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("python", "javascript"):
+    if len(sys.argv) != 3 or sys.argv[1] not in PACKAGES:
         sys.exit(__doc__.strip())
     kind, place = sys.argv[1], Path(sys.argv[2]).absolute()
     done = place / ".done"
-    wanted = PYTHON if kind == "python" else JAVASCRIPT
+    wanted = PACKAGES[kind]
     if done.is_file() and done.read_text() == wanted:
         return
     # What an interrupted run left behind.
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    (python if kind == "python" else javascript)(place)
+    (javascript if kind == "javascript" else python)(place, wanted)
     done.write_text(wanted)
 
 

@@ -1,0 +1,105 @@
+//! Vectors that callers bring, for embedding models of the provider [`CALLER`](crate::provider::CALLER).
+
+use std::collections::BTreeMap;
+
+use sqlx::PgConnection;
+
+use crate::api::htm::Htm;
+use crate::model::caller::{Caller, refuse_others};
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::memory::Memory;
+use crate::model::models::retired;
+use crate::model::nodes::{not_found, revision_conflict};
+use crate::model::remember::Receipt;
+use crate::model::vectors::{VectorSet, check_dimensions, unfit, validate_vector};
+use crate::store::edit;
+use crate::store::embeddings::{self, RegisteredModel};
+use crate::store::nodes::NewNode;
+use crate::store::vectors::{Brought, bring_in_tx};
+
+impl Htm {
+    /// Sets the vector of a node's text, by a model whose vectors callers bring. `revision` is that of the text that the
+    /// vector was made of, so a late vector is never attached to another text.
+    ///
+    /// # Errors
+    /// `model_unknown`, `model_retired`, `vector_unfit` (its length or its numbers, or a model that computes its own),
+    /// `node_not_found`, `not_owner`, `revision_conflict`, or a database error. Nothing has changed then.
+    pub async fn set_vector(
+        &self,
+        node: NodeId,
+        revision: i32,
+        model: &str,
+        vector: &[f32],
+        caller: &Caller,
+    ) -> Result<VectorSet> {
+        self.admit_caller(caller)?;
+        self.admit_nodes(&[node]).await?;
+        let model = self.model_that_takes(model, vector).await?;
+        let mut tx = self.pool().begin().await?;
+        let found = edit::lock_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;
+        refuse_others(caller.owner(self.settings()), node, found.owner())?;
+        if found.revision != revision {
+            return Err(revision_conflict(node, found.revision, revision));
+        }
+        bring_in_tx(&mut tx, &model, &[Brought { node, revision: Some(revision), hash: None, vector }])
+            .await?;
+        tx.commit().await?;
+        Ok(VectorSet { node, revision, model: model.label })
+    }
+
+    /// Checks the vectors of a memory before it is written.
+    pub(crate) async fn admit_vectors(&self, memory: &Memory) -> Result<()> {
+        for (label, vector) in &memory.vectors {
+            self.model_that_takes(label, vector).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the vectors of memories that are written, or were before with the same text.
+    pub(crate) async fn bring_vectors_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+        results: &[Result<Receipt>],
+    ) -> Result<()> {
+        let mut by_model: BTreeMap<&str, Vec<Brought<'_>>> = BTreeMap::new();
+        for (node, result) in nodes.iter().zip(results) {
+            let Ok(receipt) = result else { continue };
+            for (label, vector) in &node.memory.vectors {
+                let hash = Some(node.content_hash.to_vec());
+                let brought = Brought { node: receipt.node, revision: None, hash, vector };
+                by_model.entry(label).or_default().push(brought);
+            }
+        }
+        if by_model.is_empty() {
+            return Ok(());
+        }
+        let models = embeddings::models_on(&mut *connection).await?;
+        for (label, vectors) in by_model {
+            let model = embeddings::by_label(&models, label)?;
+            bring_in_tx(connection, model, &vectors).await?;
+        }
+        Ok(())
+    }
+
+    /// The model with this label, if it takes the vector from a caller.
+    async fn model_that_takes(&self, label: &str, vector: &[f32]) -> Result<RegisteredModel> {
+        validate_vector(label, vector)?;
+        let mut models = self.recent_models().await?;
+        if embeddings::by_label(&models, label).is_err() {
+            // It may have been added a moment ago.
+            self.known_models().invalidate(&()).await;
+            models = self.recent_models().await?;
+        }
+        let model = embeddings::by_label(&models, label)?;
+        if !model.is_of_callers() {
+            return Err(unfit(label, "is computed by its provider"));
+        }
+        if !model.is_in_use() {
+            return Err(retired(label));
+        }
+        check_dimensions(label, vector, model.dimensions)?;
+        Ok(model.clone())
+    }
+}

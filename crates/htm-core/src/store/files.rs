@@ -1,0 +1,114 @@
+//! The memories whose keys are paths of files.
+
+use serde_json::{Map, Value};
+use sqlx::PgConnection;
+
+use super::named::sql;
+use crate::model::error::Result;
+use crate::model::files::path::FilePath;
+use crate::model::files::{BLANK, BLANK_TEXT, text_of};
+use crate::model::id::NodeId;
+
+/// A file with its text.
+pub(crate) struct File {
+    pub(crate) node: NodeId,
+    pub(crate) revision: i32,
+    pub(crate) text: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct FileRow {
+    node: NodeId,
+    revision: i32,
+    content: String,
+    #[sqlx(json)]
+    metadata: Map<String, Value>,
+}
+
+/// A file below a directory.
+#[derive(sqlx::FromRow)]
+pub(crate) struct FileBelow {
+    pub(crate) node: NodeId,
+    pub(crate) key: String,
+    pub(crate) bytes: i64,
+}
+
+/// Waits for other commands that create, rename or delete files of the namespace, and holds up later ones until the
+/// transaction's end. Edits of texts do not wait.
+pub(crate) async fn hold_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<()> {
+    sql!("select pg_advisory_xact_lock(hashtextextended('htm.files/' || :namespace, 0))")
+        .bind("namespace", namespace)?
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// The file at a path.
+pub(crate) async fn at(
+    connection: &mut PgConnection,
+    namespace: &str,
+    path: &FilePath,
+) -> Result<Option<File>> {
+    let row: Option<FileRow> = sql!(
+        "select n.id as node, n.revision, n.content, n.metadata
+           from htm.nodes n where n.namespace = :namespace and n.key = :path and n.deleted_at is null"
+    )
+    .bind("namespace", namespace)?
+    .bind("path", path.as_str())?
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|FileRow { node, revision, content, metadata }| {
+        let text = text_of(content, &metadata);
+        File { node, revision, text }
+    }))
+}
+
+/// Which of the paths are files.
+pub(crate) async fn files_among(
+    connection: &mut PgConnection,
+    namespace: &str,
+    paths: &[FilePath],
+) -> Result<Vec<(NodeId, String)>> {
+    sql!(
+        "select n.id, n.key from htm.nodes n
+          where n.namespace = :namespace and n.key = any (:paths) and n.deleted_at is null order by n.key"
+    )
+    .bind("namespace", namespace)?
+    .bind("paths", paths.iter().map(FilePath::as_str).collect::<Vec<_>>())?
+    .fetch_all(connection)
+    .await
+}
+
+/// The files below a path. Keys that only look like paths are left out.
+pub(crate) async fn below(
+    connection: &mut PgConnection,
+    namespace: &str,
+    path: &FilePath,
+) -> Result<Vec<FileBelow>> {
+    let mut files: Vec<FileBelow> = sql!(include_str!("sql/files_below.sql"))
+        .bind("namespace", namespace)?
+        .bind("path", path.as_str())?
+        .bind("blank", BLANK)?
+        .bind("blank_text", BLANK_TEXT)?
+        .fetch_all(connection)
+        .await?;
+    files.retain(|file| FilePath::is_of_file(&file.key));
+    Ok(files)
+}
+
+/// Gives locked files new paths.
+pub(crate) async fn rename_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NodeId],
+    paths: &[FilePath],
+) -> Result<()> {
+    sql!(
+        "update htm.nodes n set key = u.path
+           from unnest(:nodes::bigint[], :paths::text[]) as u(node, path) where n.id = u.node"
+    )
+    .bind("nodes", nodes)?
+    .bind("paths", paths.iter().map(FilePath::as_str).collect::<Vec<_>>())?
+    .execute(connection)
+    .await
+    .map(drop)
+}
