@@ -146,6 +146,34 @@ async fn kubernetes_asks_the_worker_within_its_pod() {
     }
 }
 
+/// The server of `config/deploy`, as each of its files asks it.
+#[tokio::test]
+async fn the_checks_of_the_server_ask_the_server() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let port = htm_tests::free_port().to_string();
+    let address = format!("127.0.0.1:{port}");
+    let _server = sandbox.start("htm", &["serve", "--listen", &address]);
+    htm_tests::wait_until(async || tokio::net::TcpStream::connect(&address).await.is_ok()).await;
+    let services = compose();
+    let check = texts(&services["services"]["server"]["healthcheck"]["test"]);
+    let pods = deployment("server");
+    let container = &pods["spec"]["template"]["spec"]["containers"][0];
+    let probes = ["livenessProbe", "readinessProbe"].map(|it| texts(&container[it]["exec"]["command"])[2].clone());
+    for command in [&check[3], &probes[0], &probes[1]] {
+        sandbox.shell(&command.replace("7480", &port)).await.succeeds();
+        let nothing = command.replace("/readyz", "/nothing").replace("/livez", "/nothing");
+        sandbox.shell(&nothing.replace("7480", &port)).await.exits(1);
+    }
+    assert_eq!(texts(&container["command"]), texts(&services["services"]["server"]["command"]));
+    // Only this machine reaches the port of Compose.
+    assert_eq!(texts(&services["services"]["server"]["ports"]), ["127.0.0.1:7480:7480"]);
+    let service = &documents("kubernetes/server.yaml")[1]["spec"];
+    assert_eq!(service["selector"], pods["spec"]["template"]["metadata"]["labels"]);
+    let unit = unit("htm-server.service");
+    assert!(!unit["Service"]["ExecStart"].contains("--listen"), "on loopback, unless server.env says otherwise");
+}
+
 /// Nothing is reached from outside of its container or machine, unless a file for monitoring is used as well.
 #[test]
 fn the_port_is_on_loopback_unless_monitoring_is_asked_for() {
@@ -187,8 +215,7 @@ fn every_container_is_confined() {
             );
         }
     }
-    let pods =
-        ["migrate", "embed-worker", "tag-worker"].map(|name| documents(&format!("kubernetes/{name}.yaml")));
+    let pods = ["migrate", "embed-worker", "tag-worker", "server"].map(|name| documents(&format!("kubernetes/{name}.yaml")));
     for pod in pods.iter().map(|documents| &documents[0]["spec"]["template"]["spec"]) {
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{pod}");
         let container = &pod["containers"][0];
@@ -200,8 +227,8 @@ fn every_container_is_confined() {
         assert_eq!(container["securityContext"], context);
         assert!(container["resources"]["limits"]["memory"].is_string(), "{container}");
     }
-    for program in ["embed-worker", "tag-worker"] {
-        let unit = &unit(&format!("htm-{program}@.service"))["Service"];
+    for name in ["htm-embed-worker@", "htm-tag-worker@", "htm-server"] {
+        let unit = &unit(&format!("{name}.service"))["Service"];
         assert_eq!((&*unit["NoNewPrivileges"], &*unit["ProtectSystem"]), ("yes", "strict"));
         assert!(unit.contains_key("MemoryMax") && unit.contains_key("TasksMax"), "{unit:?}");
     }
@@ -213,7 +240,8 @@ fn workers_are_not_the_owner_of_the_schema() {
     let user = |url: &str| url.trim_start_matches("postgres://").split(':').next().unwrap().to_owned();
     let services = &compose()["services"];
     let of = |service: &str| user(services[service]["environment"]["HTM_DATABASE__URL"].as_str().unwrap());
-    assert_eq!(["migrate", "embed-worker", "tag-worker"].map(of), ["htm", "htm_app", "htm_app"]);
+    let roles = ["migrate", "embed-worker", "tag-worker", "server"].map(of);
+    assert_eq!(roles, ["htm", "htm_app", "htm_app", "htm_app"]);
     let grant = ["htm", "db", "migrate", "--application-role", "htm_app"];
     assert_eq!(texts(&services["migrate"]["command"]), grant);
     assert!(
@@ -232,7 +260,7 @@ fn workers_are_not_the_owner_of_the_schema() {
     };
     assert_eq!(secrets(&pod("migrate")), ["htm", "htm-owner"]);
     assert_eq!(texts(&pod("migrate")["command"]), grant);
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "server"] {
         assert_eq!(secrets(&pod(program)), ["htm"]);
     }
 }
