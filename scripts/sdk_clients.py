@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Fetches official SDKs, whose clients the tests run. Python standard library, pip and npm only.
 
-  sdk_clients.py python DIR      PyPI's mcp, in a virtual environment at DIR
-  sdk_clients.py javascript DIR  npm's @modelcontextprotocol/sdk, in DIR/node_modules
-  sdk_clients.py anthropic DIR   PyPI's anthropic, in a virtual environment at DIR
+  sdk_clients.py python DIR       PyPI's mcp, in a virtual environment at DIR
+  sdk_clients.py python-1 DIR     the same of the former generation
+  sdk_clients.py javascript DIR   npm's @modelcontextprotocol/client, in DIR/node_modules
+  sdk_clients.py javascript-1 DIR npm's @modelcontextprotocol/sdk, the former generation
+  sdk_clients.py inspector DIR    npm's @modelcontextprotocol/inspector
+  sdk_clients.py anthropic DIR    PyPI's anthropic, in a virtual environment at DIR
 
 What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -17,7 +20,10 @@ from pathlib import Path
 
 PACKAGES = {
     "python": "mcp==2.3.0",
-    "javascript": "@modelcontextprotocol/sdk@1.32.2",
+    "python-1": "mcp==1.30.0",
+    "javascript": "@modelcontextprotocol/client@2.4.0",
+    "javascript-1": "@modelcontextprotocol/sdk@1.32.2",
+    "inspector": "@modelcontextprotocol/inspector@2.12.0",
     "anthropic": "anthropic==2.12.0",
 }
 
@@ -58,7 +64,7 @@ def main():
     # What an interrupted run left behind.
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    (javascript if kind == "javascript" else python)(place, wanted)
+    (javascript if wanted.startswith("@") else python)(place, wanted)
     done.write_text(wanted)
 
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::{Filter, Htm, RecallQuery, Settings, Strategy, TagFilter, TimeExpression};
 use htm_tests::TestDatabase;
-use htm_tests::measure::{Table, argument, load, percentile_ms};
+use htm_tests::measure::{Table, argument, flag, load, percentile_ms};
 use pgvector::HalfVector;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
@@ -62,7 +62,7 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     sizes(&db.pool).await;
     let settings = Settings { embedding_model: corpus.model().clone(), ..db.htm().settings().clone() };
     let htm = Htm::with_pool(db.pool.clone(), settings, Some(corpus.clone()));
-    let htm = match std::env::args().any(|it| it == "--walled") {
+    let htm = match flag("--walled") {
         true => {
             let tenants = PgPoolOptions::new().max_connections(CLIENTS as u32);
             let tenants = tenants.connect_lazy_with(htm_core::tenant_options(db.options()));

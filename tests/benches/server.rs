@@ -1,16 +1,19 @@
 //! What HTTP adds to the library: writes and recalls over the server, against the same calls of the library in the same
 //! run.
 //!
-//! `./justw bench --bench server -- --nodes 10000`. Server and clients share this process and its processors.
+//! `./justw bench --bench server -- --nodes 10000`; with `--load 60` also 200 clients that write and recall for a minute.
+//! Server and clients share this process and its processors. The row "of a tenant" is of a key with a namespace, which
+//! row-level security restricts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use htm_core::{Htm, Memory, RecallQuery, Strategy};
+use htm_core::{Htm, Memory, NewApiKey, RecallQuery, Role, Strategy};
 use htm_server::{Limits, Server};
 use htm_tests::TestDatabase;
 use htm_tests::measure::{Table, argument, load, median, percentile_ms};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +57,26 @@ async fn main() {
             format!("{:.2}", over / library),
         ]);
     }
+    let created =
+        htm.create_api_key(&NewApiKey::new(Role::Writer).namespace("default")).await.expect("a key");
+    let authorization = format!("Bearer {}", created.secret.expose()).parse().expect("a header");
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization)]);
+    let http = reqwest::Client::builder().default_headers(headers).build().expect("a client");
+    // Within a second the server asks for a key.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut per_second = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        per_second.0.push(rate(16, writes, &Call::Library(htm.clone())).await);
+        per_second.1.push(rate(16, writes, &Call::Http(http.clone(), base.clone())).await);
+    }
+    let (library, over) = (median(per_second.0), median(per_second.1));
+    table.row([
+        "remember, of a tenant".into(),
+        "16".into(),
+        format!("{library:.0}"),
+        format!("{over:.0}"),
+        format!("{:.2}", over / library),
+    ]);
     for query in ["note 4242", "service 42 until evening"] {
         let (mut library, mut over) = (Vec::new(), Vec::new());
         for _ in 0..100 {
@@ -77,8 +100,65 @@ async fn main() {
             ]);
         }
     }
+    let seconds: u64 = argument("--load", 0);
+    if seconds > 0 {
+        mixed(&http, &base, &db, Duration::from_secs(seconds)).await;
+    }
     stop.cancel();
     serving.await.expect("stopped");
+}
+
+/// The clients of the mixed load.
+const CLIENTS: usize = 200;
+
+/// Clients that each write a memory and recall it by its number, in turn. Every answer has to be a success, and what was
+/// acknowledged has to be there.
+async fn mixed(http: &reqwest::Client, base: &str, db: &TestDatabase, time: Duration) {
+    let started = Instant::now();
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..CLIENTS {
+        let (http, base) = (http.clone(), base.to_owned());
+        clients.spawn(async move {
+            let (mut nodes, mut writes, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
+            while started.elapsed() < time {
+                let text = text();
+                let at = Instant::now();
+                let written = post(&http, &format!("{base}/v1/memories"), &json!({"content": text})).await;
+                writes.push(at.elapsed());
+                nodes.push(written["node"].as_i64().expect("a node"));
+                let at = Instant::now();
+                let query = text.split(':').next().unwrap_or_default();
+                let body = json!({"query": query, "limit": 5, "strategy": "fulltext"});
+                post(&http, &format!("{base}/v1/recall"), &body).await;
+                recalls.push(at.elapsed());
+            }
+            (nodes, writes, recalls)
+        });
+    }
+    let (mut nodes, mut writes, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
+    for of_client in clients.join_all().await {
+        nodes.extend(of_client.0);
+        writes.extend(of_client.1);
+        recalls.extend(of_client.2);
+    }
+    let there: i64 =
+        sqlx::query_scalar("select count(*) from htm.nodes where id = any ($1) and deleted_at is null")
+            .bind(&nodes)
+            .fetch_one(&db.pool)
+            .await
+            .expect("a count");
+    let seconds = started.elapsed().as_secs_f64();
+    println!(
+        "\n{CLIENTS} clients for {seconds:.0} s, {}: {} acknowledged, {there} there, no error",
+        load(),
+        nodes.len()
+    );
+    let table = Table::new(&[("what", 10), ("a second", 8), ("p50 ms", 8), ("p99 ms", 8)]);
+    for (what, times) in [("remember", writes), ("recall", recalls)] {
+        let ms = |share| format!("{:.1}", percentile_ms(&times, share));
+        table.row([what.into(), format!("{:.0}", times.len() as f64 / seconds), ms(0.5), ms(0.99)]);
+    }
+    assert_eq!(there as usize, nodes.len(), "acknowledged memories are lost");
 }
 
 /// A way to remember.

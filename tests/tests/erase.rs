@@ -93,7 +93,7 @@ async fn with_everything(db: &TestDatabase, htm: &Htm) -> Vec<NodeId> {
     for stage in Stage::ALL {
         drain(db, stage).await;
     }
-    let (lease, claimed) = claim(db, &second.queue, &second.label, "holder").await;
+    let (lease, claimed) = claim(db, second.queue.as_deref().unwrap(), &second.label, "holder").await;
     let embedded =
         Embedded { job: claimed[0].id.clone(), node, revision: 1, embedding: vec![0.5; 4], parts: 1 };
     assert_eq!(jobs::ack_embedded(&db.pool, &lease, &second, &[embedded]).await.unwrap(), 1);

@@ -1,11 +1,14 @@
-// A client by the official JavaScript SDK: `client.mjs MODE COMMAND [ARGUMENT…]`. Prints what it saw as JSON.
+// A client by the official JavaScript SDK: `client.mjs MODE URL` or `client.mjs MODE COMMAND [ARGUMENT…]`. Prints what it
+// saw as JSON.
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const [, , , command, ...args] = process.argv;
 const client = new Client({ name: "test", version: "1" });
-const transport = new StdioClientTransport({ command, args, env: process.env });
+const transport = command.startsWith("http")
+  ? new StreamableHTTPClientTransport(new URL(command))
+  : new StdioClientTransport({ command, args, env: process.env });
 await client.connect(transport);
 const tools = await client.listTools();
 const call = (name, given) => client.callTool({ name, arguments: given });

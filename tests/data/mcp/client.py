@@ -1,4 +1,5 @@
-"""A client by the official Python SDK: `client.py MODE COMMAND [ARGUMENT…]`. Prints what it saw as JSON."""
+"""A client by the official Python SDK: `client.py MODE URL` or `client.py MODE COMMAND [ARGUMENT…]`. Prints what it saw
+as JSON."""
 
 import asyncio
 import json
@@ -9,7 +10,9 @@ from mcp import Client, StdioServerParameters
 
 
 async def main(mode, command, *arguments):
-    server = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
+    server = command
+    if not command.startswith("http"):
+        server = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
     async with Client(server, mode=mode) as client:
         tools = await client.list_tools()
         text = "The ledger runs on PostgreSQL 17.2."

@@ -20,7 +20,7 @@ async fn a_worker_with_its_jobs_writes_nothing() {
     for n in 0..3 {
         nodes.push(htm.remember(Memory::new(format!("zeppelin {n}"))).await.unwrap().node);
     }
-    let (lease, claimed) = claim(&db, &model.queue, &model.label, "holder").await;
+    let (lease, claimed) = claim(&db, model.queue.as_deref().unwrap(), &model.label, "holder").await;
     assert_eq!(claimed.len(), 3);
     let erased = htm.erase(&Erase::Memories(nodes.clone()), None, Confirmation::Confirmed).await.unwrap();
     assert_eq!(erased.removed["apalis.jobs"], 6, "the running ones too");
@@ -43,7 +43,7 @@ async fn an_ack_at_the_same_moment_is_no_deadlock() {
     let htm = db.htm();
     let model = embeddings::register_model(&db.pool, &ModelName::new("fake", "held"), 4).await.unwrap();
     let node = htm.remember(Memory::new("zeppelin")).await.unwrap().node;
-    let (lease, claimed) = claim(&db, &model.queue, &model.label, "holder").await;
+    let (lease, claimed) = claim(&db, model.queue.as_deref().unwrap(), &model.label, "holder").await;
     // The ack has its job, and the test has the node.
     let mut holder = db.pool.begin().await.unwrap();
     sqlx::query("select from htm.nodes where id = $1 for update")

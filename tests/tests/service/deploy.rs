@@ -159,7 +159,8 @@ async fn the_checks_of_the_server_ask_the_server() {
     let check = texts(&services["services"]["server"]["healthcheck"]["test"]);
     let pods = deployment("server");
     let container = &pods["spec"]["template"]["spec"]["containers"][0];
-    let probes = ["livenessProbe", "readinessProbe"].map(|it| texts(&container[it]["exec"]["command"])[2].clone());
+    let probes =
+        ["livenessProbe", "readinessProbe"].map(|it| texts(&container[it]["exec"]["command"])[2].clone());
     for command in [&check[3], &probes[0], &probes[1]] {
         sandbox.shell(&command.replace("7480", &port)).await.succeeds();
         let nothing = command.replace("/readyz", "/nothing").replace("/livez", "/nothing");
@@ -171,7 +172,10 @@ async fn the_checks_of_the_server_ask_the_server() {
     let service = &documents("kubernetes/server.yaml")[1]["spec"];
     assert_eq!(service["selector"], pods["spec"]["template"]["metadata"]["labels"]);
     let unit = unit("htm-server.service");
-    assert!(!unit["Service"]["ExecStart"].contains("--listen"), "on loopback, unless server.env says otherwise");
+    assert!(
+        !unit["Service"]["ExecStart"].contains("--listen"),
+        "on loopback, unless server.env says otherwise"
+    );
 }
 
 /// Nothing is reached from outside of its container or machine, unless a file for monitoring is used as well.
@@ -215,7 +219,8 @@ fn every_container_is_confined() {
             );
         }
     }
-    let pods = ["migrate", "embed-worker", "tag-worker", "server"].map(|name| documents(&format!("kubernetes/{name}.yaml")));
+    let pods = ["migrate", "embed-worker", "tag-worker", "server"]
+        .map(|name| documents(&format!("kubernetes/{name}.yaml")));
     for pod in pods.iter().map(|documents| &documents[0]["spec"]["template"]["spec"]) {
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{pod}");
         let container = &pod["containers"][0];
