@@ -177,6 +177,32 @@ async fn a_retry_of_a_write_that_is_being_erased_is_not_done_again() {
     assert_eq!(db.count(digest).await, 1);
 }
 
+/// The planner keeps samples of texts, and those of a table that is empty now.
+#[tokio::test]
+async fn the_planner_s_samples_are_made_anew() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes: Vec<_> = futures::future::join_all(
+        (0..20).map(async |n| htm.remember(Memory::new(format!("zeppelin {n}"))).await.unwrap().node),
+    )
+    .await;
+    sqlx::query("analyze").execute(&db.pool).await.unwrap();
+    let samples =
+        "select count(*) from pg_stats where schemaname = 'htm' and histogram_bounds::text like '%zeppelin%'";
+    assert_ne!(db.count(samples).await, 0);
+    let begun = htm.begin_erasure(&Erase::Memories(nodes), None, Confirmation::Confirmed).await.unwrap();
+    htm.resume_erasure(begun.id, |_| {}).await.unwrap();
+    let verified = htm.verify_erasure(begun.id, Some("zeppelin")).await.unwrap();
+    let found = verified.places.last().unwrap();
+    assert_eq!(found.table, "pg_catalog.pg_statistic");
+    assert!(found.traces > 0 && found.mentions.is_some_and(|columns| columns > 0), "{found:?}");
+    assert!(!verified.is_clean);
+    htm.vacuum_erased(begun.id).await.unwrap();
+    let verified = htm.verify_erasure(begun.id, Some("zeppelin")).await.unwrap();
+    assert!(verified.is_clean, "{verified:?}");
+    assert_eq!(db.count(samples).await, 0);
+}
+
 #[tokio::test]
 async fn an_old_transaction_keeps_vacuum_from_freeing_the_rows_and_the_receipt_says_so() {
     let db = TestDatabase::new().await;

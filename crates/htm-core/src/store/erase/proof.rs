@@ -57,9 +57,11 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
         .fetch_scalar(&mut *connection)
         .await?;
         if may {
-            // With the indexes, however few rows were removed: a vector's index has the vector itself.
-            let statement = format!("vacuum (index_cleanup on) {table}");
+            // With the indexes, however few rows were removed: a vector's index has the vector itself. With new
+            // statistics of the planner: they have samples of texts.
+            let statement = format!("vacuum (analyze, index_cleanup on) {table}");
             sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+            clear_samples(connection, &table).await?;
             vacuumed.tables.push(table.into_owned());
         } else {
             vacuumed.not_permitted.push(table.into_owned());
@@ -67,6 +69,18 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
     }
     vacuumed.at = sql!("select clock_timestamp()").fetch_scalar(connection).await?;
     Ok(vacuumed)
+}
+
+/// Deletes the planner's samples of an empty table, which an analyze leaves as they are. PostgreSQL can do so since 18.
+async fn clear_samples(connection: &mut PgConnection, table: &str) -> Result<()> {
+    let can: bool = sql!("select to_regproc('pg_catalog.pg_clear_attribute_stats') is not null")
+        .fetch_scalar(&mut *connection)
+        .await?;
+    let is_empty = format!("select not exists (select from {table})");
+    if can && Named::new(&is_empty).fetch_scalar(&mut *connection).await? {
+        sql!(include_str!("../sql/erase_samples.sql")).bind("table", table)?.execute(connection).await?;
+    }
+    Ok(())
 }
 
 /// Looks for traces of an erasure in every table, and for a text, if given.
@@ -109,6 +123,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
         let vacuumed_at = vacuumed.get(&table).copied();
         found.push(PlaceFound { table, holds, traces, mentions, vacuumed_at });
     }
+    found.push(samples(&mut tx, erasure.id, text.is_some().then_some(&forms[..])).await?);
     let names: BTreeSet<&str> = known.iter().map(|place| &*place.table).collect();
     let mut is_clean = found.iter().all(|place| place.traces == 0 && place.mentions.unwrap_or(0) == 0);
     for table in places::existing(&mut tx).await?.into_iter().filter(|it| !names.contains(it.as_str())) {
@@ -187,6 +202,27 @@ async fn vacuumed_at(connection: &mut PgConnection, erasure: i64) -> Result<BTre
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().collect())
+}
+
+/// What the planner has sampled of tables from which an erasure removed rows. Traces are tables that were not analyzed
+/// since.
+async fn samples(
+    connection: &mut PgConnection,
+    erasure: i64,
+    forms: Option<&[String]>,
+) -> Result<PlaceFound> {
+    let (traces, mentions): (i64, i64) = sql!(include_str!("../sql/erase_sampled.sql"))
+        .bind("erasure", erasure)?
+        .bind("forms", forms.unwrap_or_default())?
+        .fetch_one(connection)
+        .await?;
+    Ok(PlaceFound {
+        table: "pg_catalog.pg_statistic".to_owned(),
+        holds: "samples of values, for the planner".to_owned(),
+        traces: traces as u64,
+        mentions: forms.map(|_| mentions as u64),
+        vacuumed_at: None,
+    })
 }
 
 /// A text as it stands in a row that is written as JSON: as text, within JSON, within JSON that is a text, and as bytes.
