@@ -82,6 +82,27 @@ async fn a_lost_update_is_a_failed_precondition() {
     };
     assert_eq!(forget("\"2\"").await.problem(), (412, "revision_conflict"));
     forget("\"3\"").await.is(200);
+    let restore = |etag: &'static str| {
+        let request = served.request(Method::POST, &format!("{path}/restore")).header("if-match", etag);
+        served.send(request.json(&json!({})))
+    };
+    assert_eq!(restore("\"2\"").await.problem(), (412, "revision_conflict"));
+    assert_eq!(served.get(&path).await.problem(), (404, "node_not_found"));
+    restore("\"3\"").await.is(200);
+    assert_eq!(restore("\"3\"").await.problem(), (409, "not_forgotten"));
+}
+
+#[tokio::test]
+async fn a_taken_key_names_what_has_it() {
+    let served = Served::new().await;
+    let first = served.post("/v1/memories", json!({"content": "one", "key": "k"})).await.is(201);
+    let path = format!("/v1/memories/{}", first["node"]);
+    served.patch(&path, json!({"content": "two"})).await.is(200);
+    let taken = served.post("/v1/memories", json!({"content": "three", "key": "k"})).await;
+    assert_eq!(taken.problem(), (409, "key_taken"));
+    assert_eq!(taken.body["values"], json!({"node": first["node"].to_string(), "revision": "2"}));
+    let same = served.post("/v1/memories", json!({"content": "two", "key": "k"})).await.is(200);
+    assert_eq!(same, json!({"node": first["node"], "outcome": "existing"}));
 }
 
 #[tokio::test]

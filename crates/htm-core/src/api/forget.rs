@@ -8,7 +8,7 @@ use crate::model::filter::validate_limit;
 use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, Match, Restored};
 use crate::model::id::NodeId;
 use crate::model::memory::{content_empty, refuse_nul};
-use crate::model::nodes::{Node, not_found};
+use crate::model::nodes::{Node, not_found, revision_conflict};
 use crate::store::forget as store;
 use crate::store::nodes;
 
@@ -136,6 +136,19 @@ impl Htm {
     /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
     /// node has its key, or it would be a duplicate), or a database error.
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
+        self.restore_revision(node, None, caller).await
+    }
+
+    /// As [`restore`](Self::restore), if the text has the revision that the caller knows.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore), and `revision_conflict`: the node was restored, edited and forgotten meanwhile.
+    pub async fn restore_revision(
+        &self,
+        node: NodeId,
+        expected: Option<i32>,
+        caller: &Caller,
+    ) -> Result<Restored> {
         self.admit_caller(caller)?;
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
@@ -145,6 +158,9 @@ impl Htm {
                 .with_value("node", node));
         }
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
+        if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
+            return Err(revision_conflict(node, found.revision, expected));
+        }
         if let Err(error) = store::restore_in_tx(&mut tx, node).await {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &found.unique_keys, error).await);

@@ -478,10 +478,10 @@ async fn resolve_keys_in_tx(
     let keys: Vec<(&str, &str)> = taken.iter().map(|(_, key)| *key).collect();
     let holders = nodes::by_keys(connection, &keys).await?;
     for (place, (namespace, key)) in taken {
-        let Some((node, hash)) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
-        results[place] = match *hash == nodes[place].content_hash {
-            true => Ok(Receipt { node: *node, outcome: Outcome::Existing }),
-            false => Err(key_taken(key, namespace, *node)),
+        let Some(holder) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
+        results[place] = match holder.content_hash == nodes[place].content_hash {
+            true => Ok(Receipt { node: holder.node, outcome: Outcome::Existing }),
+            false => Err(key_taken(key, namespace, holder.node).with_value("revision", holder.revision)),
         };
     }
     Ok(())

@@ -15,7 +15,9 @@ pub(crate) fn unfit(label: &str, what: impl std::fmt::Display) -> Error {
 
 /// Refuses a vector that cannot be stored, or that no direction can be compared with.
 pub(crate) fn validate_vector(label: &str, vector: &[f32]) -> Result<()> {
-    if let Some((place, number)) = vector.iter().enumerate().find(|(_, it)| !(it.abs() <= LARGEST)) {
+    // NaN is not in the range either.
+    let fits = |number: &f32| (-LARGEST..=LARGEST).contains(number);
+    if let Some((place, number)) = vector.iter().enumerate().find(|(_, number)| !fits(number)) {
         let what = format!("has {number} at place {place}, outside ±{LARGEST}");
         return Err(unfit(label, what));
     }

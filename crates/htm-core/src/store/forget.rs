@@ -168,6 +168,7 @@ pub(crate) async fn forgotten(
 /// A node, live or forgotten, locked until the transaction's end.
 pub(crate) struct Found {
     pub(crate) is_forgotten: bool,
+    pub(crate) revision: i32,
     pub(crate) robot: String,
     pub(crate) unique_keys: UniqueKeys,
 }
@@ -186,6 +187,7 @@ pub(crate) async fn lock_forgotten_in_tx(
     found.query().lock_with_tables(LockType::Update, [node::Entity]);
     Ok(found.one(&on(connection)).await?.map(|(node, robot)| Found {
         is_forgotten: node.deleted_at.is_some(),
+        revision: node.revision,
         robot: robot.name,
         unique_keys: UniqueKeys {
             namespace: node.namespace,

@@ -206,14 +206,21 @@ fn scopes(nodes: &[NewNode<'_>]) -> Vec<Option<i64>> {
     nodes.iter().map(|node| node.duplicate_scope.map(DuplicateScope::as_parameter)).collect()
 }
 
-/// The live nodes with these keys, and the hash of their content.
+/// A live node with a key.
+pub(crate) struct Holder {
+    pub(crate) node: NodeId,
+    pub(crate) revision: i32,
+    pub(crate) content_hash: Vec<u8>,
+}
+
+/// The live nodes with these keys.
 pub(crate) async fn by_keys(
     connection: &mut PgConnection,
     keys: &[(&str, &str)],
-) -> Result<HashMap<(String, String), (NodeId, Vec<u8>)>> {
+) -> Result<HashMap<(String, String), Holder>> {
     let (namespaces, names): (Vec<&str>, Vec<&str>) = keys.iter().copied().unzip();
-    let rows: Vec<(String, String, NodeId, Vec<u8>)> = sql!(
-        "select n.namespace, n.key, n.id, n.content_hash
+    let rows: Vec<(String, String, NodeId, i32, Vec<u8>)> = sql!(
+        "select n.namespace, n.key, n.id, n.revision, n.content_hash
            from unnest(:namespaces::text[], :keys::text[]) as k(namespace, key)
            join htm.nodes n on n.namespace = k.namespace and n.key = k.key and n.deleted_at is null"
     )
@@ -221,7 +228,10 @@ pub(crate) async fn by_keys(
     .bind("keys", names)?
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(|(namespace, key, id, hash)| ((namespace, key), (id, hash))).collect())
+    let holder = |(namespace, key, node, revision, content_hash)| {
+        ((namespace, key), Holder { node, revision, content_hash })
+    };
+    Ok(rows.into_iter().map(holder).collect())
 }
 
 /// The first of the nodes that is outside of these namespaces, if any.

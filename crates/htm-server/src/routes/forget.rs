@@ -195,9 +195,21 @@ struct Restoring {
 }
 
 /// Restore a forgotten memory.
-#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = i64, Path)),
+///
+/// With `If-Match`, it fails if the text has another revision by now (412).
+#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories",
+    params(("id" = i64, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
     request_body = Restoring, responses((status = 200, body = Restored)))]
-async fn restore(app: App, Named(id): Named<NodeId>, Body(body): Body<Restoring>) -> Result<Json<Restored>> {
+async fn restore(
+    app: App,
+    Named(id): Named<NodeId>,
+    IfMatch(revision): IfMatch,
+    Body(body): Body<Restoring>,
+) -> Result<Json<Restored>> {
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
-    Ok(Json(app.htm.restore(id, &caller).await?))
+    let restored = app.htm.restore_revision(id, revision, &caller).await;
+    Ok(Json(restored.map_err(|error| match revision {
+        Some(_) => Problem::from(error).of_precondition(),
+        None => error.into(),
+    })?))
 }

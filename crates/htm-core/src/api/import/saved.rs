@@ -350,8 +350,8 @@ async fn why_left(connection: &mut sqlx::PgConnection, items: &[&NewSaved<'_>]) 
     let same = store::same_content(connection, items).await?;
     let reason = |(item, same): (&&NewSaved<'_>, Option<NodeId>)| {
         let holder = item.saved.id.as_ref().and_then(|key| {
-            let (node, hash) = holders.get(&(item.saved.ns.clone(), key.clone()))?;
-            Some((key, *node, *hash == item.content_hash))
+            let holder = holders.get(&(item.saved.ns.clone(), key.clone()))?;
+            Some((key, holder.node, holder.content_hash == item.content_hash))
         });
         match (holder, same) {
             (Some((_, node, true)), _) | (None, Some(node)) => Ok((node, Outcome::Existing)),
