@@ -114,8 +114,9 @@ async fn an_answer_that_is_kept_for_a_retry_is_erased() {
     }
     assert_eq!(served.send(other()).await.body["node"], kept["node"]);
     assert_eq!(served.send(erase()).await.is(200), receipt, "the receipt itself is kept");
-    let verify = format!("/v1/erasures/{}/verify", receipt["id"]);
-    let verified = served.post(&verify, json!({"text": "zeppelin"})).await.is(200);
+    let erasure = format!("/v1/erasures/{}", receipt["id"]);
+    wait_until(async || served.get(&erasure).await.is(200)["vacuum"].is_object()).await;
+    let verified = served.post(&format!("{erasure}/verify"), json!({"text": "zeppelin"})).await.is(200);
     assert_eq!(verified["is_clean"], true, "{verified}");
     assert_eq!(served.db.count("select count(*) from htm.nodes").await, 1);
 }

@@ -121,12 +121,8 @@ impl Htm {
                 progress(&self.erasure(erasure).await?);
             }
             let Some(namespace) = open_namespace else { break };
-            let selected = Selected { namespace: Some(namespace), ..Selected::default() };
-            let mut tx = store::begin(self.shared_pool()).await?;
-            store::lock_in_tx(&mut tx, erasure).await?;
-            let written = store::record_in_tx(&mut tx, erasure, &selected).await?.memories;
-            tx.commit().await?;
-            if written == 0 && rest::namespace(self.shared_pool(), erasure, namespace).await? {
+            let is_empty = !store::record_rest(self.shared_pool(), erasure, namespace).await?;
+            if is_empty && rest::namespace(self.shared_pool(), erasure, namespace).await? {
                 break;
             }
             if round == ROUNDS {

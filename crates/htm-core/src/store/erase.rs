@@ -131,6 +131,26 @@ pub(crate) async fn record_in_tx(
     Ok(Recorded { memories, digest })
 }
 
+/// Records the nodes that others have written to a namespace since. Returns whether there is something to remove, which
+/// another process may have recorded.
+pub(crate) async fn record_rest(pool: &dyn Connections, erasure: i64, namespace: &str) -> Result<bool> {
+    let mut tx = begin(pool).await?;
+    lock_in_tx(&mut tx, erasure).await?;
+    let is_open: bool = sql!(
+        "select exists (select from htm.erased_nodes where erasure_id = :erasure and erased_at is null)"
+    )
+    .bind("erasure", erasure)?
+    .fetch_scalar(&mut *tx)
+    .await?;
+    if is_open {
+        return Ok(true);
+    }
+    let selected = Selected { namespace: Some(namespace), ..Selected::default() };
+    let recorded = record_in_tx(&mut tx, erasure, &selected).await?;
+    tx.commit().await?;
+    Ok(recorded.memories > 0)
+}
+
 /// Begins the transaction of a [record](record_in_tx).
 pub(crate) async fn begin(pool: &dyn Connections) -> Result<sqlx::Transaction<'static, sqlx::Postgres>> {
     Ok(pool.begin_with(BEGIN).await?)

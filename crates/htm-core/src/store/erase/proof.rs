@@ -16,6 +16,9 @@ use crate::store::named::{Named, sql};
 /// The longest wait for older transactions before a vacuum, which frees nothing that one of them may still read.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The table of the planner's samples of values.
+const SAMPLES: &str = "pg_catalog.pg_statistic";
+
 /// Vacuums the tables from which an erasure removed rows, as far as the role may.
 pub(crate) async fn vacuum(pool: &PgPool, erasure: &Erasure) -> Result<()> {
     let options = pool.connect_options().as_ref().clone().options([("statement_timeout", "0")]);
@@ -43,11 +46,13 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
     };
     let mut vacuumed =
         Vacuumed { at: Utc::now(), tables: Vec::new(), not_permitted: Vec::new(), older_transactions: older };
-    for Place { table, holds, .. } in places::all(&mut *connection).await? {
-        // Words are removed by counting them anew.
-        if !erasure.removed.contains_key(&*table) && !matches!(holds, Holds::Words) {
-            continue;
-        }
+    // Words are removed by counting them anew.
+    let is_touched =
+        |place: &Place| erasure.removed.contains_key(&*place.table) || matches!(place.holds, Holds::Words);
+    let places = places::all(&mut *connection).await?;
+    let touched = places.into_iter().filter(is_touched).map(|place| place.table);
+    // Last, as each table before has new samples.
+    for table in touched.chain([SAMPLES.into()]) {
         let may: bool = sql!(
             "select pg_has_role(c.relowner, 'USAGE') or pg_has_role(d.datdba, 'USAGE')
                from pg_class c, pg_database d
@@ -61,7 +66,9 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
             // statistics of the planner: they have samples of texts.
             let statement = format!("vacuum (analyze, index_cleanup on) {table}");
             sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
-            clear_samples(connection, &table).await?;
+            if table != SAMPLES {
+                clear_samples(connection, &table).await?;
+            }
             vacuumed.tables.push(table.into_owned());
         } else {
             vacuumed.not_permitted.push(table.into_owned());
@@ -86,7 +93,9 @@ async fn clear_samples(connection: &mut PgConnection, table: &str) -> Result<()>
 /// Looks for traces of an erasure in every table, and for a text, if given.
 pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) -> Result<Verification> {
     let answers = rest::answers(pool, erasure.id, whole(&erasure)).await?.len() as u64;
-    let mut tx = super::begin(pool).await?;
+    // A vacuum may be running: its times are read anew by each statement.
+    let begin = "begin; set local statement_timeout = 0; set local stats_fetch_consistency = none";
+    let mut tx = pool.begin_with(begin).await?;
     let known: Vec<Place> = places::all(&mut tx).await?;
     let vacuumed = vacuumed_at(&mut tx, erasure.id).await?;
     let forms = text.map(forms).unwrap_or_default();
@@ -217,7 +226,7 @@ async fn samples(
         .fetch_one(connection)
         .await?;
     Ok(PlaceFound {
-        table: "pg_catalog.pg_statistic".to_owned(),
+        table: SAMPLES.to_owned(),
         holds: "samples of values, for the planner".to_owned(),
         traces: traces as u64,
         mentions: forms.map(|_| mentions as u64),
