@@ -246,6 +246,11 @@ async fn it_has_what_was_asked_for_and_what_the_handle_sees() {
     let invalid = ExportOptions { namespaces: vec!["a//b".into()], ..ExportOptions::default() };
     assert_eq!(htm.export(invalid).await.unwrap_err().code(), "namespace_invalid");
 
+    // A pattern stands for what is below it.
+    htm.remember(Memory::new("A note of a tenant.").namespace("tenant-7/notes")).await.unwrap();
+    let below = export(&htm.within(["tenant-7/*"]).unwrap(), ALL, "").await;
+    assert_eq!(of_kind(&below, "memory").len(), 1, "{below:?}");
+
     // A restricted handle restores its own namespaces, and embeds anew if the database lacks the model.
     let to = TestDatabase::new().await;
     let everything = export(&htm, ALL, "vectors").await;

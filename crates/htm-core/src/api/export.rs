@@ -38,17 +38,18 @@ impl Htm {
         for namespace in &options.namespaces {
             self.admit(namespace)?;
         }
-        let mut namespaces = match options.namespaces.is_empty() {
-            true => self.namespaces().map(<[String]>::to_vec),
-            false => Some(options.namespaces.clone()),
+        // Of its own, as the pool may have one connection only.
+        let watch = self.shared_pool().connect_options().connect().await?;
+        let Snapshot { mut tx, at: made_at, name: snapshot } = store::begin(self.pool()).await?;
+        let mut namespaces = match (options.namespaces.is_empty(), self.namespaces()) {
+            (true, Some(seen)) => Some(store::namespaces_within(&mut tx, seen).await?),
+            (true, None) => None,
+            (false, _) => Some(options.namespaces.clone()),
         };
         if let Some(namespaces) = &mut namespaces {
             namespaces.sort();
             namespaces.dedup();
         }
-        // Of its own, as the pool may have one connection only.
-        let watch = self.shared_pool().connect_options().connect().await?;
-        let Snapshot { mut tx, at: made_at, name: snapshot } = store::begin(self.pool()).await?;
         let memories = store::count(&mut tx, namespaces.as_deref(), options.forgotten).await?;
         let models = if options.vectors { store::models(&mut tx).await? } else { Vec::new() };
         Ok(Exporter {

@@ -38,6 +38,23 @@ pub(crate) struct Snapshot {
     pub(crate) name: String,
 }
 
+/// The namespaces that a handle sees: those that it names, and those below one that have anything.
+pub(crate) async fn namespaces_within(connection: &mut PgConnection, seen: &[String]) -> Result<Vec<String>> {
+    sql!(
+        "select u.namespace from unnest(:seen::text[]) u(namespace) where u.namespace not like '_%/*'
+         union
+         select s.namespace
+           from (select namespace from htm.robots union select namespace from htm.robot_groups
+                 union select namespace from htm.tags union select namespace from htm.tag_synonyms
+                 union select namespace from htm.retention union select namespace from htm.quotas
+                 union select namespace from htm.tag_changes) s
+          where htm.is_within(s.namespace, :seen)"
+    )
+    .bind("seen", seen)?
+    .fetch_scalars(connection)
+    .await
+}
+
 /// Begins the snapshot. PostgreSQL ends it if its reader asks for nothing for five minutes: no row
 /// that was deleted since is vacuumed meanwhile.
 pub(crate) async fn begin(pool: &dyn Connections) -> Result<Snapshot> {
