@@ -64,6 +64,11 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "api_key_unknown" => {
             "tell the user; keys are made with the command `htm keys`"
         }
+        "erase_plan_changed" | "erasure_unknown" => {
+            "tell the user; memories are erased with the command `htm erase`"
+        }
+        "file_too_many_lines" => "read its memory with recall",
+        "model_of_callers" => "tell the user; its vectors come from the programs that write",
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
         "revision_conflict" => "read it again, then change what it says now",
         "not_forgotten" => "nothing is left to do",
