@@ -127,6 +127,24 @@ async fn a_late_commit_is_not_skipped_and_nothing_comes_twice() {
     assert!(again.is_empty(), "{again:?}");
 }
 
+/// A transaction of another database of the server is open all the while, and others end.
+#[tokio::test]
+async fn what_ended_while_an_older_transaction_was_open_is_told_when_that_ends() {
+    let (db, other) = (TestDatabase::new().await, TestDatabase::new().await);
+    let htm = db.htm();
+    let mut old = other.pool.begin().await.unwrap();
+    sqlx::raw_sql("select pg_current_xact_id()").execute(&mut *old).await.unwrap();
+    let node = htm.remember(Memory::new("one")).await.unwrap().node;
+    drain(&db, Stage::Embed).await;
+    // The place of a client that comes now, which is before the event: its transaction is younger than the open one.
+    let place = htm.events_from_now().await.unwrap();
+    let (none, place) = after(&htm, &place).await;
+    assert!(none.is_empty(), "{none:?}");
+    old.rollback().await.unwrap();
+    let events = wait_for(&htm, &place, 1).await;
+    assert_eq!(events.iter().map(|event| event.node).collect::<Vec<_>>(), [Some(node)]);
+}
+
 /// Pages of more events than one answer has.
 #[tokio::test]
 async fn a_long_list_comes_in_pages() {

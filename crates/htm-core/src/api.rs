@@ -10,6 +10,7 @@ pub(crate) mod edit;
 mod embed_query;
 pub(crate) mod embedders;
 pub(crate) mod erase;
+mod event_marks;
 mod events;
 mod expiry;
 pub(crate) mod export;

@@ -14,7 +14,7 @@ impl Htm {
     /// # Errors
     /// A database error.
     pub async fn events_from_now(&self) -> Result<EventPlace> {
-        events::horizon(self.shared_pool()).await
+        Ok(self.event_marks().place(events::horizon(self.shared_pool()).await?))
     }
 
     /// What happened after a place, in these namespaces (none: all that the handle sees), up to 1,000 events. An event is
@@ -29,11 +29,12 @@ impl Htm {
         }
         let asked = (!namespaces.is_empty()).then_some(namespaces).or_else(|| self.namespaces());
         let horizon = self.events_from_now().await?;
-        let found = events::after(self.pool(), after, &horizon, asked, PAGE).await?;
+        let found = events::after(self.pool(), after, horizon.transaction, asked, PAGE).await?;
         let more = found.len() as i64 == PAGE;
         let next = match found.last().filter(|_| more) {
             Some(last) => last.place.clone(),
-            None => horizon,
+            // What holds for all rows after a place holds for those after a later one.
+            None => EventPlace { since: horizon.since.max(after.since), ..horizon },
         };
         Ok(EventPage { events: found, next, more })
     }

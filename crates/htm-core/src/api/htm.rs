@@ -13,6 +13,7 @@ use crate::api::accesses::Accesses;
 use crate::api::activity::Activity;
 use crate::api::connect::connect_options;
 use crate::api::embedders::{Embedders, Only};
+use crate::api::event_marks::Marks;
 use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
 use crate::api::rooms::Rooms;
@@ -71,6 +72,7 @@ struct Inner {
     accesses: Accesses,
     minds: OpenMinds,
     rooms: Rooms,
+    event_marks: Marks,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
     /// Text search configurations that existed at most a minute ago.
@@ -107,6 +109,7 @@ impl Htm {
             accesses: Accesses::start(pool.clone()),
             minds: OpenMinds::default(),
             rooms: Rooms::default(),
+            event_marks: Marks::default(),
             cache: CacheCounts::default(),
             robots: SyncCache::new(100_000),
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
@@ -241,6 +244,10 @@ impl Htm {
     /// Counts a recall of nodes, as of now; runs no statement.
     pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
         self.inner.accesses.count(nodes);
+    }
+
+    pub(crate) fn event_marks(&self) -> &Marks {
+        &self.inner.event_marks
     }
 
     pub(crate) fn rooms(&self) -> &Rooms {

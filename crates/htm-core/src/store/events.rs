@@ -9,10 +9,22 @@ use crate::model::error::Result;
 use crate::model::events::{Event, EventKind, EventPlace};
 use crate::model::id::NodeId;
 
-/// The place after all transactions that have ended, and before those that are open.
+/// A look at the transactions.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub(crate) struct Horizon {
+    /// All transactions with a smaller id have ended.
+    pub(crate) transaction: i64,
+    /// No transaction had this id or a larger one.
+    pub(crate) next: i64,
+    /// No transaction that gets the id `next` or a larger one began before this time.
+    #[sqlx(skip)]
+    pub(crate) since: DateTime<Utc>,
+}
+
+/// Looks at the transactions.
 ///
-/// The time comes first: a transaction that is open at the second statement was open at the first one, or began later.
-pub(crate) async fn horizon(pool: &dyn Connections) -> Result<EventPlace> {
+/// The time comes first: a transaction without an id at the second statement was open at the first one, or began later.
+pub(crate) async fn horizon(pool: &dyn Connections) -> Result<Horizon> {
     let mut connection = pool.acquire().await?;
     // What another role's session does is hidden without a privilege. Its transaction has begun within the hour.
     let since: DateTime<Utc> = sql!(
@@ -23,17 +35,20 @@ pub(crate) async fn horizon(pool: &dyn Connections) -> Result<EventPlace> {
     )
     .fetch_scalar(&mut *connection)
     .await?;
-    let transaction: i64 = sql!("select pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
-        .fetch_scalar(&mut *connection)
-        .await?;
-    Ok(EventPlace { transaction, since, row: String::new() })
+    let seen: Horizon = sql!(
+        "select pg_snapshot_xmin(s)::text::bigint as transaction, pg_snapshot_xmax(s)::text::bigint as next
+           from pg_current_snapshot() s"
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    Ok(Horizon { since, ..seen })
 }
 
 /// The events after a place and before the horizon, in their order.
 pub(crate) async fn after(
     pool: &dyn Connections,
     place: &EventPlace,
-    horizon: &EventPlace,
+    horizon: i64,
     namespaces: Option<&[String]>,
     limit: i64,
 ) -> Result<Vec<Event>> {
@@ -41,7 +56,7 @@ pub(crate) async fn after(
         .bind("transaction", place.transaction)?
         .bind("row", &place.row)?
         .bind("since", place.since)?
-        .bind("horizon", horizon.transaction)?
+        .bind("horizon", horizon)?
         .bind("namespaces", namespaces)?
         .bind("limit", limit)?
         .fetch_all(pool)
