@@ -23,7 +23,7 @@ impl Htm {
         store::record(tx, done).await.map(drop)
     }
 
-    /// What the handle's actor did.
+    /// An entry for an action of the handle's actor.
     pub(crate) fn done<'a>(
         &'a self,
         action: &'static str,

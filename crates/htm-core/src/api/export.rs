@@ -90,7 +90,7 @@ pub struct Exporter {
     block: Vec<u8>,
 }
 
-/// What comes next, after what was last.
+/// The next part, and the last row of the part before it.
 #[derive(Debug)]
 enum Step {
     Header,

@@ -190,7 +190,7 @@ impl Htm {
         Self { actor: Some(actor.into()), ..self }
     }
 
-    /// Who acts through this handle, for the logs of what was done: by default its robot.
+    /// The name of whoever acts through this handle, for the logs of what was done: by default its robot.
     pub fn actor(&self) -> &str {
         self.actor.as_deref().unwrap_or(&self.settings().robot)
     }

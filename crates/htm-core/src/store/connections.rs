@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
 
-/// The role of walled connections. The policies of the tables restrict it to the namespaces in [`SETTING`].
+/// The role of walled connections. The policies of the tables restrict it to the namespaces in the setting
+/// `htm.namespaces`.
 pub(crate) const TENANT_ROLE: &str = "htm_tenant";
 
 /// A source of connections.
