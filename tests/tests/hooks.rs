@@ -11,29 +11,27 @@ mod turns;
 
 use std::time::{Duration, Instant};
 
-use htm_tests::{Answer, Running, Sandbox, TestDatabase, free_port, wait_until};
+use htm_tests::{Answer, Running, Sandbox, TestDatabase, wait_until};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 
-/// The programs on a database, with an address for a server.
+/// The programs on a database.
 struct Hooks {
     db: TestDatabase,
     sandbox: Sandbox,
-    address: String,
 }
 
 impl Hooks {
     async fn new() -> Self {
         let db = TestDatabase::new().await;
-        let address = format!("127.0.0.1:{}", free_port());
-        let sandbox = Sandbox::new(&db).set("HTM_SERVER__LISTEN", &address);
-        Self { db, sandbox, address }
+        let sandbox = Sandbox::new(&db);
+        Self { db, sandbox }
     }
 
     /// Starts a server, and waits until it answers.
     async fn served(&self, arguments: &[&str]) -> Running {
         let process = self.sandbox.start("htm", arguments);
-        wait_until(async || TcpStream::connect(&self.address).await.is_ok()).await;
+        let asked = async || self.sandbox.htm(&["recall", "-v", "anything"]).await;
+        wait_until(async || asked().await.stderr.starts_with("a running server answered")).await;
         process
     }
 

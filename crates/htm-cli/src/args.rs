@@ -20,12 +20,14 @@ mod robots;
 mod server;
 mod tags;
 mod time;
+mod way;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
@@ -50,6 +52,7 @@ pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotAr
 pub(crate) use self::server::{ServeArgs, UpArgs};
 pub(crate) use self::tags::{Consent, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
+pub(crate) use self::way::WayArgs;
 
 /// Durable memory for LLM agents
 #[derive(Parser)]
@@ -163,7 +166,7 @@ pub(crate) enum Command {
     Doctor,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone, Serialize, Deserialize)]
 #[command(
     after_help = "A text without a key, time, speaker or session is stored once (memory.deduplicate). Remembering it \
 again is counted and adds its tags; importance, source and metadata stay.
@@ -221,9 +224,11 @@ pub(crate) struct RememberArgs {
     /// Wait for embedding and tagging, at most SECONDS (60 if not given)
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     pub(crate) wait: Option<u64>,
+    #[command(flatten)]
+    pub(crate) way: WayArgs,
 }
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
@@ -289,6 +294,8 @@ pub(crate) struct RecallArgs {
     pub(crate) refine: RefineArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) way: WayArgs,
 }
 
 #[derive(Args)]

@@ -54,8 +54,6 @@ htm_core::error_codes! {
         => "try again; nothing was written";
     HOOK_INPUT_INVALID "hook_input_invalid" User "The standard input of `htm hook` is not a hook's JSON."
         => "let Claude Code start it: install the plugin of integrations/claude-code";
-    SERVER_UNUSABLE "server_unusable" Transient "The HTTP server at server.listen does not answer as it should."
-        => "start it: `htm up`";
     DEMO_UNREADABLE "demo_unreadable" Bug "A question of the demo cannot be read."
         => "this is a bug; report it";
 }

@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub(crate) mod asked;
 pub(crate) mod backfill;
 pub(crate) mod config;
 pub(crate) mod context;

@@ -10,6 +10,7 @@ mod error;
 mod instant;
 mod lines;
 mod output;
+mod shell;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -68,9 +69,9 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
     telemetry::init(level, loaded.config.log.format, Role::Command)?;
     let config = &loaded.config;
     match arguments.command {
-        Command::Remember(args) => commands::remember::run(config, args, output).await,
-        Command::Recall(args) => commands::recall::run(config, args, output).await,
-        Command::Context(args) => commands::context::run(config, args, output).await,
+        Command::Remember(args) => commands::asked::remember(&loaded, args, output).await,
+        Command::Recall(args) => commands::asked::recall(&loaded, args, output).await,
+        Command::Context(args) => commands::asked::context(&loaded, args, output).await,
         Command::Memory(command) => commands::context::memory(config, command, output).await,
         Command::Timeline(args) => commands::timeline::run(config, args, output).await,
         Command::Neighbours(args) => commands::timeline::neighbours(config, args, output).await,
@@ -94,16 +95,16 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Backfill(args) => commands::backfill::run(config, args, output).await,
         Command::Keys(command) => commands::keys::run(config, command, output).await,
         Command::Audit(args) => commands::keys::audit(config, args, output).await,
-        Command::Serve(args) => commands::serve::run(config, args, output).await,
-        Command::Up(args) => commands::up::run(config, args, output).await,
-        Command::Mcp(args) => commands::mcp::run(config, args, output).await,
+        Command::Serve(args) => commands::serve::run(&loaded, args, output).await,
+        Command::Up(args) => commands::up::run(&loaded, args, output).await,
+        Command::Mcp(args) => commands::mcp::run(&loaded, args, output).await,
         Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,
         Command::Jobs(command) => commands::jobs::run(config, command, output).await,
         Command::Workers => commands::workers::run(config, output).await,
         Command::Providers(args) => commands::providers::run(config, args, output).await,
         Command::Db(command) => commands::db::run(config, command, output).await,
         Command::Config(_) => commands::config::show(&loaded, output),
-        Command::Hook(args) => commands::hook::run(config, args).await,
+        Command::Hook(args) => commands::asked::hook(&loaded, args).await,
 
         Command::Doctor => commands::doctor::run(config, output).await,
     }

@@ -2,18 +2,20 @@
 
 mod harmless;
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use console::style;
+use console::{strip_ansi_codes, style};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::args::Arguments;
 use crate::codes;
@@ -21,47 +23,97 @@ use crate::error::CliError;
 
 pub(crate) use self::harmless::{plain, plain_json};
 
-/// The output of a command.
-pub(crate) struct Output {
+/// The form of an output: of the streams of the process that shows it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Form {
     json: bool,
+    is_terminal: bool,
+    colours: bool,
+    error_colours: bool,
+}
+
+impl Form {
+    fn of_process(json: bool) -> Self {
+        Self {
+            json,
+            is_terminal: std::io::stdout().is_terminal(),
+            colours: console::colors_enabled(),
+            error_colours: console::colors_enabled_stderr(),
+        }
+    }
+}
+
+/// The text of a command for its two streams.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Said {
+    output: String,
+    error: String,
+}
+
+/// The output of a command: the streams of this process, or a text that is kept for those of another.
+pub(crate) struct Output {
+    form: Form,
+    kept: Option<Mutex<Said>>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        Self { json }
+        Self { form: Form::of_process(json), kept: None }
+    }
+
+    /// An output that is kept, for streams of this form.
+    pub(crate) fn kept(form: Form) -> Self {
+        // Where the text is not to have them, they are taken out again.
+        console::set_colors_enabled(true);
+        console::set_colors_enabled_stderr(true);
+        Self { form, kept: Some(Mutex::default()) }
+    }
+
+    /// The text that was kept.
+    pub(crate) fn said(self) -> Said {
+        self.kept.map(|said| said.into_inner().unwrap_or_else(PoisonError::into_inner)).unwrap_or_default()
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        self.json
+        self.form.json
+    }
+
+    /// Whether standard output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.form.is_terminal
     }
 
     /// Prints a value, as JSON or as text for people.
     pub(crate) fn value(&self, value: &impl Serialize, human: impl FnOnce() -> String) {
-        if self.json {
+        if self.form.json {
             let json = serde_json::to_string(value);
             self.line(&plain_json(&json.unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))));
         } else {
-            self.line(&human());
+            self.say(human());
         }
     }
 
     /// Prints a line for people. Nothing with `--json`.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
-        if !self.json {
-            self.line(text.as_ref());
+        if !self.form.json {
+            self.line(&coloured(text.as_ref(), self.form.colours));
         }
     }
 
     /// Prints a line for people to standard error, beside an answer. Nothing with `--json`.
     pub(crate) fn aside(&self, text: &str) {
-        if !self.json {
-            eprintln!("{text}");
+        if !self.form.json {
+            self.error_line(&coloured(text, self.form.error_colours));
         }
     }
 
     /// Prints a line for people to standard error, around a progress bar. Nothing with `--json`.
     pub(crate) fn note(&self, bar: &ProgressBar, text: impl AsRef<str>) {
-        if !self.json {
+        if !self.form.json {
             bar.suspend(|| eprintln!("{}", plain(text.as_ref())));
         }
     }
@@ -73,27 +125,49 @@ impl Output {
 
     /// Prints a line to standard output. A reader that has gone away (`| head`) is no error.
     pub(crate) fn line(&self, text: &str) {
-        if writeln!(std::io::stdout(), "{text}").is_err() {
-            std::process::exit(0);
+        self.print(&format!("{text}\n"));
+    }
+
+    /// Prints a text to standard output as it is.
+    pub(crate) fn print(&self, text: &str) {
+        match &self.kept {
+            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).output.push_str(text),
+            None if std::io::stdout().write_all(text.as_bytes()).is_err() => std::process::exit(0),
+            None => {}
+        }
+    }
+
+    /// Prints what another process kept for this one.
+    pub(crate) fn repeat(&self, said: &Said) {
+        eprint!("{}", said.error);
+        self.print(&said.output);
+    }
+
+    fn error_line(&self, text: &str) {
+        match &self.kept {
+            Some(said) => {
+                said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(&format!("{text}\n"));
+            }
+            None => eprintln!("{text}"),
         }
     }
 
     pub(crate) fn error(&self, error: &CliError) {
-        if self.json {
+        if self.form.json {
             let error = serde_json::json!({
                 "error": { "code": error.code, "message": error.message, "hint": error.hint }
             });
-            eprintln!("{}", plain_json(&error.to_string()));
+            self.error_line(&plain_json(&error.to_string()));
         } else {
             let code = style(format!("error[{}]", error.code)).red().for_stderr();
-            eprintln!("{code}: {}", plain(&error.message));
-            eprintln!("  {}: {}", style("help").for_stderr().bold(), plain(&error.hint));
+            self.aside(&format!("{code}: {}", plain(&error.message)));
+            self.aside(&format!("  {}: {}", style("help").for_stderr().bold(), plain(&error.hint)));
         }
     }
 
     /// A progress bar on standard error. It is hidden without a terminal, or with `--json`.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
-        if self.json || !std::io::stderr().is_terminal() {
+        if self.form.json || self.kept.is_some() || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let template =
@@ -105,6 +179,11 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     }
+}
+
+/// A styled text, without its styles if the stream is to have none.
+fn coloured(text: &str, colours: bool) -> Cow<'_, str> {
+    if colours { text.into() } else { strip_ansi_codes(text) }
 }
 
 /// Prints clap's error, as JSON if `--json` is among the arguments, which are not parsed yet.

@@ -36,6 +36,7 @@ use std::path::PathBuf;
 use figment::Figment;
 use figment::value::Value;
 use htm_core::Result;
+use sha2::{Digest, Sha256};
 
 pub use explain::{Explained, explain};
 pub use layers::Locations;
@@ -87,6 +88,7 @@ pub struct Loaded {
     /// The source of each key, as `recall.limit`.
     pub sources: BTreeMap<String, Source>,
     shown: BTreeMap<String, String>,
+    digest: [u8; 32],
 }
 
 /// One line of `htm config show`.
@@ -101,6 +103,12 @@ pub struct Entry {
 }
 
 impl Loaded {
+    /// A SHA-256 of the values that decide what a command does. Configurations that differ only in a process's own
+    /// log, address or size have the same.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+
     /// Every key, in the order of `config/default.toml`. Safe to print.
     pub fn entries(&self) -> Vec<Entry> {
         keys::KEYS
@@ -169,7 +177,12 @@ impl Config {
                 Some((key.name.to_owned(), key.show(&value)))
             })
             .collect();
-        Ok(Loaded { config, sources, shown })
+        let mut digest = Sha256::new();
+        for key in keys::KEYS.iter().filter(|key| key.is_for_commands()) {
+            let value = figment.find_value(key.name).map(|value| key.expose(&value)).unwrap_or_default();
+            digest.update(format!("{} = {value}\n", key.name));
+        }
+        Ok(Loaded { config, sources, shown, digest: digest.finalize().into() })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::codes;
 /// | `<state>/run/` | its unix socket |
 /// | `<state>/conf/` | its settings, and who may connect |
 /// | `<state>/lock/` | locks, and the mark of a server that stays up |
+/// | `<state>/shell/` | the sockets on which servers take commands of the shell |
 ///
 /// `state` is `home` unless `HTM_DATA_DIR` names another directory. Evaluations and tests use that for temporary
 /// databases.
@@ -90,6 +91,11 @@ impl Paths {
     /// The directory of the locks.
     pub fn lock_dir(&self) -> PathBuf {
         self.state.join("lock")
+    }
+
+    /// The directory of the sockets for the shell.
+    pub fn shell_dir(&self) -> PathBuf {
+        self.state.join("shell")
     }
 }
 

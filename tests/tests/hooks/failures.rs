@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use htm_tests::Sandbox;
 use serde_json::{Value, json};
 
 use super::{Hooks, event};
@@ -55,19 +54,6 @@ async fn with_a_database_that_does_not_answer() {
     server.signal(nix::sys::signal::Signal::SIGKILL);
     server.end().await;
     assert!(hooks.added_to("Staging is on port").await.is_some(), "the database answers without a server");
-}
-
-#[tokio::test]
-async fn with_a_server_that_is_another_program() {
-    let hooks = Hooks::new().await;
-    hooks.sandbox.remember(&["Staging is on port 5433."]).await;
-    hooks.embed().await;
-    let other = wiremock::MockServer::start().await;
-    let hooks = Hooks {
-        sandbox: Sandbox::new(&hooks.db).set("HTM_SERVER__LISTEN", &other.address().to_string()),
-        ..hooks
-    };
-    assert!(hooks.added_to("Staging is on port").await.is_some(), "the database answers instead");
 }
 
 #[tokio::test]

@@ -67,7 +67,9 @@ async fn its_server_has_the_tools_and_serves_the_hooks() {
     let (first, second) = (start().await, start().await);
     assert_eq!(second.list_all_tools().await.unwrap().len(), 8);
     hooks.sandbox.remember(&["Staging is on port 5433."]).await;
-    let is_served = async || tokio::net::TcpStream::connect(&hooks.address).await.is_ok();
+    let is_served = async || {
+        hooks.sandbox.htm(&["recall", "-v", "anything"]).await.stderr.starts_with("a running server answered")
+    };
     htm_tests::wait_until(is_served).await;
     // The workers of the sessions embed it.
     htm_tests::wait_until(async || hooks.added_to("Staging is on port").await.is_some()).await;

@@ -2,10 +2,11 @@
 
 use clap::{Args, Subcommand};
 use htm_core::NodeId;
+use serde::{Deserialize, Serialize};
 
-use super::FilterArgs;
+use super::{FilterArgs, WayArgs};
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 #[command(after_help = "The context goes to standard output. Omitted memories are listed on standard error.
 
 Examples:
@@ -37,6 +38,8 @@ pub(crate) struct ContextArgs {
     pub(crate) limit: Option<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) way: WayArgs,
 }
 
 #[derive(Subcommand)]

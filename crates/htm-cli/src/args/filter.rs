@@ -1,9 +1,10 @@
 //! Options that choose memories, for every command that reads them.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 /// The namespaces and the memories of them.
-#[derive(Args, Clone, Default)]
+#[derive(Args, Clone, Default, Serialize, Deserialize)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
     /// Search this namespace (may be repeated). Default: memory.namespace
@@ -14,7 +15,7 @@ pub(crate) struct FilterArgs {
 }
 
 /// The memories of a namespace that is named elsewhere.
-#[derive(Args, Clone, Default)]
+#[derive(Args, Clone, Default, Serialize, Deserialize)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct WhichArgs {
     /// A day (2026-03-01), a range (2026-03-01..2026-04-01 excludes its end, `from A to B` and `between A and B` include

@@ -1,9 +1,10 @@
 //! Arguments of `htm hook`.
 
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
 /// The hook of Claude Code that runs.
-#[derive(Subcommand)]
+#[derive(Subcommand, Serialize, Deserialize)]
 pub(crate) enum HookCommand {
     /// Add the important memories, and what was last said in this directory, to a new session
     SessionStart(ContextHookArgs),
@@ -19,7 +20,7 @@ pub(crate) struct HookArgs {
     pub(crate) hook: HookCommand,
 }
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct ContextHookArgs {
     /// The most tokens that it adds, estimated as a quarter of the characters
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(100..=2_400))]
@@ -29,7 +30,7 @@ pub(crate) struct ContextHookArgs {
     pub(crate) timeout_ms: u64,
 }
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct PromptHookArgs {
     #[command(flatten)]
     pub(crate) context: ContextHookArgs,
@@ -43,7 +44,7 @@ fn similarity(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "give a number from 0 to 1".to_owned())
 }
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct StopHookArgs {
     /// End when it is stored
     #[arg(long)]

@@ -44,9 +44,6 @@ pub(crate) struct McpServerArgs {
     /// Run no workers; others embed and tag what is remembered
     #[arg(long)]
     pub(crate) no_workers: bool,
-    /// Serve HTTP at server.listen too, while no other process does, for `htm hook`
-    #[arg(long)]
-    pub(crate) serve: bool,
 }
 
 fn tool_set() -> impl TypedValueParser<Value = ToolSet> {
@@ -63,9 +60,7 @@ impl McpServerArgs {
         {
             arguments.extend(value.iter().flat_map(|value| [name.to_owned(), value.clone()]));
         }
-        for (name, is_given) in [("--no-workers", self.no_workers), ("--serve", self.serve)] {
-            arguments.extend(is_given.then(|| name.to_owned()));
-        }
+        arguments.extend(self.no_workers.then(|| "--no-workers".to_owned()));
         arguments
     }
 }

@@ -1,8 +1,9 @@
 //! Arguments that refine a recall.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct RefineArgs {
     /// Reorder the first candidates (rerank.top) with a re-ranker (rerank.provider)
     #[arg(long)]

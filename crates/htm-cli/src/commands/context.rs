@@ -1,6 +1,5 @@
 //! `htm context`, `htm memory`.
 
-use std::io::IsTerminal;
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
@@ -20,7 +19,23 @@ use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
-pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> Result<(), CliError> {
+    // Invalid input is rejected before a server is started for it.
+    asked(config, &args)?;
+    let session = Session::open(config).await?;
+    let result = on(&session, args, output).await;
+    session.close().await;
+    result
+}
+
+/// What the arguments of `htm context` ask for.
+struct ContextAsked {
+    options: ContextOptions,
+    filter: Filter,
+    query: Option<RecallQuery>,
+}
+
+fn asked(config: &Config, args: &ContextArgs) -> Result<ContextAsked, CliError> {
     let options = ContextOptions {
         strategy: args.strategy.parse()?,
         max_tokens: whole("budget", &args.budget, 1..=MAX_BUDGET)?,
@@ -31,7 +46,7 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
         Some(limit) => whole("limit", limit, 1..=MAX_LIMIT)?,
         None => config.recall.limit as usize,
     };
-    let filter = filter(config, args.filter)?;
+    let filter = filter(config, args.filter.clone())?;
     let query = match args.query.is_empty() {
         true => None,
         false => Some(RecallQuery {
@@ -40,10 +55,16 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
             ..RecallQuery::new(args.query.join(" ")).limit(limit)
         }),
     };
+    Ok(ContextAsked { options, filter, query })
+}
+
+/// Makes a context on an open session.
+pub(crate) async fn on(session: &Session, args: ContextArgs, output: &Output) -> Result<(), CliError> {
+    let ContextAsked { options, filter, query } = asked(session.config(), &args)?;
     let whose = WhoseArgs { namespace: filter.namespaces.first().cloned(), robot: args.asks };
     // Only a query registers a new robot, and the answer says so. Otherwise a mistyped name would have an empty working
     // memory.
-    let answer = with_robot(config, &whose, query.is_some(), async |htm, robot, is_new| {
+    let answer = with_robot_on(session, &whose, query.is_some(), async |htm, robot, is_new| {
         let mut recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
@@ -71,16 +92,16 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     .await?;
     if output.is_json() {
         output.value(&answer, String::new);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let text = &answer.context.context.text;
     if !text.is_empty() {
         // A terminal would execute control characters. A program gets the text whose tokens were counted.
-        let shown = if std::io::stdout().is_terminal() { &plain(text) } else { text };
+        let shown = if output.is_terminal() { &plain(text) } else { text };
         output.line(shown);
     }
-    eprintln!("{}", answer.report());
-    Ok(ExitCode::SUCCESS)
+    output.aside(&answer.report());
+    Ok(())
 }
 
 /// Whether the filter covers the whole working memory. A single namespace only selects the robot.
@@ -295,19 +316,29 @@ async fn with_robot<T>(
     may_be_new: bool,
     work: impl AsyncFnOnce(&Htm, &Robot, bool) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let (namespace, name) = names(config, whose);
-    with_htm(config, async |htm| {
-        if !may_be_new {
-            or_told(htm, whose, namespace, htm.find_robot(Some(namespace), name).await).await?;
-        }
-        let (robot, is_new) = mind::open(htm, namespace, name).await?;
-        let done = work(htm, &robot, is_new).await;
-        let closed = robot.close().await;
-        let done = done?;
-        closed?;
-        Ok(done)
-    })
-    .await
+    let session = Session::open(config).await?;
+    let result = with_robot_on(&session, whose, may_be_new, work).await;
+    session.close().await;
+    result
+}
+
+/// As [`with_robot`], on an open session.
+async fn with_robot_on<T>(
+    session: &Session,
+    whose: &WhoseArgs,
+    may_be_new: bool,
+    work: impl AsyncFnOnce(&Htm, &Robot, bool) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let (htm, (namespace, name)) = (&session.htm(), names(session.config(), whose));
+    if !may_be_new {
+        or_told(htm, whose, namespace, htm.find_robot(Some(namespace), name).await).await?;
+    }
+    let (robot, is_new) = mind::open(htm, namespace, name).await?;
+    let done = work(htm, &robot, is_new).await;
+    let closed = robot.close().await;
+    let done = done?;
+    closed?;
+    Ok(done)
 }
 
 /// The result or the error. The error about an unknown robot also says if its namespace is unknown.

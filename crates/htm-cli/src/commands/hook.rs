@@ -5,9 +5,7 @@
 
 mod database;
 mod event;
-mod memory;
 mod relevance;
-mod server;
 mod transcript;
 
 use std::io::Write;
@@ -18,13 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use htm_core::{Node, TokenEncoding};
+use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use self::event::{Event, read};
-use self::memory::Memories;
 use self::transcript::SOURCE;
 use crate::args::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
 use crate::error::CliError;
+use crate::output::Output;
 
 /// The time limit of storing, which may start the private PostgreSQL first.
 const STORE: Duration = Duration::from_secs(60);
@@ -37,7 +36,12 @@ pub(crate) fn is_named() -> bool {
     std::env::args_os().nth(1).is_some_and(|argument| argument == "hook")
 }
 
-pub(crate) async fn run(config: &Config, args: HookArgs) -> Result<ExitCode, CliError> {
+/// Runs a hook. `ask` carries out one that asks the memory, with its input.
+pub(crate) async fn run(
+    config: &Config,
+    args: HookArgs,
+    ask: impl AsyncFnOnce(HookCommand, String, &Output) -> Result<ExitCode, CliError>,
+) -> ! {
     let (limit, lost) = match &args.hook {
         HookCommand::SessionStart(it) | HookCommand::Prompt(PromptHookArgs { context: it, .. }) => {
             (Duration::from_millis(it.timeout_ms), "nothing is added to the context")
@@ -45,11 +49,16 @@ pub(crate) async fn run(config: &Config, args: HookArgs) -> Result<ExitCode, Cli
         HookCommand::Stop(it) => (if it.wait { STORE } else { HAND_OVER }, "the turn is not stored"),
     };
     let is_over = end_after(limit, lost);
-    let answer = answer(config, &args.hook).await;
+    // Nothing is shown of a hook that fails.
+    let output = Output::kept(Output::new(false).form());
+    let done = match args.hook {
+        HookCommand::Stop(it) => stop(config, it.wait).await.map(|()| ExitCode::SUCCESS),
+        hook => async { ask(hook, read().await?, &output).await }.await,
+    };
     if !is_over.swap(true, Ordering::AcqRel) {
-        match answer {
-            // Nobody reads it any more: no error.
-            Ok(text) => drop(write!(std::io::stdout(), "{text}").and_then(|()| std::io::stdout().flush())),
+        match done {
+            Ok(code) if code == ExitCode::SUCCESS => Output::new(false).repeat(&output.said()),
+            Ok(_) => tracing::debug!(error = ?output.said(), "{lost}"),
             Err(error) => tracing::debug!(code = error.code, error = error.message, "{lost}"),
         }
     }
@@ -72,32 +81,50 @@ fn end_after(limit: Duration, lost: &'static str) -> Arc<AtomicBool> {
     is_over
 }
 
-/// What the hook prints. Nothing, if there is nothing to say.
-async fn answer(config: &Config, hook: &HookCommand) -> Result<String, CliError> {
+/// Stores the last turn, in the background unless it `wait`s.
+async fn stop(config: &Config, wait: bool) -> Result<(), CliError> {
     let input = read().await?;
     let event = Event::parse(&input)?;
+    if !wait {
+        return hand_over(&input);
+    }
+    let turn = transcript::last_turn(&event).await?;
+    let turn = turn.memories(&event, &config.memory.namespace, config.memory.robot_name());
+    Ok(database::store(config, &turn).await?)
+}
+
+/// Asks the database without a server. The session is not closed: there is nothing to save, and the process ends.
+pub(crate) async fn here(
+    config: &Config,
+    hook: &HookCommand,
+    input: &str,
+    output: &Output,
+) -> Result<(), CliError> {
+    on(&Session::open_if_up(config).await?, hook, input, output).await
+}
+
+/// Asks an open session, and prints what the hook adds to the context. Nothing, if there is nothing to say.
+pub(crate) async fn on(
+    session: &Session,
+    hook: &HookCommand,
+    input: &str,
+    output: &Output,
+) -> Result<(), CliError> {
+    let (htm, config) = (session.htm(), session.config());
+    let event = Event::parse(input)?;
     let (args, memories) = match hook {
-        HookCommand::SessionStart(args) => (args, relevance::at_start(&Memories::new(config), &event).await?),
+        HookCommand::SessionStart(args) => (args, relevance::at_start(&htm, &event).await?),
         HookCommand::Prompt(it) => {
             let least = it.min_similarity.unwrap_or(config.recall.min_similarity);
-            (&it.context, relevance::to_prompt(&Memories::new(config), &event, least).await?)
+            (&it.context, relevance::to_prompt(&htm, &event, least).await?)
         }
-        HookCommand::Stop(it) if it.wait => {
-            let turn = transcript::last_turn(&event).await?;
-            let turn = turn.memories(&event, &config.memory.namespace, config.memory.robot_name());
-            Memories::new(config).store(&turn).await?;
-            return Ok(String::new());
-        }
-        HookCommand::Stop(_) => {
-            hand_over(&input)?;
-            return Ok(String::new());
-        }
+        HookCommand::Stop(_) => return Ok(()),
     };
-    if memories.is_empty() {
-        return Ok(String::new());
+    if !memories.is_empty() {
+        let text = quoted(hook, memories, args, config);
+        output.print(&event::added(hook, &text));
     }
-    let text = quoted(hook, memories, args, config);
-    Ok(event::added(hook, &text))
+    Ok(())
 }
 
 /// The memories as a text, which says that they are data. The tokens are estimated: a vocabulary takes too long to load.
@@ -119,7 +146,7 @@ fn quoted(hook: &HookCommand, mut memories: Vec<Node>, args: &ContextHookArgs, c
 }
 
 /// Starts a process that stores the turn. It is in a process group of its own, so that it survives the end of the session.
-fn hand_over(input: &[u8]) -> Result<(), CliError> {
+fn hand_over(input: &str) -> Result<(), CliError> {
     let failed = || CliError::io("the process that stores the turn cannot be started");
     let program = std::env::current_exe().map_err(failed())?;
     let mut child = std::process::Command::new(program)
@@ -132,5 +159,5 @@ fn hand_over(input: &[u8]) -> Result<(), CliError> {
         .spawn()
         .map_err(failed())?;
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
-    stdin.write_all(input).map_err(failed())
+    stdin.write_all(input.as_bytes()).map_err(failed())
 }

@@ -13,9 +13,8 @@ use std::time::Duration;
 
 use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
-use htm_runtime::config::Config;
+use htm_runtime::config::{Config, Loaded};
 use htm_runtime::{Session, chain, commands, shutdown};
-use htm_server::{Limits, Server};
 use htm_worker::service::ServiceArgs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -23,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::stdio::Stdio;
 use super::in_process::Workers;
+use super::serve::serve_shell;
 use crate::args::{McpArgs, McpCommand, McpServerArgs};
 use crate::codes;
 use crate::error::CliError;
@@ -31,21 +31,19 @@ use crate::output::Output;
 /// The time limit for leaving the joined groups, for a database that does not answer.
 const LEAVE: Duration = Duration::from_secs(5);
 
-/// The time between two attempts to listen at an address that another process has.
-const RETRY: Duration = Duration::from_secs(5);
-
-pub(crate) async fn run(config: &Config, args: McpArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(loaded: &Loaded, args: McpArgs, output: &Output) -> Result<ExitCode, CliError> {
     match args.command {
-        None => start(config, args.server, output).await,
+        None => start(loaded, args.server, output).await,
         Some(McpCommand::Install(args)) => {
-            options(config, &args.server)?;
+            options(&loaded.config, &args.server)?;
             install::install(&args, output)
         }
         Some(McpCommand::Uninstall(args)) => install::uninstall(&args, output),
     }
 }
 
-async fn start(config: &Config, args: McpServerArgs, output: &Output) -> Result<ExitCode, CliError> {
+async fn start(loaded: &Loaded, args: McpServerArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let config = &loaded.config;
     let options = options(config, &args)?;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     if std::io::stdin().is_terminal() {
@@ -67,12 +65,9 @@ async fn start(config: &Config, args: McpServerArgs, output: &Output) -> Result<
             work(&session, &stop).await;
         }
     };
-    let serving_http = async {
-        if args.serve {
-            serve_http(config, &session, &stop).await;
-        }
-    };
-    let (served, (), ()) = tokio::join!(serving, working, serving_http);
+    // For the hooks of the client, too.
+    let serving_shell = serve_shell(loaded, &session, &stop);
+    let (served, (), ()) = tokio::join!(serving, working, serving_shell);
     session.close().await;
     served.map(|()| ExitCode::SUCCESS)
 }
@@ -111,29 +106,6 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
     };
     stdio.finish().await;
     result
-}
-
-/// Serves HTTP until `stop` is cancelled. Of several processes with one address the first serves, and after its end another.
-async fn serve_http(config: &Config, session: &Session, stop: &CancellationToken) {
-    let Some(address) = config.server.address() else { return };
-    loop {
-        let bound =
-            async { Server::bind(address, session.htm_for_tenants().await?, Limits::default()).await };
-        match bound.await {
-            Ok(server) => return server.serve(stop.clone()).await,
-            Err(error) if error.code() == "listen_unusable" => {
-                tracing::debug!(code = error.code(), error = %chain(&error), "HTTP is not served yet");
-            }
-            Err(error) => {
-                tracing::warn!(code = error.code(), error = %chain(&error), "HTTP is not served");
-                return;
-            }
-        }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(RETRY) => {}
-        }
-    }
 }
 
 /// Runs the workers until `stop` is cancelled. Without them, recall finds new memories by their words, so an error does

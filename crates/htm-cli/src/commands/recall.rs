@@ -5,7 +5,6 @@ mod refine;
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use console::style;
 use htm_core::{
@@ -23,36 +22,38 @@ use crate::error::CliError;
 use crate::lines::{Line, Lines};
 use crate::output::{Output, count, one_line, table};
 
-pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let query = query(config, &args)?;
+pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<(), CliError> {
+    // Invalid input is rejected before a server is started for it.
+    query(config, &args)?;
     let session = Session::open(config).await?;
-    let result = async {
-        refine::check(&session, &query)?;
-        let htm = session.htm();
-        match &args.batch {
-            Some(file) => answer_batch(&htm, &query, file, output).await,
-            None => {
-                let (mut recalled, working_memory) = match &args.asks {
-                    None => (htm.recall(&query).await?, None),
-                    Some(name) => recall_as(&htm, name, &query).await?,
-                };
-                notes::name_commands(&mut recalled.degraded);
-                let phrase = recalled.time_phrase.as_ref();
-                let notes = notes::of(&htm, &query.filter, &query.boost_tags, phrase).await?;
-                let answer = Answer { recalled, working_memory, notes };
-                output.value(&answer, || {
-                    let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
-                    let recalled = describe(&answer.recalled, &htm.settings().time.zone);
-                    let taken = answer.working_memory.as_ref().map(TakenIn::describe).unwrap_or_default();
-                    format!("{facets}{recalled}{taken}{}", notes::describe(&answer.notes))
-                });
-                Ok(())
-            }
-        }
-    }
-    .await;
+    let result = on(&session, args, output).await;
     session.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    result
+}
+
+/// Recalls on an open session.
+pub(crate) async fn on(session: &Session, args: RecallArgs, output: &Output) -> Result<(), CliError> {
+    let query = query(session.config(), &args)?;
+    refine::check(session, &query)?;
+    let htm = session.htm();
+    if let Some(file) = &args.batch {
+        return answer_batch(&htm, &query, file, output).await;
+    }
+    let (mut recalled, working_memory) = match &args.asks {
+        None => (htm.recall(&query).await?, None),
+        Some(name) => recall_as(&htm, name, &query).await?,
+    };
+    notes::name_commands(&mut recalled.degraded);
+    let phrase = recalled.time_phrase.as_ref();
+    let notes = notes::of(&htm, &query.filter, &query.boost_tags, phrase).await?;
+    let answer = Answer { recalled, working_memory, notes };
+    output.value(&answer, || {
+        let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };
+        let recalled = describe(&answer.recalled, &htm.settings().time.zone);
+        let taken = answer.working_memory.as_ref().map(TakenIn::describe).unwrap_or_default();
+        format!("{facets}{recalled}{taken}{}", notes::describe(&answer.notes))
+    });
+    Ok(())
 }
 
 /// The hits, with notes on filters that name something unknown.
@@ -76,6 +77,7 @@ async fn recall_as(
     let RobotRecalled { recalled, intake } = robot.recall(query).await?;
     let nodes: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
     let taken = TakenIn::of(&robot, is_new, nodes, intake);
+    robot.close().await?;
     Ok((recalled, Some(taken)))
 }
 

@@ -1,12 +1,12 @@
 //! `htm remember`.
 
 use std::io::Read;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use htm_core::{Htm, MAX_CONTENT_BYTES, Memory, NodeId, Outcome, Stage, TagRules, TimeSettings};
+use htm_core::{Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Operation, Outcome, Receipt, Stage};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
+use serde_json::Value;
 
 use crate::args::{RememberArgs, parse_tags};
 use crate::codes;
@@ -16,27 +16,50 @@ use crate::error::CliError;
 use crate::instant::{expiry, instant};
 use crate::output::Output;
 
-pub(crate) async fn run(config: &Config, args: RememberArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let wait = args.wait;
-    let memory = memory(args, &config.time.settings(), &config.tag.rules())?;
+/// The time for which a server's write is kept, in case its answer is lost.
+const KEEP: Duration = Duration::from_secs(600);
+
+/// Remembers what the arguments say. With an operation it is written once.
+pub(crate) async fn run(
+    config: &Config,
+    args: RememberArgs,
+    operation: Option<&str>,
+    output: &Output,
+) -> Result<(), CliError> {
     // Invalid input is rejected before a server is started for it.
-    memory.validate()?;
+    memory(&args, config)?.validate()?;
     let session = Session::open(config).await?;
-    let htm = session.htm();
-    let result = write(&htm, config, memory).await;
+    let result = on(&session, args, operation, output).await;
+    session.close().await;
+    result
+}
+
+/// Remembers on an open session.
+pub(crate) async fn on(
+    session: &Session,
+    args: RememberArgs,
+    operation: Option<&str>,
+    output: &Output,
+) -> Result<(), CliError> {
+    let (htm, config) = (session.htm(), session.config());
+    let memory = memory(&args, config)?;
+    let operation = match operation {
+        Some(id) => {
+            Some(Operation::new("shell", id, &serde_json::to_vec(&args).unwrap_or_default())?.keep(KEEP))
+        }
+        None => None,
+    };
+    let written = write(&htm, config, memory, operation.as_ref()).await?;
     let mut waited = Ok(());
-    if let (Ok(written), Some(seconds)) = (&result, wait) {
+    if let Some(seconds) = args.wait {
         for stage in Stage::ALL {
             if waited.is_ok() {
                 waited = htm.wait_for(written.node, stage, Duration::from_secs(seconds)).await.map(drop);
             }
         }
     }
-    session.close().await;
-    let written = result?;
     output.value(&written, || written.describe());
-    waited?;
-    Ok(ExitCode::SUCCESS)
+    Ok(waited?)
 }
 
 /// The result of `htm remember`.
@@ -64,14 +87,22 @@ impl Written {
 }
 
 /// Remembers a memory. If the command line or the configuration names a robot, the memory enters its working memory.
-async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<Written> {
+async fn write(
+    htm: &Htm,
+    config: &Config,
+    memory: Memory,
+    operation: Option<&Operation>,
+) -> htm_core::Result<Written> {
     // Loads the vocabulary, which a program does once, so that the shown time is that of the write.
     htm.settings().token_encoding.count("");
     let configured = Some(&config.memory.robot).filter(|robot| !robot.is_empty());
     let robot = memory.robot.as_ref().or(configured).cloned();
     let namespace = memory.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
     let started = Instant::now();
-    let receipt = htm.remember(memory).await?;
+    let receipt = match operation {
+        None => htm.remember(memory).await?,
+        Some(operation) => remember_once(htm, operation, memory).await?,
+    };
     let ms = started.elapsed().as_secs_f64() * 1_000.0;
     // After the write, so that a rejected memory registers no robot.
     let working_memory = match robot {
@@ -79,14 +110,37 @@ async fn write(htm: &Htm, config: &Config, memory: Memory) -> htm_core::Result<W
         Some(name) => {
             let robot = htm.robot_in(&namespace, &name).await?;
             let intake = robot.add(&[receipt.node]).await?;
-            Some(TakenIn::of(&robot, false, [receipt.node], intake))
+            let taken = TakenIn::of(&robot, false, [receipt.node], intake);
+            robot.close().await?;
+            Some(taken)
         }
     };
     Ok(Written { node: receipt.node, outcome: receipt.outcome, ms, working_memory })
 }
 
-fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<Memory, CliError> {
-    let content = text_or_input(args.text)?;
+/// Remembers a memory, or returns the receipt of the operation's first attempt.
+async fn remember_once(htm: &Htm, operation: &Operation, memory: Memory) -> htm_core::Result<Receipt> {
+    let mut refused = None;
+    let describe = |results: Vec<htm_core::Result<Receipt>>| match results.into_iter().next() {
+        Some(Ok(receipt)) => serde_json::json!(receipt),
+        Some(Err(error)) => {
+            refused = Some(error);
+            Value::Null
+        }
+        None => Value::Null,
+    };
+    let answer = htm.remember_once(operation, &[memory], describe).await?;
+    match refused {
+        Some(error) => Err(error),
+        None => serde_json::from_value(answer).map_err(|error| {
+            Error::new(codes::IO_ERROR, "the receipt of the first attempt cannot be read").with_source(error)
+        }),
+    }
+}
+
+fn memory(args: &RememberArgs, config: &Config) -> Result<Memory, CliError> {
+    let time = config.time.settings();
+    let args = args.clone();
     Ok(Memory {
         namespace: args.namespace,
         robot: args.robot,
@@ -97,11 +151,11 @@ fn memory(args: RememberArgs, time: &TimeSettings, rules: &TagRules) -> Result<M
         speaker: args.speaker,
         session: args.session,
         seq: args.seq,
-        tags: parse_tags(rules, &args.tags)?,
+        tags: parse_tags(&config.tag.rules(), &args.tags)?,
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
-        at: args.at.map(|at| instant(&at, time)).transpose()?,
-        expires: args.expires.map(|expires| expiry(&expires, time)).transpose()?,
-        ..Memory::new(content)
+        at: args.at.map(|at| instant(&at, &time)).transpose()?,
+        expires: args.expires.map(|expires| expiry(&expires, &time)).transpose()?,
+        ..Memory::new(args.text)
     })
 }
 

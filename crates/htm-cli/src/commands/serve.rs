@@ -3,16 +3,20 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use htm_runtime::config::Config;
+use htm_runtime::config::{Config, Loaded};
 use htm_runtime::{Session, shutdown};
 use htm_server::{Limits, Listening, Server, Tls};
+use tokio_util::sync::CancellationToken;
 
+use super::asked;
 use crate::args::ServeArgs;
 use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::shell::{self, Place};
 
-pub(crate) async fn run(config: &Config, args: ServeArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let config = &loaded.config;
     let listening = listening(config, args.listening.listen)?.ok_or_else(|| {
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
@@ -21,12 +25,20 @@ pub(crate) async fn run(config: &Config, args: ServeArgs, output: &Output) -> Re
     let result = async {
         let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
         output.say(format!("{}\nCtrl-C stops it", announce(&server)));
-        server.serve(stop).await;
+        tokio::join!(server.serve(stop.clone()), serve_shell(loaded, &session, &stop));
         Ok(ExitCode::SUCCESS)
     }
     .await;
     session.close().await;
     result
+}
+
+/// Carries out commands of the shell until `stop` is cancelled.
+pub(crate) async fn serve_shell(loaded: &Loaded, session: &Session, stop: &CancellationToken) {
+    if let Some(place) = Place::of(loaded) {
+        shell::serve(&place, stop, async |asked, output: &Output| asked::on(session, asked, output).await)
+            .await;
+    }
 }
 
 /// Where the server listens by the configuration, or at another address. None: `server.listen` is empty.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_runtime::config::Config;
+use htm_runtime::config::Loaded;
 use htm_runtime::{Session, shutdown};
 use htm_server::{Limits, Server};
 
@@ -12,7 +12,8 @@ use crate::args::UpArgs;
 use crate::error::CliError;
 use crate::output::Output;
 
-pub(crate) async fn run(config: &Config, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let config = &loaded.config;
     let UpArgs { listening, service: args } = args;
     let listening = serve::listening(config, listening.listen)?;
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
@@ -34,7 +35,12 @@ pub(crate) async fn run(config: &Config, args: UpArgs, output: &Output) -> Resul
                 server.serve(stop.clone()).await;
             }
         };
-        let (worked, ()) = tokio::join!(workers.run(&session, &args, &stop), serving);
+        let serving_shell = async {
+            if !args.drain {
+                serve::serve_shell(loaded, &session, &stop).await;
+            }
+        };
+        let (worked, (), ()) = tokio::join!(workers.run(&session, &args, &stop), serving, serving_shell);
         worked
     }
     .await;

@@ -274,6 +274,23 @@ impl Key {
         }
     }
 
+    /// Whether the value decides what a command does, and not only how its process listens, logs or how large it is.
+    pub(super) fn is_for_commands(&self) -> bool {
+        const OF_PROCESSES: [&str; 6] = ["server", "oauth", "worker", "embed_worker", "tag_worker", "log"];
+        !self.name.split_once('.').is_some_and(|(section, _)| OF_PROCESSES.contains(&section))
+    }
+
+    /// The value with its secret. Never log it.
+    pub(super) fn expose(&self, value: &Value) -> String {
+        match (&self.rule, value.as_str()) {
+            (Rule::Path, Some(path)) if !path.is_empty() => {
+                // It depends on the process's directory.
+                std::path::absolute(path).map_or_else(|_| path.into(), |path| path.display().to_string())
+            }
+            _ => show(value),
+        }
+    }
+
     fn bad(&self, value: String, source: &Source) -> Error {
         error::bad_value(self.name, &value, &source_name(source, self.name), &self.allowed())
     }

@@ -1,52 +1,48 @@
-//! The database, asked without a server.
+//! What a hook asks of the memory.
 
-use htm_core::{Filter, Memory, Node, RecallQuery, TimelineQuery};
+use htm_core::{Filter, Htm, Memory, Node, RecallQuery, TimelineQuery};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
 use super::relevance::Found;
-use super::server::unreadable;
-use crate::error::CliError;
 
-fn filter(config: &Config) -> Filter {
-    Filter::default().namespace(&config.memory.namespace)
+/// The memories of the configured namespace.
+fn filter(htm: &Htm) -> Filter {
+    Filter::default().namespace(&htm.settings().namespace)
 }
 
-// The sessions of questions are not closed: there is nothing to save, and the process ends.
-
-pub(super) async fn recall(config: &Config, query: &str, limit: usize) -> Result<Vec<Found>, CliError> {
-    let session = Session::open_if_up(config).await?;
+/// Recalls from the configured namespace. Hits do not count as accessed: most of them are not shown.
+pub(super) async fn recall(htm: &Htm, query: &str, limit: usize) -> htm_core::Result<Vec<Found>> {
     let query =
-        RecallQuery { filter: filter(config), count_accesses: false, ..RecallQuery::new(query).limit(limit) };
-    let recalled = session.htm().recall(&query).await?;
-    let hits = serde_json::to_value(&recalled.hits).map_err(unreadable)?;
-    serde_json::from_value(hits).map_err(unreadable)
+        RecallQuery { filter: filter(htm), count_accesses: false, ..RecallQuery::new(query).limit(limit) };
+    Ok(htm.recall(&query).await?.hits.into_iter().map(Found::from).collect())
 }
 
+/// The latest memories of the configured namespace, the earliest first.
 pub(super) async fn latest(
-    config: &Config,
+    htm: &Htm,
     min_importance: Option<f32>,
     metadata: Map<String, Value>,
     limit: usize,
-) -> Result<Vec<Node>, CliError> {
-    let session = Session::open_if_up(config).await?;
+) -> htm_core::Result<Vec<Node>> {
     let query = TimelineQuery {
-        filter: Filter { min_importance, metadata, ..filter(config) },
+        filter: Filter { min_importance, metadata, ..filter(htm) },
         limit,
         ..TimelineQuery::everything()
     };
-    let timeline = session.htm().conversation_timeline(&query).await?;
+    let timeline = htm.conversation_timeline(&query).await?;
     Ok(timeline.entries.into_iter().map(|entry| entry.node).collect())
 }
 
-/// Stores memories. It may start the private PostgreSQL: otherwise they would be lost.
-pub(super) async fn store(config: &Config, memories: &[Memory]) -> Result<(), CliError> {
+/// Stores memories, each with a key, so that a repeated hook stores nothing twice. It may start the private PostgreSQL:
+/// otherwise they would be lost.
+pub(super) async fn store(config: &Config, memories: &[Memory]) -> htm_core::Result<()> {
+    if memories.is_empty() {
+        return Ok(());
+    }
     let session = Session::open(config).await?;
     let stored = session.htm().remember_many(memories).await;
     session.close().await;
-    for result in stored? {
-        result?;
-    }
-    Ok(())
+    stored?.into_iter().try_for_each(|result| result.map(drop))
 }

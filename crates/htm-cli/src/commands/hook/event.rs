@@ -28,8 +28,8 @@ pub(super) struct Event {
 }
 
 impl Event {
-    pub(super) fn parse(input: &[u8]) -> Result<Self, CliError> {
-        serde_json::from_slice(input).map_err(|error| {
+    pub(super) fn parse(input: &str) -> Result<Self, CliError> {
+        serde_json::from_str(input).map_err(|error| {
             // The text of the error could quote the input.
             let place = format!("line {}, column {}", error.line(), error.column());
             CliError::new(codes::HOOK_INPUT_INVALID, format!("the hook's input is not its JSON: {place}"))
@@ -38,10 +38,10 @@ impl Event {
 }
 
 /// Standard input, to its end.
-pub(super) async fn read() -> Result<Vec<u8>, CliError> {
+pub(super) async fn read() -> Result<String, CliError> {
     let all = || {
-        let mut input = Vec::new();
-        std::io::stdin().take(MAX_EVENT_BYTES).read_to_end(&mut input).map(|_| input)
+        let mut input = String::new();
+        std::io::stdin().take(MAX_EVENT_BYTES).read_to_string(&mut input).map(|_| input)
     };
     let read = tokio::task::spawn_blocking(all).await.unwrap_or_else(|error| Err(error.into()));
     read.map_err(CliError::io("standard input cannot be read"))
@@ -64,14 +64,14 @@ mod tests {
 
     #[test]
     fn an_event_needs_no_field_and_ignores_others() {
-        let event = Event::parse(br#"{"session_id": "s", "cwd": "/w", "new": {"in": 2027}}"#).unwrap();
+        let event = Event::parse(r#"{"session_id": "s", "cwd": "/w", "new": {"in": 2027}}"#).unwrap();
         assert_eq!((event.session_id.as_deref(), event.cwd.as_deref()), (Some("s"), Some("/w")));
         assert!(event.prompt.is_none() && event.transcript_path.is_none());
     }
 
     #[test]
     fn an_error_does_not_repeat_the_input() {
-        let error = Event::parse(br#"{"prompt": "my password is hunter2", oops"#).unwrap_err();
+        let error = Event::parse(r#"{"prompt": "my password is hunter2", oops"#).unwrap_err();
         assert_eq!((error.code, error.message.contains("hunter2")), ("hook_input_invalid", false));
     }
 }

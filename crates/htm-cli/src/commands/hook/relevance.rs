@@ -1,12 +1,10 @@
 //! The memories that a hook adds to the context.
 
-use htm_core::Node;
-use serde::Deserialize;
+use htm_core::{Hit, Htm, Node};
 use serde_json::{Map, Value};
 
+use super::database;
 use super::event::Event;
-use super::memory::Memories;
-use crate::error::CliError;
 
 /// The least similarity of a relevant memory, for all-MiniLM-L6-v2: with it, 26 of the demo's 32 questions show a memory
 /// that answers them, and none of 20 prompts about other things shows any memory of the four namespaces. Scores do not
@@ -34,22 +32,22 @@ const IMPORTANT_MEMORIES: usize = 10;
 const TURNS: usize = 6;
 
 /// A hit, as far as it matters here.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Found {
-    #[serde(flatten)]
-    pub(super) node: Node,
-    pub(super) scores: Similarity,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Similarity {
+    node: Node,
     /// None while its embedding is pending.
     similarity: Option<f64>,
 }
 
+impl From<Hit> for Found {
+    fn from(hit: Hit) -> Self {
+        Self { node: hit.node, similarity: hit.scores.similarity }
+    }
+}
+
 impl Found {
     fn is_near(&self, min_similarity: f64) -> bool {
-        self.scores.similarity.is_some_and(|similarity| similarity >= min_similarity)
+        self.similarity.is_some_and(|similarity| similarity >= min_similarity)
     }
 
     /// Whether it was said right after `other`: its answer.
@@ -61,18 +59,14 @@ impl Found {
 }
 
 /// The memories that are relevant to a prompt, best first. 0 as `min_similarity` stands for the default.
-pub(super) async fn to_prompt(
-    memories: &Memories<'_>,
-    event: &Event,
-    min_similarity: f64,
-) -> Result<Vec<Node>, CliError> {
+pub(super) async fn to_prompt(htm: &Htm, event: &Event, min_similarity: f64) -> htm_core::Result<Vec<Node>> {
     let prompt = event.prompt.as_deref().unwrap_or_default().trim();
     // A command of Claude Code is no question.
     if prompt.len() < MIN_PROMPT_BYTES || prompt.starts_with('/') {
         return Ok(Vec::new());
     }
     let query = &prompt[..prompt.floor_char_boundary(MAX_QUERY_BYTES)];
-    let found = memories.recall(query, CANDIDATES).await?;
+    let found = database::recall(htm, query, CANDIDATES).await?;
     let least = if min_similarity > 0.0 { min_similarity } else { MIN_SIMILARITY };
     Ok(chosen(&found, event, least))
 }
@@ -99,10 +93,10 @@ fn chosen(found: &[Found], event: &Event, min_similarity: f64) -> Vec<Node> {
 }
 
 /// The latest important memories and then the last turns of the session's directory, both in the order of time.
-pub(super) async fn at_start(memories: &Memories<'_>, event: &Event) -> Result<Vec<Node>, CliError> {
-    let important = memories.latest(Some(IMPORTANT), Map::new(), IMPORTANT_MEMORIES).await?;
+pub(super) async fn at_start(htm: &Htm, event: &Event) -> htm_core::Result<Vec<Node>> {
+    let important = database::latest(htm, Some(IMPORTANT), Map::new(), IMPORTANT_MEMORIES).await?;
     let turns = match &event.cwd {
-        Some(directory) => memories.latest(None, of_directory(directory), TURNS).await?,
+        Some(directory) => database::latest(htm, None, of_directory(directory), TURNS).await?,
         None => Vec::new(),
     };
     let mut all = important;
@@ -132,15 +126,14 @@ mod tests {
 
     fn found(content: &str, similarity: Option<f64>, place: Option<(&str, i32)>) -> Found {
         let (session, seq) = place.unzip();
-        let hit = json!({
+        let node = json!({
             "id": 1, "namespace": "n", "robot": "r", "content": content, "session": session, "seq": seq,
             "importance": 1.0, "token_count": 1, "token_encoding": "estimate", "tags": [], "metadata": {},
             "remember_count": 1, "first_remembered": "2026-03-01T09:00:00Z",
             "last_remembered": "2026-03-01T09:00:00Z", "revision": 1, "created_at": "2026-03-01T09:00:00Z",
-            "updated_at": "2026-03-01T09:00:00Z", "access_count": 0,
-            "scores": { "score": 0.9, "similarity": similarity, "stale": false },
+            "updated_at": "2026-03-01T09:00:00Z",
         });
-        serde_json::from_value(hit).unwrap()
+        Found { node: serde_json::from_value(node).unwrap(), similarity }
     }
 
     #[test]

@@ -1,0 +1,97 @@
+//! The commands that a running server carries out if there is one, and otherwise this process.
+
+use std::process::ExitCode;
+
+use htm_runtime::Session;
+use htm_runtime::config::{Config, Loaded};
+
+use super::{context, hook, recall, remember};
+use crate::args::{ContextArgs, HookArgs, RecallArgs, RememberArgs, WayArgs};
+use crate::error::CliError;
+use crate::output::Output;
+use crate::shell::{self, Answered, Asked, Place};
+
+pub(crate) async fn remember(
+    loaded: &Loaded,
+    mut args: RememberArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    args.text = remember::text_or_input(args.text)?;
+    let (way, operation) = (args.way, ulid::Ulid::new().to_string());
+    run(loaded, way, Asked::Remember { args: Box::new(args), operation }, output).await
+}
+
+pub(crate) async fn recall(
+    loaded: &Loaded,
+    mut args: RecallArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    // A file of queries is a measurement, of this process.
+    args.way.direct |= args.batch.is_some();
+    run(loaded, args.way, Asked::Recall(Box::new(args)), output).await
+}
+
+pub(crate) async fn context(
+    loaded: &Loaded,
+    args: ContextArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    run(loaded, args.way, Asked::Context(Box::new(args)), output).await
+}
+
+pub(crate) async fn hook(loaded: &Loaded, args: HookArgs) -> ! {
+    let ask = async |hook, input, output: &Output| {
+        run(loaded, WayArgs::default(), Asked::Hook(hook, input), output).await
+    };
+    hook::run(&loaded.config, args, ask).await
+}
+
+async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Result<ExitCode, CliError> {
+    let place = if way.direct { None } else { Place::of(loaded) };
+    let answered = match &place {
+        Some(place) => shell::ask(place, &asked, output.form()).await,
+        None => Answered::ByNobody,
+    };
+    if way.verbose {
+        eprintln!("{answered}");
+    }
+    let may_be_done = match answered {
+        Answered::ByServer(said, exit_code) => {
+            output.repeat(&said);
+            return Ok(ExitCode::from(exit_code));
+        }
+        Answered::ByNobody => false,
+        Answered::Lost => true,
+    };
+    here(&loaded.config, asked, may_be_done, output).await.map(|()| ExitCode::SUCCESS)
+}
+
+/// Carries out a command in this process.
+async fn here(config: &Config, asked: Asked, may_be_done: bool, output: &Output) -> Result<(), CliError> {
+    match asked {
+        Asked::Remember { args, operation } => {
+            let operation = may_be_done.then_some(operation.as_str());
+            remember::run(config, *args, operation, output).await
+        }
+        Asked::Recall(args) => recall::run(config, *args, output).await,
+        Asked::Context(args) => context::run(config, *args, output).await,
+        Asked::Hook(hook, input) => hook::here(config, &hook, &input, output).await,
+    }
+}
+
+/// Carries out a command in a server, and returns the exit code.
+pub(crate) async fn on(session: &Session, asked: Asked, output: &Output) -> u8 {
+    let done = match asked {
+        Asked::Remember { args, operation } => remember::on(session, *args, Some(&operation), output).await,
+        Asked::Recall(args) => recall::on(session, *args, output).await,
+        Asked::Context(args) => context::on(session, *args, output).await,
+        Asked::Hook(hook, input) => hook::on(session, &hook, &input, output).await,
+    };
+    match done {
+        Ok(()) => 0,
+        Err(error) => {
+            output.error(&error);
+            error.fault.exit_code()
+        }
+    }
+}

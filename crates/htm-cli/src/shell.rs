@@ -1,0 +1,52 @@
+//! Commands that a running server carries out for the shell, because it has the model loaded and connections open.
+//!
+//! A process that serves also listens on a unix socket, named after its program and its configuration: a command finds
+//! it only if both would do the same. Each side checks that the other runs as the same user. A connection carries one
+//! command and its output, as JSON.
+
+mod client;
+mod place;
+mod server;
+
+use serde::{Deserialize, Serialize};
+
+use crate::args::{ContextArgs, HookCommand, RecallArgs, RememberArgs};
+use crate::output::{Form, Said};
+
+pub(crate) use self::client::{Answered, ask};
+pub(crate) use self::place::Place;
+pub(crate) use self::server::serve;
+
+/// What the server writes as soon as it has read a command. Without it the command was not begun.
+const ACCEPTED: u8 = b'\n';
+
+/// The most bytes of a command or of its output. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`), and a recall may
+/// return many.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// A command for the server.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Asked {
+    Remember {
+        args: Box<RememberArgs>,
+        /// The id of the write. If the answer is lost, the command does not write again.
+        operation: String,
+    },
+    Recall(Box<RecallArgs>),
+    Context(Box<ContextArgs>),
+    /// A hook and its input.
+    Hook(HookCommand, String),
+}
+
+#[derive(Deserialize)]
+struct Request {
+    asked: Asked,
+    form: Form,
+}
+
+/// The output of a command, and the exit code of its process.
+#[derive(Serialize, Deserialize)]
+struct Reply {
+    said: Said,
+    exit_code: u8,
+}
