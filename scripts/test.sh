@@ -37,8 +37,12 @@ if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
     trap stop EXIT
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
 fi
+HTM_TEST_LOGS="$HTM_TEST_DATA_DIR/logs"
+export HTM_TEST_LOGS
+mkdir -p "$HTM_TEST_LOGS"
 if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run "${with_nextest[@]}" "$@"
+    python3 scripts/check_logs.py "$HTM_TEST_LOGS"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
 elif [ $kind = soak ]; then
     cargo test "${without[@]}" "$@" -- --include-ignored

@@ -6,6 +6,7 @@ use htm_providers::fake::{self, FakeSettings};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
+use crate::logs;
 use crate::server::Server;
 
 /// A migrated database for one test. It is dropped at the test's end.
@@ -93,6 +94,7 @@ impl Drop for TestDatabase {
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
+                logs::keep_memories(&admin.clone().database(&name)).await;
                 let mut connection =
                     PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
                 sqlx::raw_sql(AssertSqlSafe(format!("drop database if exists {name} with (force)")))

@@ -2,6 +2,7 @@
 
 mod certificate;
 mod database;
+mod logs;
 pub mod measure;
 mod own_server;
 mod process;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, Command};
 
-use crate::TestDatabase;
+use crate::{TestDatabase, logs};
 
 /// The time limit of a program. A slower one is killed, and its test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,11 +101,13 @@ impl Sandbox {
         };
         let ended = tokio::time::timeout(PATIENCE, async { tokio::join!(feed, child.wait_with_output()).1 });
         let output = ended.await.expect("it ends within a minute").expect("its output is read");
+        let stderr = String::from_utf8(output.stderr).expect("standard error is UTF-8");
+        logs::keep_log(line.split(' ').next().unwrap_or_default(), &stderr);
         Answer {
             command: line,
             status: output.status,
             stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+            stderr,
         }
     }
 
@@ -255,6 +257,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        logs::keep_log(&self.program, &self.log());
         if std::thread::panicking() {
             eprintln!("── {} {} ──\n{}", self.program, self.pid, self.log());
         }

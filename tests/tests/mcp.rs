@@ -1,5 +1,7 @@
 //! `htm mcp`, as MCP clients meet it: the real process, over its standard input and output.
 
+#[path = "mcp/alone.rs"]
+mod alone;
 #[path = "mcp/connection.rs"]
 mod connection;
 #[path = "mcp/errors.rs"]

@@ -66,8 +66,11 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
     let quiet = !matches!(arguments.command, Command::Up(_) | Command::Serve(_));
     let nobody_said = loaded.sources.get("log.level").is_none_or(|source| *source == Source::Default);
     let level = if quiet && nobody_said { Level::Warn } else { loaded.config.log.level };
-    telemetry::init(level, loaded.config.log.format, Role::Command)?;
     let config = &loaded.config;
+    // A short command has no spans.
+    let serves = matches!(arguments.command, Command::Up(_) | Command::Serve(_) | Command::Mcp(_));
+    let collector = config.log.collector("htm").filter(|_| serves);
+    let _traces = telemetry::init(level, config.log.format, Role::Command, collector)?;
     match arguments.command {
         Command::Remember(args) => commands::asked::remember(&loaded, args, output).await,
         Command::Recall(args) => commands::asked::recall(&loaded, args, output).await,

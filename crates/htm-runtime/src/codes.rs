@@ -23,6 +23,8 @@ htm_core::error_codes! {
         => "set RUST_LOG to a level or to directives, such as `info` or `htm_core=debug,sqlx=warn`";
     TELEMETRY_ALREADY_STARTED "telemetry_already_started" Bug "Logging was started twice in one process."
         => "start logging once, at the process's start";
+    TRACES_UNUSABLE "traces_unusable" User "Traces cannot be exported to log.otlp_endpoint."
+        => "give the URL of an OpenTelemetry collector for OTLP over HTTP, such as http://localhost:4318";
     PROVIDER_SETTINGS_PROMPT "provider_settings_prompt" Permanent "A file with a system prompt cannot be read, or is empty."
         => "set `tag.prompt` or `expansion.prompt` to a text file, such as a copy of one in config/prompts, or to nothing";
     EMBEDDER_UNUSABLE "embedder_unusable" Permanent "The embedder of a model cannot be made with these settings."

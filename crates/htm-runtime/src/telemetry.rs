@@ -1,11 +1,16 @@
-//! Logs: to standard error, for people or as JSON.
+//! Logs: to standard error, for people or as JSON. Traces: to an OpenTelemetry collector, if one is configured.
+
+mod traces;
 
 use std::env;
 use std::io::{self, IsTerminal as _};
 
 use htm_core::{Error, Result};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
+pub use self::traces::{Collector, Traces};
 use crate::codes;
 use crate::config::{Level, LogFormat};
 
@@ -18,14 +23,24 @@ pub enum Role {
     Worker,
 }
 
-/// Starts logging to standard error; standard output stays free for results.
+/// What is exported: the spans of HTM's own crates that work for others.
+const SPANS: &str = "off,htm_server=info,htm_worker=info";
+
+/// Starts logging to standard error; standard output stays free for results. With a collector it also starts the export
+/// of traces, which ends when the result is dropped. It must be called within a runtime then.
 ///
 /// `RUST_LOG` overrides `level`. `level` is for HTM's own crates: libraries never log below `info`. Colours appear only
 /// on a terminal, and not if `NO_COLOR` is set.
 ///
 /// # Errors
-/// `telemetry_bad_filter` if `RUST_LOG` is invalid, and `telemetry_already_started` at a second call in one process.
-pub fn init(level: Level, format: LogFormat, role: Role) -> Result<()> {
+/// `telemetry_bad_filter` if `RUST_LOG` is invalid, `telemetry_already_started` at a second call in one process, and
+/// `traces_unusable` for a collector with an invalid URL.
+pub fn init(
+    level: Level,
+    format: LogFormat,
+    role: Role,
+    collector: Option<Collector<'_>>,
+) -> Result<Option<Traces>> {
     let filter = match env::var("RUST_LOG") {
         Ok(directives) if !directives.trim().is_empty() => {
             EnvFilter::try_new(&directives).map_err(|source| {
@@ -36,19 +51,23 @@ pub fn init(level: Level, format: LogFormat, role: Role) -> Result<()> {
         _ => EnvFilter::new(directives(level, role)),
     };
     let terminal = io::stderr().is_terminal();
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        // Reporting an error of a closed terminal on that terminal would panic during a clean stop.
-        .log_internal_errors(false);
-    let started = if is_json(format, role, terminal) {
-        builder.json().flatten_event(true).with_ansi(false).try_init()
+    // Reporting an error of a closed terminal on that terminal would panic during a clean stop.
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).log_internal_errors(false);
+    let lines = if is_json(format, role, terminal) {
+        lines.json().flatten_event(true).with_ansi(false).boxed()
     } else {
         let colours = terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        builder.with_ansi(colours).with_target(false).try_init()
+        lines.with_ansi(colours).with_target(false).boxed()
     };
+    let traces = collector.map(Traces::start).transpose()?;
+    let spans = traces.as_ref().map(|(_, tracer)| {
+        // Its own, so that a quiet log does not hide the spans.
+        tracing_opentelemetry::layer().with_tracer(tracer.clone()).with_filter(EnvFilter::new(SPANS))
+    });
+    let started = tracing_subscriber::registry().with(lines.with_filter(filter)).with(spans).try_init();
     let message = "logging was already started in this process";
-    started.map_err(|_| Error::new(codes::TELEMETRY_ALREADY_STARTED, message))
+    started.map_err(|_| Error::new(codes::TELEMETRY_ALREADY_STARTED, message))?;
+    Ok(traces.map(|(traces, _)| traces))
 }
 
 fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {

@@ -20,7 +20,7 @@ use crate::codes;
 use crate::extract::length;
 use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
-use crate::trace::{TRACEPARENT, Trace};
+use crate::trace::{TRACEPARENT, Trace, answered, follow};
 
 /// The header with a request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -37,6 +37,7 @@ pub(crate) async fn observed(State(app): State<App>, request: Request, next: Nex
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
     let trace_id = trace.as_ref().map(|trace| trace.id.as_str());
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
+    let exported = follow(&span, trace.as_ref(), &method, &route);
     let in_hand = InHand::new(&app.metrics.in_flight);
     let work = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
     let mut response = work.await.unwrap_or_else(|_| {
@@ -46,11 +47,12 @@ pub(crate) async fn observed(State(app): State<App>, request: Request, next: Nex
     drop(in_hand);
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.answered(&method, &route, status, took);
+    answered(&span, status);
     span.in_scope(|| tracing::debug!(status, ms = took.as_millis() as u64, "answered"));
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id);
     if let Some(trace) = trace {
-        headers.insert(TRACEPARENT, trace.answer(fastrand::u64(..)));
+        headers.insert(TRACEPARENT, trace.answer(exported.unwrap_or_else(|| fastrand::u64(..))));
     }
     response
 }

@@ -16,6 +16,7 @@ use htm_core::worker::nodes;
 use htm_core::worker::priorities::LIVE;
 use htm_runtime::chain;
 use sqlx::PgPool;
+use tracing::Instrument as _;
 
 use crate::batch::LeasedBatch;
 use crate::calls::{Dispatcher, Setback};
@@ -80,6 +81,11 @@ impl<H: Handler> Processor<H> {
     /// Processes the batch and writes the end of every job. If the database is away, the batch stays unsettled and the
     /// claimer releases its jobs.
     pub(crate) async fn process(&self, batch: &LeasedBatch) {
+        let span = tracing::info_span!("batch", jobs = batch.jobs.len());
+        self.process_in_span(batch).instrument(span).await;
+    }
+
+    async fn process_in_span(&self, batch: &LeasedBatch) {
         let started = Instant::now();
         match self.attempt(batch, &batch.lease).await {
             // The worker stops, and the provider was not called. The jobs are released.

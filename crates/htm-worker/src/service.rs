@@ -146,7 +146,8 @@ async fn try_serve<H: Handler>(
     let ProcessArgs { service: args, listen } = args;
     let overrides: BTreeMap<String, String> = args.overrides.iter().cloned().collect();
     let loaded = Config::load(&overrides)?;
-    telemetry::init(loaded.config.log.level, loaded.config.log.format, Role::Worker)?;
+    let log = &loaded.config.log;
+    let _traces = telemetry::init(log.level, log.format, Role::Worker, log.collector(program))?;
     let stop = shutdown::on_signal().map_err(|error| {
         Error::new(codes::SIGNALS_UNAVAILABLE, "the process cannot listen to signals").with_source(error)
     })?;

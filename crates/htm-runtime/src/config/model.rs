@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::secret_url::SecretUrl;
 use crate::paths::Paths;
+use crate::telemetry::Collector;
 
 /// The whole configuration. `config/default.toml` explains each key.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -373,6 +374,15 @@ pub struct Worker {
 pub struct Log {
     pub format: LogFormat,
     pub level: Level,
+    pub otlp_endpoint: SecretUrl,
+}
+
+impl Log {
+    /// The collector of the traces of a process of this name. None: no traces are exported.
+    pub fn collector<'a>(&'a self, service: &'a str) -> Option<Collector<'a>> {
+        let endpoint = self.otlp_endpoint.expose();
+        (!endpoint.is_empty()).then_some(Collector { endpoint, service })
+    }
 }
 
 /// The provider of embeddings or tags.

@@ -1,0 +1,93 @@
+//! The export of traces to an OpenTelemetry collector, by OTLP over HTTP.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use htm_core::{Error, Result};
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{SdkTracerProvider, Tracer};
+use reqwest::redirect::Policy;
+use tokio::runtime::Handle;
+
+use crate::codes;
+
+/// The time limit of a request to the collector.
+const REQUEST: Duration = Duration::from_secs(10);
+
+/// The time limit for the last spans at the end of the process.
+const SHUTDOWN: Duration = Duration::from_secs(2);
+
+/// Where the traces of a process go.
+#[derive(Clone, Copy, Debug)]
+pub struct Collector<'a> {
+    /// Its URL without the path, such as `http://localhost:4318`.
+    pub endpoint: &'a str,
+    /// The name of this program as a service. `OTEL_SERVICE_NAME` wins.
+    pub service: &'a str,
+}
+
+/// The export of a process's traces. Dropped, it sends the last spans.
+#[derive(Debug)]
+pub struct Traces(SdkTracerProvider);
+
+impl Traces {
+    pub(super) fn start(collector: Collector<'_>) -> Result<(Self, Tracer)> {
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
+            let message = format!("traces cannot be exported to {}", collector.endpoint);
+            Error::new(codes::TRACES_UNUSABLE, message).with_source(source)
+        };
+        let client = reqwest::Client::builder().redirect(Policy::none()).timeout(REQUEST).build();
+        let client =
+            Client { client: client.map_err(|error| failed(error.into()))?, runtime: Handle::current() };
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(client)
+            .with_endpoint(format!("{}/v1/traces", collector.endpoint.trim_end_matches('/')))
+            .build();
+        let named = std::env::var_os("OTEL_SERVICE_NAME").is_some_and(|name| !name.is_empty());
+        let mut resource = Resource::builder();
+        if !named {
+            resource = resource.with_service_name(collector.service.to_owned());
+        }
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource.build())
+            .with_batch_exporter(exporter.map_err(|error| failed(error.into()))?)
+            .build();
+        let tracer = provider.tracer("htm");
+        Ok((Self(provider), tracer))
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        // The collector may be away. Nobody would read the error any more.
+        let _ = self.0.shutdown_with_timeout(SHUTDOWN);
+    }
+}
+
+/// The client of the exporter. The exporter has a thread of its own, and the client needs the runtime.
+#[derive(Debug)]
+struct Client {
+    client: reqwest::Client,
+    runtime: Handle,
+}
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let request = reqwest::Request::try_from(request)?;
+        let client = self.client.clone();
+        let sent = async move {
+            let response = client.execute(request).await?;
+            let status = response.status();
+            // The answer is not read: it may have any size, and only its status matters.
+            let mut answer = Response::new(Bytes::new());
+            *answer.status_mut() = status;
+            Ok::<_, reqwest::Error>(answer)
+        };
+        Ok(self.runtime.spawn(sent).await??)
+    }
+}

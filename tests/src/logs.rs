@@ -1,0 +1,44 @@
+//! The logs of the programs of a test run, and the memories of its databases, for `scripts/check_logs.py`.
+//!
+//! `HTM_TEST_LOGS` names the directory. Without it nothing is kept.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The most memories of a database that are kept.
+const MOST: i64 = 2_000;
+
+/// The memories of a database that may be in no log.
+pub(crate) async fn keep_memories(database: &sqlx::postgres::PgConnectOptions) {
+    use sqlx::{Connection, PgConnection};
+    if place().is_none() {
+        return;
+    }
+    // A database without the schema has none.
+    let Ok(mut connection) = PgConnection::connect_with(database).await else { return };
+    let contents = sqlx::query_scalar::<_, String>("select content from htm.nodes limit $1").bind(MOST);
+    for content in contents.fetch_all(&mut connection).await.unwrap_or_default() {
+        append("memories.jsonl", &serde_json::Value::from(content).to_string());
+    }
+    connection.close().await.ok();
+}
+
+/// The lines of a program's standard error that are its log.
+pub(crate) fn keep_log(program: &str, output: &str) {
+    for line in output.lines().filter(|line| line.starts_with("20") || line.starts_with("{\"timestamp\"")) {
+        append("logs.txt", &format!("{program}: {line}"));
+    }
+}
+
+fn place() -> Option<PathBuf> {
+    std::env::var_os("HTM_TEST_LOGS").map(PathBuf::from)
+}
+
+/// Adds a line to a file of this process.
+fn append(name: &str, line: &str) {
+    let Some(dir) = place() else { return };
+    let file = dir.join(format!("{}-{name}", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.create(true).append(true).open(file);
+    opened.and_then(|mut file| writeln!(file, "{line}")).expect("a line is kept");
+}
