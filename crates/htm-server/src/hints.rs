@@ -49,6 +49,7 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "synonym_unknown" => "list them: GET /v1/tags/synonyms".into(),
         "change_unknown" => "list them: GET /v1/tags/log".into(),
+        "backfill_unknown" => "list them: GET /v1/backfills".into(),
         "erasure_unknown" => "list them: GET /v1/erasures".into(),
         "erase_plan_changed" => "make the plan again with `dry_run`, and check it".into(),
         "change_reverted" => format!("to do it again, revert change {}", value("by")?),

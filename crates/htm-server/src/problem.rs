@@ -135,6 +135,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "synonym_unknown"
         | "change_unknown"
         | "erasure_unknown"
+        | "backfill_unknown"
         | "job_not_found"
         | "api_key_unknown"
         | "queue_unknown"

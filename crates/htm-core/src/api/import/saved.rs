@@ -23,6 +23,9 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// Models by their labels in the export.
 type Models = HashMap<String, Option<RegisteredModel>>;
 
+/// The numbers of changes here, by those in the export.
+type Changes = HashMap<i64, i64>;
+
 /// What later lines need to know of those that are written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
@@ -136,6 +139,7 @@ impl SavedChunk {
         &self,
         htm: &Htm,
         models: &Models,
+        changes: &Changes,
         written: &mut Written,
     ) -> Result<Vec<LineResult>> {
         let mut results = Vec::new();
@@ -166,7 +170,7 @@ impl SavedChunk {
                 (it.saved.ns.as_str(), levels)
             });
             let (part, later) = rest.split_at(tags::room_in_tx(names));
-            found.extend(htm.import_in_part(part, models, written).await?);
+            found.extend(htm.import_in_part(part, (models, changes), written).await?);
             rest = later;
         }
         htm.pinger().ping();
@@ -214,13 +218,13 @@ impl Htm {
     async fn import_in_part(
         &self,
         items: &[NewSaved<'_>],
-        models: &Models,
+        known: (&Models, &Changes),
         written: &mut Written,
     ) -> Result<Vec<Found>> {
         let mut attempt = 1;
         loop {
             let mut claims = written.clone();
-            match self.try_import(items, models, &mut claims).await {
+            match self.try_import(items, known, &mut claims).await {
                 Ok((found, groups)) => {
                     *written = claims;
                     for group in groups {
@@ -240,7 +244,7 @@ impl Htm {
     async fn try_import(
         &self,
         items: &[NewSaved<'_>],
-        models: &Models,
+        (models, changes): (&Models, &Changes),
         claims: &mut Written,
     ) -> Result<(Vec<Found>, Vec<GroupId>)> {
         let mut tx = self.pool().begin().await?;
@@ -294,6 +298,7 @@ impl Htm {
         }
         parts::assign_in_tx(&mut tx, &inserted, |namespace, path| Ok(names.of(namespace, path)?.to_owned()))
             .await?;
+        parts::retagged_in_tx(&mut tx, &inserted, changes).await?;
         parts::counts_in_tx(&mut tx, &inserted).await?;
         parts::working_memory_in_tx(&mut tx, &inserted).await?;
         parts::group_memory_in_tx(&mut tx, &groups, &inserted).await?;
