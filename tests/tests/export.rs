@@ -177,7 +177,7 @@ async fn filled() -> TestDatabase {
     member.add(plain).await.unwrap();
     member.leave().await.unwrap();
     drop(htm.group("duo").namespace("atlas").join("bob", JoinOptions::default()).await.unwrap());
-    htm.set_quota(Some("atlas"), Quota { max_memories: Some(3), max_bytes: None }).await.unwrap();
+    htm.set_quota(Some("atlas"), Quota { max_memories: Some(300), max_bytes: None }).await.unwrap();
     let providers = htm.providers().unwrap();
     providers.set_budget("atlas", Some(40_000)).await.unwrap();
     let limits = LimitChanges { tokens_per_minute: FieldChange::Set(90_000), ..LimitChanges::default() };
@@ -421,7 +421,10 @@ async fn a_bad_line_is_refused_and_the_others_are_imported() {
             Some("line_invalid"),
         ),
         (json!({"kind": "name", "ns": "n", "change": 1, "name": "a"}), Some("line_invalid")),
-        (json!({"kind": "change", "ns": "n", "change": 1, "action": "add", "details": {}, "made_at": at}), None),
+        (
+            json!({"kind": "change", "ns": "n", "change": 1, "action": "add", "details": {}, "made_at": at}),
+            None,
+        ),
         (
             json!({"kind": "name", "ns": "n", "change": 1, "name": "a", "after": {"synonym": "A tag!"}}),
             Some("line_invalid"),
@@ -470,7 +473,10 @@ async fn what_is_there_under_the_same_name_stays() {
     assert_eq!(refused, ["key_taken", "line_invalid", "line_invalid", "not_confirmed"]);
     let described = export(&htm, &["atlas"], "").await;
     let database = of_kind(&described, "tag").into_iter().find(|it| it["tag"] == "database").unwrap();
-    assert_eq!((&database["description"], &database["synonyms"]), (&json!("Mine"), &json!(["db"])));
+    assert_eq!(
+        (&database["description"], &database["synonyms"]),
+        (&json!("Mine"), &json!(["db", "tool:tab"]))
+    );
     assert_eq!(to.count("select count(*) from htm.nodes where content = 'Mara prefers tabs.'").await, 1);
 }
 

@@ -175,6 +175,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "model_incomplete"
         | "group_closed"
         | "group_last_active"
+        | "group_member_passive"
+        | "group_member_replaced"
         | "operation_open" => StatusCode::CONFLICT,
         "too_many_requests" => StatusCode::TOO_MANY_REQUESTS,
         "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,

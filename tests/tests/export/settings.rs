@@ -37,6 +37,8 @@ async fn a_namespaces_export_has_its_own_settings_and_no_limits() {
 #[tokio::test]
 async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     let from = filled().await;
+    let three = Quota { max_memories: Some(3), max_bytes: None };
+    from.htm().set_quota(Some("atlas"), three).await.unwrap();
     let exported = export(&from.htm(), ALL, "").await;
     let to = TestDatabase::new().await;
     let htm = to.htm();
@@ -57,7 +59,16 @@ async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     let to = TestDatabase::new().await;
     let results = import(&to.htm(), &exported).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
-    assert_eq!(to.htm().quota(Some("atlas")).await.unwrap().max_memories, Some(3));
+    assert_eq!(to.htm().quota(Some("atlas")).await.unwrap(), three);
+    // What is here needs no room.
+    let again = import(&to.htm(), &exported).await;
+    assert!(again.iter().all(Result::is_ok), "{again:?}");
+    let fewer = Quota { max_memories: Some(2), max_bytes: None };
+    let to = TestDatabase::new().await;
+    to.htm().set_quota(Some("atlas"), fewer).await.unwrap();
+    let results = import(&to.htm(), &exported).await;
+    assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 2);
+    assert_eq!(to.count("select count(*) from htm.nodes where namespace = 'atlas'").await, 2);
 }
 
 #[tokio::test]
@@ -65,7 +76,8 @@ async fn an_imported_member_is_lost_until_it_joins() {
     let from = filled().await;
     let exported = export(&from.htm(), ALL, "").await;
     let groups = of_kind(&exported, "group");
-    let members: Vec<&Value> = groups[0]["members"].as_array().unwrap().iter().map(|it| &it["robot"]).collect();
+    let members: Vec<&Value> =
+        groups[0]["members"].as_array().unwrap().iter().map(|it| &it["robot"]).collect();
     assert_eq!(members, ["bob"]);
     let to = TestDatabase::new().await;
     let htm = to.htm();

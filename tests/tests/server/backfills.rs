@@ -55,7 +55,8 @@ async fn a_backfill_goes_on_in_the_background() {
 async fn servers_share_a_backfill_and_one_goes_on_where_another_stopped() {
     let served = Served::new().await;
     without_jobs(&served.db, 60).await;
-    let run = served.post("/v1/backfills", json!({"stage": "tag", "max_queued": 10})).await.is(202)["id"].clone();
+    let run =
+        served.post("/v1/backfills", json!({"stage": "tag", "max_queued": 10})).await.is(202)["id"].clone();
     wait_until(|| has_full_queue(&served.db)).await;
     let db = served.db.clone();
     served.stop.cancel();

@@ -23,7 +23,8 @@ impl Served {
 async fn members_share_a_working_memory_through_any_server() {
     let one = Served::new().await;
     let other = one.beside().await;
-    let [first, second] = [one.remember("The disk of db-3 is full.").await, one.remember("Mara is on call.").await];
+    let [first, second] =
+        [one.remember("The disk of db-3 is full.").await, one.remember("Mara is on call.").await];
     let ada = one.join("ada", 30_000).await;
     let ben = other.join("ben", 30_000).await;
     assert_eq!((&ada["role"], &ben["role"]), (&json!("active"), &json!("passive")));
@@ -35,7 +36,10 @@ async fn members_share_a_working_memory_through_any_server() {
     let refused = one.as_member("ben", &ben["session"], "add", nodes).await;
     assert_eq!(refused.problem().1, "group_member_passive");
     let missing = json!({"nodes": [first, 999]});
-    assert_eq!(one.as_member("ada", &ada["session"], "add", missing).await.problem(), (404, "node_not_found"));
+    assert_eq!(
+        one.as_member("ada", &ada["session"], "add", missing).await.problem(),
+        (404, "node_not_found")
+    );
 
     let version = json!({"version": ben["version"]});
     let news = one.as_member("ben", &ben["session"], "heartbeat", version).await.is(200);
@@ -45,7 +49,10 @@ async fn members_share_a_working_memory_through_any_server() {
     assert_eq!(removed, json!({"removed": 1}));
     let version = json!({"version": news["version"]});
     let news = other.as_member("ben", &ben["session"], "heartbeat", version).await.is(200);
-    assert_eq!((&news["removed"], &news["nodes"], &news["whole"]), (&json!([first]), &json!([]), &json!(false)));
+    assert_eq!(
+        (&news["removed"], &news["nodes"], &news["whole"]),
+        (&json!([first]), &json!([]), &json!(false))
+    );
     let all = other.as_member("ben", &ben["session"], "heartbeat", json!({})).await.is(200);
     assert_eq!((all["nodes"].as_array().unwrap().len(), &all["whole"]), (1, &json!(true)));
 

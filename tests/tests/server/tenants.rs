@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use htm_core::{
-    BackfillRequest, Confirmation, Edit, Erase, Htm, JoinOptions, Memory, NewApiKey, NodeId, Quota, Retention, Role,
+    BackfillRequest, Confirmation, Edit, Erase, Htm, JoinOptions, Memory, NewApiKey, NodeId, Quota,
+    Retention, Role,
 };
 use htm_tests::TestDatabase;
 use reqwest::Method;
@@ -101,7 +102,7 @@ impl Acme {
                 ("into", words(&["ship"])),
                 ("to", words(&["ship"])),
                 ("to_group", words(&["crew"])),
-                ("role", words(&["reader"])),
+                ("role", words(&["reader", "passive"])),
                 ("label", words(&["fake/fake-64"])),
                 ("model", words(&["fake/fake-64"])),
                 ("queue", words(&["htm.tag"])),

@@ -219,7 +219,8 @@ impl Exporter {
             }
             Step::Changes(namespace, change) => {
                 let page = log::changes(&mut self.tx, of, (&namespace, change)).await?;
-                let last = page.last().map(|SavedChange { ns, change, .. }| Step::Changes(ns.clone(), *change));
+                let last =
+                    page.last().map(|SavedChange { ns, change, .. }| Step::Changes(ns.clone(), *change));
                 page.into_iter().for_each(|it| self.add(Line::Change(it)));
                 last.unwrap_or_else(|| Step::Names(0, String::new()))
             }

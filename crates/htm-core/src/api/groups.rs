@@ -28,8 +28,8 @@ use crate::model::groups::errors;
 pub use crate::model::groups::errors::replaced;
 use crate::model::groups::mirror::Mirror;
 pub use crate::model::groups::{
-    AfterShutdown, GroupEvent, GroupInfo, GroupMemberInfo, GroupNews, GroupRole, JoinOptions, TransferReceipt,
-    TransferTarget, Transferred,
+    AfterShutdown, GroupEvent, GroupInfo, GroupMemberInfo, GroupNews, GroupRole, JoinOptions,
+    TransferReceipt, TransferTarget, Transferred,
 };
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};

@@ -226,9 +226,6 @@ impl Importer {
         {
             *counts.entry(line.kind()).or_default() += 1;
         }
-        if let Line::Memory(memory) = &line {
-            self.htm.make_room(&memory.ns, 1, memory.text.len()).await?;
-        }
         match line {
             line @ (Line::Memory(_) | Line::Revision(_)) => {
                 if !matches!(self.waiting, Waiting::Saved(_)) {
@@ -390,13 +387,15 @@ impl Importer {
                     return Err(error);
                 }
             },
-            Waiting::Saved(chunk) => match chunk.write(&self.htm, &self.models, &self.changes, &mut self.written).await {
-                Ok(results) => self.results.extend(results),
-                Err(error) => {
-                    self.waiting = Waiting::Saved(chunk);
-                    return Err(error);
+            Waiting::Saved(chunk) => {
+                match chunk.write(&self.htm, &self.models, &self.changes, &mut self.written).await {
+                    Ok(results) => self.results.extend(results),
+                    Err(error) => {
+                        self.waiting = Waiting::Saved(chunk);
+                        return Err(error);
+                    }
                 }
-            },
+            }
         }
         Ok(())
     }

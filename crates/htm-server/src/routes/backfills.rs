@@ -55,7 +55,7 @@ struct WouldEnqueue {
 ///
 /// It is behind every live job, and goes on after a restart of the server. `Location` has its path. A dry run is answered
 /// with the number of jobs.
-#[utoipa::path(post, path = "/v1/backfills", tag = "jobs", request_body = NewBackfill,
+#[utoipa::path(post, path = "/v1/backfills", tag = "backfills", request_body = NewBackfill,
     responses((status = 202, body = BackfillRun), (status = 200, description = "A dry run.", body = WouldEnqueue)))]
 async fn start(app: App, Body(body): Body<NewBackfill>) -> Result<Response> {
     if body.max_queued == Some(0) {
@@ -98,7 +98,7 @@ struct Backfills {
 }
 
 /// List backfills, those of the command `htm backfill` too.
-#[utoipa::path(get, path = "/v1/backfills", tag = "jobs", params(ListQuery),
+#[utoipa::path(get, path = "/v1/backfills", tag = "backfills", params(ListQuery),
     responses((status = 200, body = Backfills)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Backfills>> {
     let limit = asked.limit.unwrap_or(100);
@@ -124,14 +124,14 @@ impl From<(BackfillRun, BackfillProgress)> for Shown {
 }
 
 /// Read a backfill with its progress.
-#[utoipa::path(get, path = "/v1/backfills/{id}", tag = "jobs", params(("id" = i64, Path)),
+#[utoipa::path(get, path = "/v1/backfills/{id}", tag = "backfills", params(("id" = i64, Path)),
     responses((status = 200, body = Shown)))]
 async fn show(app: App, Named(id): Named<i64>) -> Result<Json<Shown>> {
     Ok(Json(app.htm.backfill(id).await?.into()))
 }
 
 /// End a backfill where it is. The jobs that it has enqueued stay.
-#[utoipa::path(post, path = "/v1/backfills/{id}/cancel", tag = "jobs", params(("id" = i64, Path)),
+#[utoipa::path(post, path = "/v1/backfills/{id}/cancel", tag = "backfills", params(("id" = i64, Path)),
     responses((status = 200, body = Shown)))]
 async fn cancel(app: App, Named(id): Named<i64>) -> Result<Json<Shown>> {
     Ok(Json(app.htm.cancel_backfill(id).await?.into()))

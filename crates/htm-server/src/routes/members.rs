@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use axum::Json;
 use htm_core::groups::{TransferReceipt, Transferred};
-use htm_core::{Context, ContextHeader, ContextOptions, GroupNews, GroupRole, GroupSession, JoinOptions, NodeId, SessionId};
+use htm_core::{
+    Context, ContextHeader, ContextOptions, GroupNews, GroupRole, GroupSession, JoinOptions, NodeId,
+    SessionId,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -64,7 +67,7 @@ struct Joined {
 /// Join a group as a robot; the group is made if needed.
 ///
 /// An earlier session or process of the robot is replaced.
-#[utoipa::path(post, path = "/v1/groups/{name}/members", tag = "groups", params(("name" = String, Path)),
+#[utoipa::path(post, path = "/v1/groups/{name}/members", tag = "members", params(("name" = String, Path)),
     request_body = Join, responses((status = 200, body = Joined)))]
 async fn join(app: App, Named(name): Named<String>, Body(body): Body<Join>) -> Result<Json<Joined>> {
     let plain = JoinOptions::default();
@@ -101,7 +104,7 @@ struct Heartbeat {
 }
 
 /// Renew the lease of a member, and read what has changed.
-#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/heartbeat", tag = "groups",
+#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/heartbeat", tag = "members",
     params(("name" = String, Path), ("robot" = String, Path)), request_body = Heartbeat,
     responses((status = 200, body = GroupNews)))]
 async fn heartbeat(
@@ -132,7 +135,7 @@ struct Left {
 }
 
 /// Leave a group. A passive member takes over from the only active one.
-#[utoipa::path(delete, path = "/v1/groups/{name}/members/{robot}", tag = "groups",
+#[utoipa::path(delete, path = "/v1/groups/{name}/members/{robot}", tag = "members",
     params(("name" = String, Path), ("robot" = String, Path), Leaving), responses((status = 200, body = Left)))]
 async fn leave(
     app: App,
@@ -164,7 +167,7 @@ struct Evicted {
 }
 
 /// Add memories to a group's working memory, as an active member.
-#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/add", tag = "groups",
+#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/add", tag = "members",
     params(("name" = String, Path), ("robot" = String, Path)), request_body = AddToGroup,
     responses((status = 200, body = Evicted)))]
 async fn add(
@@ -196,7 +199,7 @@ struct RemovedFromGroup {
 }
 
 /// Remove a memory from a group's working memory, as an active member.
-#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/remove", tag = "groups",
+#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/remove", tag = "members",
     params(("name" = String, Path), ("robot" = String, Path)), request_body = RemoveFromGroup,
     responses((status = 200, body = RemovedFromGroup)))]
 async fn remove(
@@ -225,7 +228,7 @@ struct TransferByMember {
 }
 
 /// Transfer memories of the group's working memory to another group or to a robot, as an active member.
-#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/transfer", tag = "groups",
+#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/transfer", tag = "members",
     params(("name" = String, Path), ("robot" = String, Path)), request_body = TransferByMember,
     responses((status = 200, body = TransferReceipt)))]
 async fn transfer(
@@ -261,7 +264,7 @@ struct GroupContext {
 }
 
 /// Make the text for a prompt from a group's working memory.
-#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/context", tag = "groups",
+#[utoipa::path(post, path = "/v1/groups/{name}/members/{robot}/context", tag = "members",
     params(("name" = String, Path), ("robot" = String, Path)), request_body = GroupContext,
     responses((status = 200, body = Context)))]
 async fn context(

@@ -34,11 +34,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`join`](Self::join).
-    pub async fn enter(
-        &self,
-        robot: &str,
-        options: super::JoinOptions,
-    ) -> Result<(GroupSession, GroupNews)> {
+    pub async fn enter(&self, robot: &str, options: super::JoinOptions) -> Result<(GroupSession, GroupNews)> {
         let namespace = self.check_join(robot, &options)?;
         let inner = Inner::join(&self.htm, namespace, &self.name, robot, options).await?;
         // An earlier holder of the robot's membership is told that it was replaced.

@@ -27,7 +27,8 @@ impl Importer {
                 self.changes.contains_key(&number) || changes.iter().any(|(_, it)| it.change == number)
             };
             if is_known(change.change) || change.reverts.is_some_and(|it| !is_known(it)) {
-                let what = format!("change {} is twice in the export, or reverts one without a line", change.change);
+                let what =
+                    format!("change {} is twice in the export, or reverts one without a line", change.change);
                 return Err(Error::new(codes::LINE_INVALID, what));
             }
             changes.push((self.number, change));

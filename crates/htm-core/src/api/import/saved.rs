@@ -161,6 +161,10 @@ impl SavedChunk {
                 first_hash: saved.first_hash()?,
             });
         }
+        let (items, refused) = with_room(htm, items).await?;
+        for (place, error) in refused.into_iter().rev() {
+            results.push((numbers.remove(place), Err(error)));
+        }
         let mut here: HashMap<i64, Option<NodeId>> = written.last.into_iter().collect();
         let mut rest = &items[..];
         let mut found = Vec::new();
@@ -208,6 +212,41 @@ impl SavedChunk {
         };
         Ok(self.texts.iter().map(result).collect())
     }
+}
+
+/// The memories that have room, and the places and errors of the others. What is here already needs none, nor does what is
+/// forgotten.
+async fn with_room<'a>(
+    htm: &Htm,
+    items: Vec<NewSaved<'a>>,
+) -> Result<(Vec<NewSaved<'a>>, Vec<(usize, Error)>)> {
+    let mut limited: HashMap<&str, bool> = HashMap::new();
+    for NewSaved { saved, .. } in &items {
+        if !limited.contains_key(saved.ns.as_str()) {
+            limited.insert(&saved.ns, htm.is_limited(&saved.ns).await?);
+        }
+    }
+    let needs = |it: &NewSaved<'_>| limited[it.saved.ns.as_str()] && it.saved.forgotten_at.is_none();
+    let counted: Vec<NewSaved<'_>> = items.iter().copied().filter(needs).collect();
+    if counted.is_empty() {
+        return Ok((items, Vec::new()));
+    }
+    let known = store::known(&mut *htm.pool().acquire().await?, &counted).await?;
+    let (mut fitting, mut refused) = (Vec::new(), Vec::new());
+    for (place, item) in items.into_iter().enumerate() {
+        if needs(&item) && !known.contains_key(&Identity::of(&item)) {
+            match htm.make_room(&item.saved.ns, 1, item.saved.text.len()).await {
+                Ok(()) => {}
+                Err(error) if error.is(codes::QUOTA_EXCEEDED) => {
+                    refused.push((place, error));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        fitting.push(item);
+    }
+    Ok((fitting, refused))
 }
 
 /// The node of a memory, and whether it was written now.

@@ -36,13 +36,19 @@ impl Ontology<'_> {
         descriptions: Descriptions,
     ) -> Result<Imported> {
         let rules = self.htm.tag_rules();
-        self.import_checked(kind, Some(source), document, descriptions, |before| check_new(before, rules, document))
-            .await
+        self.import_checked(kind, Some(source), document, descriptions, |before| {
+            check_new(before, rules, document)
+        })
+        .await
     }
 
     /// As [`import`](Self::import), and accepts names that the rules of this program would write in another way: they
     /// were tags in the database that the document is from. Without a source it is not logged.
-    pub(crate) async fn restore(&self, source: Option<&str>, document: &OntologyDocument) -> Result<Imported> {
+    pub(crate) async fn restore(
+        &self,
+        source: Option<&str>,
+        document: &OntologyDocument,
+    ) -> Result<Imported> {
         self.import_checked(ChangeKind::Import, source, document, Descriptions::Keep, |_| Ok(())).await
     }
 

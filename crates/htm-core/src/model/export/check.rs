@@ -89,7 +89,12 @@ impl SavedGroup {
             return Err(invalid("a closed group has members"));
         }
         self.members.iter().try_for_each(|it| robot(&it.robot))?;
-        times([self.created_at].into_iter().chain(self.closed_at).chain(self.members.iter().map(|it| it.joined_at)))
+        times(
+            [self.created_at]
+                .into_iter()
+                .chain(self.closed_at)
+                .chain(self.members.iter().map(|it| it.joined_at)),
+        )
     }
 }
 

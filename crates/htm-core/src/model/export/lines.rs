@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::LineCounts;
 use crate::model::forget::ForgetReason;
+use crate::model::groups::GroupRole;
 use crate::model::ontology::names::Meaning;
 use crate::model::ontology::{ChangeKind, DocumentTag};
-use crate::model::groups::GroupRole;
 use crate::model::quota::Quota;
 use crate::model::remember::Deduplicate;
 use crate::model::retention::Retention;

@@ -72,7 +72,11 @@ pub(crate) async fn limits(db: &mut PgConnection, after: &str) -> Result<Vec<Sav
 }
 
 /// A page of the quotas, after a namespace.
-pub(crate) async fn quotas(db: &mut PgConnection, of: Namespaces<'_>, after: &str) -> Result<Vec<SavedQuota>> {
+pub(crate) async fn quotas(
+    db: &mut PgConnection,
+    of: Namespaces<'_>,
+    after: &str,
+) -> Result<Vec<SavedQuota>> {
     sql!(
         "select namespace, max_memories, max_bytes from htm.quotas
           where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
