@@ -1,13 +1,21 @@
 //! Exports, and imports of them: what comes back, what is left, and what a cut file says.
 
+#[path = "export/log.rs"]
+mod log;
+#[path = "export/settings.rs"]
+mod settings;
+#[path = "export/tables.rs"]
+mod tables;
+
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use htm_core::ontology::{ChangeKind, Removal, Term};
+use htm_core::providers::LimitChanges;
 use htm_core::tag::Leftover;
 use htm_core::{
-    Caller, Confirmation, Edit, Expiry, ExportOptions, Htm, ImportedLine, JoinOptions, LineKind, Memory,
-    NodeId, Outcome, RecallQuery, Retention, Stage, Strategy,
+    Caller, Confirmation, Edit, Expiry, ExportOptions, FieldChange, Htm, ImportedLine, JoinOptions, LineKind,
+    Memory, NodeId, Outcome, Quota, RecallQuery, Retention, Stage, Strategy,
 };
 use htm_tests::{Sandbox, TestDatabase, drain};
 use serde_json::{Map, Value, json};
@@ -53,13 +61,27 @@ fn counts(results: &[Result<ImportedLine, &'static str>]) -> BTreeMap<(String, S
     counts
 }
 
-/// An export without what differs between databases: the time of the snapshot and the numbers of nodes, which are
-/// replaced by the places of the memories.
+/// An export without what differs between databases: the time of the snapshot and the numbers of nodes and changes,
+/// which are replaced by their places.
 fn comparable(lines: &[Value]) -> Vec<Value> {
     let mut lines = lines.to_vec();
-    let mut places = HashMap::new();
+    let (mut places, mut changes) = (HashMap::new(), HashMap::new());
+    let mut place = |number: &mut Value| {
+        if let Some(change) = number.as_i64() {
+            let next = changes.len();
+            *number = json!(*changes.entry(change).or_insert(next));
+        }
+    };
     for line in &mut lines {
-        line.as_object_mut().unwrap().remove("made_at");
+        if line["kind"] == "header" {
+            line.as_object_mut().unwrap().remove("made_at");
+        }
+        for pointer in ["/change", "/reverts", "/details/change"] {
+            line.pointer_mut(pointer).map(&mut place);
+        }
+        for retagged in line.get_mut("retagged").and_then(Value::as_array_mut).into_iter().flatten() {
+            place(&mut retagged["change"]);
+        }
         if let Some(node) = line["node"].as_i64() {
             let next = places.len();
             line["node"] = json!(*places.entry(node).or_insert(next));
@@ -141,6 +163,9 @@ async fn filled() -> TestDatabase {
     ontology.define(ChangeKind::Add, &[term("nonsense", "Nothing", &[])]).await.unwrap();
     ontology.remove("nonsense", Removal::Unused).await.unwrap();
     ontology.rename("editor", "tool").await.unwrap();
+    ontology.merge(&["tool:tabs"], "database").await.unwrap();
+    let renamed = ontology.rename("meeting", "talk").await.unwrap().change.unwrap();
+    ontology.revert(renamed).await.unwrap();
 
     let metadata = Map::from_iter([("team".to_owned(), json!("core"))]);
     htm.register_robot(Some("home"), Some("carla"), metadata).await.unwrap();
@@ -151,6 +176,12 @@ async fn filled() -> TestDatabase {
     let member = htm.group("duo").namespace("atlas").join("ada", JoinOptions::default()).await.unwrap();
     member.add(plain).await.unwrap();
     member.leave().await.unwrap();
+    drop(htm.group("duo").namespace("atlas").join("bob", JoinOptions::default()).await.unwrap());
+    htm.set_quota(Some("atlas"), Quota { max_memories: Some(300), max_bytes: None }).await.unwrap();
+    let providers = htm.providers().unwrap();
+    providers.set_budget("atlas", Some(40_000)).await.unwrap();
+    let limits = LimitChanges { tokens_per_minute: FieldChange::Set(90_000), ..LimitChanges::default() };
+    providers.set_limits("openai/text-embedding-3-small", limits).await.unwrap();
     let policy = Retention { forget_after_seconds: Some(86_400 * 900), purge_after_seconds: None };
     htm.set_retention(Some("home"), policy, Confirmation::Confirmed).await.unwrap();
     let query = RecallQuery::new("tabs").namespace("atlas").strategy(Strategy::Fulltext);
@@ -178,6 +209,7 @@ async fn everything_comes_back_and_again_nothing_is_doubled() {
         "repeats",
         "recalled",
         "tagged",
+        "retagged",
         "in_memory_of",
         "in_groups",
         "vectors",
@@ -188,7 +220,21 @@ async fn everything_comes_back_and_again_nothing_is_doubled() {
     for feature in features {
         assert!(has(feature) > 0, "no memory has {feature}: {memories:#?}");
     }
-    for kind in ["model", "retention", "robot", "group", "tag", "revision", "end"] {
+    let kinds = [
+        "model",
+        "retention",
+        "budget",
+        "limits",
+        "robot",
+        "group",
+        "change",
+        "name",
+        "tag",
+        "revision",
+        "quota",
+        "end",
+    ];
+    for kind in kinds {
         assert!(!of_kind(&exported, kind).is_empty(), "no {kind}");
     }
 
@@ -313,7 +359,7 @@ async fn a_cut_or_foreign_file_is_no_success() {
     assert_eq!(comparable(&export(&htm, ALL, "forgotten").await), comparable(&exported));
 
     let mut later = exported[0].clone();
-    later["version"] = json!(2);
+    later["version"] = json!(3);
     let mut import_later = htm.importer(10, 1 << 20);
     let error = import_later.line(later.to_string().as_bytes()).await.unwrap_err();
     assert_eq!(error.code(), "export_version");
@@ -359,6 +405,31 @@ async fn a_bad_line_is_refused_and_the_others_are_imported() {
             Some("line_invalid"),
         ),
         (json!({"kind": "retention", "ns": "n", "forget_after_seconds": -1}), Some("expiry_out_of_range")),
+        (json!({"kind": "quota", "ns": "n", "max_bytes": -1}), Some("limit_out_of_range")),
+        (json!({"kind": "budget", "ns": "n", "tokens_per_day": -1}), Some("line_invalid")),
+        (json!({"kind": "limits", "model": "m", "concurrent_calls": 0}), Some("line_invalid")),
+        (
+            json!({"kind": "change", "ns": "n", "change": 1, "action": "dream", "details": {}, "made_at": at}),
+            Some("line_invalid"),
+        ),
+        (
+            json!({"kind": "change", "ns": "n", "change": 1, "action": "add", "details": {"a": ["\u{0}"]}, "made_at": at}),
+            Some("nul_byte"),
+        ),
+        (
+            json!({"kind": "change", "ns": "n", "change": 2, "action": "revert", "details": {}, "made_at": at, "reverts": 1}),
+            Some("line_invalid"),
+        ),
+        (json!({"kind": "name", "ns": "n", "change": 1, "name": "a"}), Some("line_invalid")),
+        (
+            json!({"kind": "change", "ns": "n", "change": 1, "action": "add", "details": {}, "made_at": at}),
+            None,
+        ),
+        (
+            json!({"kind": "name", "ns": "n", "change": 1, "name": "a", "after": {"synonym": "A tag!"}}),
+            Some("line_invalid"),
+        ),
+        (json!({"kind": "name", "ns": "n", "change": 1, "name": "a", "after": {"synonym": "b"}}), None),
         (json!({"kind": "tag", "ns": "n", "tag": "a", "synonyms": ["a"]}), Some("tag_into_itself")),
         (json!({"kind": "tag", "ns": "n", "tag": "b"}), None),
         (json!({"kind": "memory"}), Some("line_invalid")),
@@ -402,7 +473,10 @@ async fn what_is_there_under_the_same_name_stays() {
     assert_eq!(refused, ["key_taken", "line_invalid", "line_invalid", "not_confirmed"]);
     let described = export(&htm, &["atlas"], "").await;
     let database = of_kind(&described, "tag").into_iter().find(|it| it["tag"] == "database").unwrap();
-    assert_eq!((&database["description"], &database["synonyms"]), (&json!("Mine"), &json!(["db"])));
+    assert_eq!(
+        (&database["description"], &database["synonyms"]),
+        (&json!("Mine"), &json!(["db", "tool:tab"]))
+    );
     assert_eq!(to.count("select count(*) from htm.nodes where content = 'Mara prefers tabs.'").await, 1);
 }
 

@@ -1,5 +1,7 @@
 //! The HTTP server: what it answers, what it refuses, and how it stops.
 
+#[path = "server/backfills.rs"]
+mod backfills;
 #[path = "server/document.rs"]
 mod document;
 #[path = "server/erase.rs"]
@@ -18,6 +20,8 @@ mod idempotency;
 mod keys;
 #[path = "server/mcp.rs"]
 mod mcp;
+#[path = "server/members.rs"]
+mod members;
 #[path = "server/memories.rs"]
 mod memories;
 #[path = "server/process.rs"]
@@ -31,6 +35,8 @@ mod tenants;
 #[path = "server/vectors.rs"]
 mod vectors;
 
+use std::sync::Arc;
+
 use htm_core::{ApiKey, NewApiKey};
 use htm_server::{Limits, Server};
 use htm_tests::TestDatabase;
@@ -42,7 +48,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A server in this process over a database of its own.
 struct Served {
-    db: TestDatabase,
+    db: Arc<TestDatabase>,
     base: String,
     http: reqwest::Client,
     stop: CancellationToken,
@@ -89,13 +95,21 @@ impl Served {
     }
 
     async fn with(limits: Limits) -> Self {
-        let db = TestDatabase::new().await;
+        Self::over(TestDatabase::new().await.into(), limits).await
+    }
+
+    async fn over(db: Arc<TestDatabase>, limits: Limits) -> Self {
         let server = Server::bind("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), db.htm(), limits)
             .await
             .unwrap();
         let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
         let serving = tokio::spawn(server.serve(stop.clone()));
         Self { db, base, http: reqwest::Client::new(), stop, serving }
+    }
+
+    /// Another server over the same database.
+    async fn beside(&self) -> Self {
+        Self::over(self.db.clone(), Limits::default()).await
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Reply {

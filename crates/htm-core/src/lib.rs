@@ -18,14 +18,14 @@ pub mod worker;
 pub use api::{groups, jobs, models, ontology, providers};
 pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};
 
-pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillStep};
+pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillRun, BackfillStep};
 pub use api::connect::{connect_options, tenant_options};
 pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
 pub use api::erase::ErasureFollower;
 pub use api::export::{ExportOptions, Exporter};
 pub use api::files::Files;
-pub use api::groups::{Group, GroupMember, GroupRecalled};
+pub use api::groups::{Group, GroupMember, GroupRecalled, GroupSession};
 pub use api::htm::{Htm, QueryCache};
 pub use api::import::{Importer, LineResult};
 pub use api::ontology::Ontology;
@@ -46,8 +46,8 @@ pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
 pub use model::forget::{
     ForgetPlan, ForgetReason, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored,
 };
-pub use model::groups::{GroupEvent, GroupInfo, GroupRole, JoinOptions};
-pub use model::id::{GroupId, IdInvalid, NodeId, RobotId};
+pub use model::groups::{GroupEvent, GroupInfo, GroupNews, GroupRole, JoinOptions};
+pub use model::id::{GroupId, IdInvalid, NodeId, RobotId, SessionId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
 pub use model::line::MAX_LINE_BYTES;

@@ -67,6 +67,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "erase_plan_changed" | "erasure_unknown" => {
             "tell the user; memories are erased with the command `htm erase`"
         }
+        "backfill_unknown" => "tell the user; backfills are started with the command `htm backfill`",
         "file_too_many_lines" => "read its memory with recall",
         "model_of_callers" => "tell the user; its vectors come from the programs that write",
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",

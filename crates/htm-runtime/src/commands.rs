@@ -37,6 +37,7 @@ fn of_code(error: &Error) -> Option<String> {
             (_, Some(_)) => "look at them with `htm jobs list`, then confirm with `--yes`".into(),
             _ => "preview it with `--dry-run`, then confirm with `--yes`".into(),
         },
+        "backfill_unknown" => "start one: `htm backfill`".into(),
         "erasure_unknown" => "list them: `htm erase list`".into(),
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
         "not_forgotten" => format!("nothing is left to do: `htm get {}`", value("node")?),

@@ -133,6 +133,8 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
     match (path, subject.unwrap_or_default()) {
         ("/v1/robots/merge" | "/v1/memories/erase" | "/v1/namespaces/{namespace}/erase", _) => Role::Admin,
         ("/metrics" | "/v1/files/view", _) => Role::Reader,
+        // A member acts for a robot. Who changes the members of others is an admin.
+        (path, "groups") if path.starts_with("/v1/groups/{name}/members") => Role::Writer,
         // Each tool needs its own.
         (_, "mcp") => Role::Reader,
         (_, "recall" | "context" | "timeline" | "stats" | "namespaces" | "export" | "events") => Role::Reader,
@@ -174,6 +176,11 @@ mod tests {
             (Method::POST, "/v1/namespaces/{namespace}/erase", Role::Admin),
             (Method::GET, "/v1/erasures/{id}", Role::Admin),
             (Method::POST, "/v1/tags/rename", Role::Admin),
+            (Method::GET, "/v1/groups/{name}", Role::Reader),
+            (Method::POST, "/v1/groups/{name}/members", Role::Writer),
+            (Method::POST, "/v1/groups/{name}/members/{robot}/add", Role::Writer),
+            (Method::POST, "/v1/groups/{name}/promote", Role::Admin),
+            (Method::GET, "/v1/backfills/{id}", Role::Admin),
             (Method::GET, "/v1/keys", Role::Admin),
             (Method::GET, "/metrics", Role::Reader),
             (Method::GET, "/v1/something-new", Role::Admin),

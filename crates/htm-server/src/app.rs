@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use htm_core::{Htm, Role, TagPath};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
@@ -29,6 +29,8 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     /// The hosts that requests may name; none: any.
     pub(crate) hosts: Option<Arc<[String]>>,
+    /// Signals that a backfill was started.
+    pub(crate) backfills: Arc<Notify>,
     /// Cancelled when the server stops.
     pub(crate) stop: CancellationToken,
 }

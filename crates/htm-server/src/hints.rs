@@ -39,6 +39,13 @@ fn of_code(error: &Error) -> Option<String> {
         "robot_unknown" => "list them: GET /v1/robots; a robot belongs to one namespace".into(),
         "robot_taken" => "use another name, or merge them: POST /v1/robots/merge".into(),
         "group_unknown" => "list them: GET /v1/groups".into(),
+        "group_member_unknown" => "see its members: GET /v1/groups/{name}".into(),
+        "group_member_passive" => {
+            "let an active member write, or make this one active: POST /v1/groups/{name}/promote".into()
+        }
+        "group_member_lost" | "group_member_replaced" | "group_closed" => {
+            "join again: POST /v1/groups/{name}/members".into()
+        }
         "tag_unknown" if value("nearest").is_none() => {
             "list them: GET /v1/tags; a tag belongs to one namespace".into()
         }
@@ -49,6 +56,7 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "synonym_unknown" => "list them: GET /v1/tags/synonyms".into(),
         "change_unknown" => "list them: GET /v1/tags/log".into(),
+        "backfill_unknown" => "list them: GET /v1/backfills".into(),
         "erasure_unknown" => "list them: GET /v1/erasures".into(),
         "erase_plan_changed" => "make the plan again with `dry_run`, and check it".into(),
         "change_reverted" => format!("to do it again, revert change {}", value("by")?),

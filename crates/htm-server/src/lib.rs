@@ -4,6 +4,7 @@
 
 mod access;
 mod app;
+mod backfills;
 pub mod codes;
 mod document;
 mod extract;

@@ -135,6 +135,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "synonym_unknown"
         | "change_unknown"
         | "erasure_unknown"
+        | "backfill_unknown"
         | "job_not_found"
         | "api_key_unknown"
         | "queue_unknown"
@@ -174,6 +175,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "model_incomplete"
         | "group_closed"
         | "group_last_active"
+        | "group_member_passive"
+        | "group_member_replaced"
         | "operation_open" => StatusCode::CONFLICT,
         "too_many_requests" => StatusCode::TOO_MANY_REQUESTS,
         "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,

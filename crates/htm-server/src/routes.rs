@@ -1,5 +1,6 @@
 //! The routes, one file a subject.
 
+mod backfills;
 mod conversations;
 mod erase;
 mod events;
@@ -11,6 +12,7 @@ mod health;
 mod import;
 mod jobs;
 mod keys;
+mod members;
 mod memories;
 mod models;
 mod namespaces;
@@ -52,6 +54,8 @@ fn others() -> OpenApiRouter<App> {
         .merge(keys::router())
         .merge(robots::router())
         .merge(groups::router())
+        .merge(members::router())
+        .merge(backfills::router())
         .merge(tags::router())
         .merge(ontology::router())
         .merge(jobs::router())
@@ -59,9 +63,14 @@ fn others() -> OpenApiRouter<App> {
         .merge(vectors::router())
 }
 
-/// The paths that only read. A key means nothing there, and an answer with the texts of memories is not kept.
+/// The paths that only read, or that may be asked again. A key means nothing there, and an answer with the texts of
+/// memories is not kept.
 fn reads() -> OpenApiRouter<App> {
-    recall::router().merge(export::router()).merge(events::router()).merge(files::reads())
+    recall::router()
+        .merge(export::router())
+        .merge(events::router())
+        .merge(files::reads())
+        .merge(members::reads())
 }
 
 /// Whether a path honours a key.

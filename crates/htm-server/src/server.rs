@@ -11,12 +11,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::app::App;
+use crate::backfills;
 use crate::codes;
 use crate::limits::{Limits, MAX_BODIES_BYTES};
 use crate::metrics::Metrics;
@@ -94,6 +95,8 @@ impl Server {
     pub async fn serve(self, stop: CancellationToken) {
         tokio::spawn(warm_up(self.htm.clone()));
         let _following = self.htm.follow_erasures();
+        let backfills = Arc::new(Notify::new());
+        let going_on = tokio::spawn(backfills::run(self.htm.clone(), backfills.clone(), stop.clone()));
         let app = App {
             htm: self.htm,
             role: Role::Reader,
@@ -104,6 +107,7 @@ impl Server {
             bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES / 1_024)),
             metrics: Arc::new(Metrics::new()),
             hosts: hosts(&self.listening).map(Into::into),
+            backfills,
             stop: stop.clone(),
         };
         let routes = routes::all(app);
@@ -153,6 +157,8 @@ impl Server {
         if timeout(self.limits.grace, graceful.shutdown()).await.is_err() {
             tracing::warn!(grace_ms = self.limits.grace.as_millis() as u64, "requests in hand were ended");
         }
+        // The chunk in hand ends, or its transaction is undone.
+        timeout(self.limits.grace, going_on).await.ok();
     }
 }
 

@@ -87,7 +87,8 @@ select n.id as node_id, n.namespace, n.revision, s.stage
                       and j.metadata -> 'node' = n.id::text
                       and j.metadata -> 'revision' = n.revision::text);
 
--- The runs of `htm backfill`, with their positions. An interrupted run goes on from its position.
+-- The runs of backfills, with their positions. An interrupted run goes on from its position. A run with max_queued is a
+-- server's: one server at a time goes on with it.
 create table htm.backfills (
     id          bigint generated always as identity constraint backfills_pk primary key,
     queue       text not null,
@@ -99,7 +100,17 @@ create table htm.backfills (
     last_node   bigint not null,
     enqueued    bigint not null default 0,
     started_at  timestamptz not null default now(),
-    finished_at timestamptz
+    finished_at timestamptz,
+    cancelled   boolean not null default false constraint backfills_cancelled_is_finished
+                check (not cancelled or finished_at is not null),
+    version     text,
+    max_queued  bigint constraint backfills_max_queued_positive check (max_queued > 0),
+    server      text,
+    served_until timestamptz
 );
+comment on column htm.backfills.version is 'Only what another version of the prompt or the rules has tagged. Null: all.';
+comment on column htm.backfills.max_queued is 'The most backfill jobs in the queue. Null: a program other than a server goes on with it.';
+comment on column htm.backfills.served_until is 'Until then no other server goes on with it.';
+create index backfills_served_idx on htm.backfills (id) where finished_at is null and max_queued is not null;
 create unique index backfills_one_open on htm.backfills
     (queue, model, coalesce(namespace, ''), coalesce(since, '-infinity'), forced) where finished_at is null;

@@ -53,6 +53,7 @@ fn a_body_is_described() {
         }
     }
     let bare = [
+        "/v1/backfills/{id}/cancel",
         "/v1/erasures/{id}/resume",
         "/v1/jobs/repair",
         "/v1/memories/{id}/refresh",

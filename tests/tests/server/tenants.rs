@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use htm_core::{
-    Confirmation, Edit, Erase, Htm, JoinOptions, Memory, NewApiKey, NodeId, Quota, Retention, Role,
+    BackfillRequest, Confirmation, Edit, Erase, Htm, JoinOptions, Memory, NewApiKey, NodeId, Quota,
+    Retention, Role,
 };
 use htm_tests::TestDatabase;
 use reqwest::Method;
@@ -46,6 +47,11 @@ impl Acme {
         let group = htm.group("crew").namespace(ACME);
         let member = group.join("ada", JoinOptions::default()).await.unwrap();
         member.leave().await.unwrap();
+        let (member, _) = group.enter("ada", JoinOptions::default()).await.unwrap();
+        let session = serde_json::to_value(member.id()).unwrap();
+        let of_acme =
+            BackfillRequest { namespace: Some(ACME.into()), ..BackfillRequest::new(htm_core::Stage::Tag) };
+        let backfill = htm.start_backfill(&of_acme).await.unwrap().run();
         let ontology = htm.ontology(Some(ACME)).unwrap();
         let erased = htm.remember(Memory::new("A former zeppelin.").namespace(ACME)).await.unwrap().node;
         let erasure =
@@ -72,7 +78,7 @@ impl Acme {
                     "id",
                     [
                         nodes.iter().map(|id| json!(id)).collect(),
-                        vec![json!(change), json!(key), json!(job), json!(erasure)],
+                        vec![json!(change), json!(key), json!(job), json!(erasure), json!(backfill)],
                     ]
                     .concat(),
                 ),
@@ -86,7 +92,8 @@ impl Acme {
                 ("topic", words(&[SECRET])),
                 ("content", words(&["y"])),
                 ("key", words(&["k"])),
-                ("session", words(&["s"])),
+                ("session", vec![json!("s"), session]),
+                ("stage", words(&["embed", "tag"])),
                 ("robot", words(&["ada"])),
                 ("name", words(&["ada", "crew"])),
                 ("tag", words(&["vehicle:blimp"])),
@@ -95,7 +102,7 @@ impl Acme {
                 ("into", words(&["ship"])),
                 ("to", words(&["ship"])),
                 ("to_group", words(&["crew"])),
-                ("role", words(&["reader"])),
+                ("role", words(&["reader", "passive"])),
                 ("label", words(&["fake/fake-64"])),
                 ("model", words(&["fake/fake-64"])),
                 ("queue", words(&["htm.tag"])),
@@ -196,7 +203,7 @@ fn requests(document: &Value, acme: &Acme, names_namespace: bool) -> Vec<(String
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let what = format!("{method} {path}");
-            for turn in 0..7 {
+            for turn in 0..8 {
                 let pick = |field: &str| {
                     let values = acme.of(field, names_namespace);
                     (!values.is_empty()).then(|| values[turn % values.len()].clone())
@@ -281,6 +288,7 @@ async fn no_route_shows_or_changes_what_another_tenant_has() {
         "/v1/keys",
         "/v1/audit",
         "/v1/erasures",
+        "/v1/backfills",
         "/v1/memories/batch",
         "/v1/import",
         "/v1/conversations",

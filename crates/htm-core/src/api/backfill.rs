@@ -10,6 +10,7 @@ use sqlx::PgPool;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
+use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::models::{not_ready, of_callers, retired, unknown};
 use crate::store::backfill::{self, Range, Run, Subject};
@@ -90,6 +91,65 @@ pub struct BackfillProgress {
     pub dead: i64,
 }
 
+/// A run of a backfill.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BackfillRun {
+    /// Its number.
+    pub id: i64,
+    /// The stage of its jobs.
+    pub stage: Stage,
+    /// The model of its jobs.
+    pub model: String,
+    /// Their queue.
+    pub queue: String,
+    /// Only this namespace; none: all.
+    pub namespace: Option<String>,
+    /// Only nodes since this time.
+    pub since: Option<DateTime<Utc>>,
+    /// Also nodes whose stage is done.
+    pub forced: bool,
+    /// Only nodes that another version of the prompt or the rules, or another model, has tagged.
+    pub prompt_version: Option<String>,
+    /// The most backfill jobs that wait in the queue; none: a program goes on with the run, and no server.
+    pub max_queued: Option<i64>,
+    /// The last examined node.
+    pub examined: NodeId,
+    /// The last node to examine.
+    pub last: NodeId,
+    /// Jobs enqueued so far.
+    pub enqueued: i64,
+    /// When it was started.
+    pub started_at: DateTime<Utc>,
+    /// When all of its jobs were enqueued, or it was cancelled.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// Whether it was cancelled, or its model retired.
+    pub cancelled: bool,
+}
+
+impl From<Run> for BackfillRun {
+    fn from(run: Run) -> Self {
+        let Subject { stage, model, .. } = Subject::of(&run);
+        Self {
+            id: run.id,
+            stage,
+            model,
+            queue: run.queue,
+            namespace: run.namespace,
+            since: run.since,
+            forced: run.forced,
+            prompt_version: run.version,
+            max_queued: run.max_queued,
+            examined: NodeId(run.cursor_node),
+            last: NodeId(run.last_node),
+            enqueued: run.enqueued,
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            cancelled: run.cancelled,
+        }
+    }
+}
+
 impl Htm {
     /// Starts a run, or continues the unfinished one with the same request.
     ///
@@ -98,14 +158,7 @@ impl Htm {
     /// have no prompt), or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
-        if subject.stage == Stage::Embed
-            && !lifecycle::writers_end(self.shared_pool(), "htm.nodes", WRITERS_PATIENCE).await?
-        {
-            tracing::warn!(
-                "a transaction that remembered something is open for long: what it wrote before the model was added \
-                 is seen by the next backfill, or at the activation"
-            );
-        }
+        self.await_writers(&subject).await?;
         let (run, is_new) = backfill::start(&mut *self.shared_pool().acquire().await?, &subject).await?;
         Ok(Backfill {
             pool: self.shared_pool().clone(),
@@ -115,6 +168,96 @@ impl Htm {
             run,
             resumed: !is_new,
         })
+    }
+
+    /// As [`start_backfill`](Self::start_backfill), for a server to go on with.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn submit_backfill(&self, request: &BackfillRequest) -> Result<BackfillRun> {
+        let subject = self.subject(request).await?;
+        self.await_writers(&subject).await?;
+        let mut connection = self.shared_pool().acquire().await?;
+        // A run of the same request may end between the two statements.
+        for _ in 0..3 {
+            let (run, _) = backfill::start(&mut connection, &subject).await?;
+            if let Some(run) = backfill::serve(&mut connection, run.id, request.max_queued.max(1)).await? {
+                return Ok(run.into());
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// The last runs that the handle sees, the newest first. A handle within a wall sees those of its namespaces.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn backfills(&self, limit: u32) -> Result<Vec<BackfillRun>> {
+        let runs = backfill::list(self.pool(), self.namespaces(), None, limit).await?;
+        Ok(runs.into_iter().map(BackfillRun::from).collect())
+    }
+
+    /// A run, and the states of the jobs of its queue and namespace.
+    ///
+    /// # Errors
+    /// `backfill_unknown`, or a database error.
+    pub async fn backfill(&self, run: i64) -> Result<(BackfillRun, BackfillProgress)> {
+        let found = backfill::list(self.pool(), self.namespaces(), Some(run), 1).await?;
+        let unknown = || Error::new(codes::BACKFILL_UNKNOWN, format!("there is no backfill {run}"));
+        let found = found.into_iter().next().ok_or_else(unknown)?;
+        let of = found.namespace.as_deref();
+        let (open, parked, dead) = backfill::count_unfinished(self.shared_pool(), &found.queue, of).await?;
+        Ok((found.into(), BackfillProgress { open, parked, dead }))
+    }
+
+    /// Ends a run where it is, if it has not ended. The jobs that it has enqueued stay.
+    ///
+    /// # Errors
+    /// As [`backfill`](Self::backfill).
+    pub async fn cancel_backfill(&self, run: i64) -> Result<(BackfillRun, BackfillProgress)> {
+        self.backfill(run).await?;
+        backfill::cancel(self.pool(), run).await?;
+        self.backfill(run).await
+    }
+
+    /// The submitted runs that no other server goes on with, claimed for this one until a lease ends. Called again before
+    /// that, it renews them. Two servers at a run would share its chunks; no job would be enqueued twice.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` for a handle within a wall, or a database error.
+    pub async fn claim_backfills(&self, server: &str, lease: Duration) -> Result<Vec<Backfill>> {
+        self.admit_all()?;
+        let runs = backfill::claim(self.shared_pool(), server, lease).await?;
+        let backfill = |run: Run| Backfill {
+            pool: self.shared_pool().clone(),
+            subject: Subject::of(&run),
+            max_queued: run.max_queued.unwrap_or(1).max(1) as u64,
+            max_attempts: self.settings().max_attempts,
+            run,
+            resumed: true,
+        };
+        Ok(runs.into_iter().map(backfill).collect())
+    }
+
+    /// Leaves the runs of a server to others at once.
+    ///
+    /// # Errors
+    /// A database error; the leases end by themselves then.
+    pub async fn release_backfills(&self, server: &str) -> Result<()> {
+        backfill::release(self.shared_pool(), server).await
+    }
+
+    /// Waits for transactions that do not know of a new model yet, for half a minute.
+    async fn await_writers(&self, subject: &Subject) -> Result<()> {
+        if subject.stage == Stage::Embed
+            && !lifecycle::writers_end(self.shared_pool(), "htm.nodes", WRITERS_PATIENCE).await?
+        {
+            tracing::warn!(
+                "a transaction that remembered something is open for long: what it wrote before the model was added \
+                 is seen by the next backfill, or at the activation"
+            );
+        }
+        Ok(())
     }
 
     /// Counts the jobs that a run would enqueue now. Writes nothing.

@@ -9,11 +9,12 @@ use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 pub use crate::model::export::ExportOptions;
 use crate::model::export::{
-    End, FORMAT, Header, Line, LineCounts, SavedGroup, SavedMemory, SavedModel, SavedRobot, SavedTag, VERSION,
+    End, FORMAT, Header, Line, LineCounts, SavedChange, SavedGroup, SavedMemory, SavedModel, SavedName,
+    SavedRobot, SavedTag, VERSION,
 };
 use crate::store::embeddings::RegisteredModel;
 use crate::store::erase;
-use crate::store::export::{self as store, Snapshot};
+use crate::store::export::{self as store, Snapshot, log, settings};
 
 /// A block ends at this many bytes.
 const BLOCK: usize = 1 << 20;
@@ -95,8 +96,12 @@ pub struct Exporter {
 enum Step {
     Header,
     Retention(String),
+    Budgets(String),
+    Limits(String),
     Robots(String, String),
     Groups(String, String),
+    Changes(String, i64),
+    Names(i64, String),
     Tags(TagPages, String, String),
     /// The memories of the namespaces after this one.
     Namespaces(String),
@@ -111,6 +116,7 @@ enum Step {
         of: Option<(i64, i32)>,
         last: (DateTime<Utc>, i64),
     },
+    Quotas(String),
     End,
     Done,
 }
@@ -119,7 +125,6 @@ enum Step {
 enum TagPages {
     Plain,
     Split,
-    Removed,
 }
 
 impl Exporter {
@@ -179,9 +184,23 @@ impl Exporter {
                 Step::Retention(String::new())
             }
             Step::Retention(after) => {
-                let page = store::retention(&mut self.tx, of, &after).await?;
+                let page = settings::retention(&mut self.tx, of, &after).await?;
                 let last = page.last().map(|it| Step::Retention(it.ns.clone()));
                 page.into_iter().for_each(|it| self.add(Line::Retention(it)));
+                last.unwrap_or_else(|| Step::Budgets(String::new()))
+            }
+            Step::Budgets(after) => {
+                let page = settings::budgets(&mut self.tx, of, &after).await?;
+                let last = page.last().map(|it| Step::Budgets(it.ns.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Budget(it)));
+                last.unwrap_or_else(|| Step::Limits(String::new()))
+            }
+            // They are of no namespace.
+            Step::Limits(_) if of.is_some() => Step::Robots(String::new(), String::new()),
+            Step::Limits(after) => {
+                let page = settings::limits(&mut self.tx, &after).await?;
+                let last = page.last().map(|it| Step::Limits(it.model.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Limits(it)));
                 last.unwrap_or_else(|| Step::Robots(String::new(), String::new()))
             }
             Step::Robots(namespace, name) => {
@@ -196,6 +215,20 @@ impl Exporter {
                 let last =
                     page.last().map(|SavedGroup { ns, name, .. }| Step::Groups(ns.clone(), name.clone()));
                 page.into_iter().for_each(|it| self.add(Line::Group(it)));
+                last.unwrap_or_else(|| Step::Changes(String::new(), 0))
+            }
+            Step::Changes(namespace, change) => {
+                let page = log::changes(&mut self.tx, of, (&namespace, change)).await?;
+                let last =
+                    page.last().map(|SavedChange { ns, change, .. }| Step::Changes(ns.clone(), *change));
+                page.into_iter().for_each(|it| self.add(Line::Change(it)));
+                last.unwrap_or_else(|| Step::Names(0, String::new()))
+            }
+            Step::Names(change, name) => {
+                let page = log::names(&mut self.tx, of, (change, &name)).await?;
+                let last =
+                    page.last().map(|SavedName { change, name, .. }| Step::Names(*change, name.to_string()));
+                page.into_iter().for_each(|it| self.add(Line::Name(it)));
                 last.unwrap_or_else(|| Step::Tags(TagPages::Plain, String::new(), String::new()))
             }
             Step::Tags(which, namespace, path) => self.tags(which, &namespace, &path).await?,
@@ -204,7 +237,8 @@ impl Exporter {
                     Some(all) => all.iter().find(|it| **it > after).cloned(),
                     None => store::next_namespace(&mut self.tx, &after).await?,
                 };
-                next.map_or(Step::End, |namespace| Step::Memories { namespace, after: None })
+                let memories = |namespace| Step::Memories { namespace, after: None };
+                next.map_or_else(|| Step::Quotas(String::new()), memories)
             }
             Step::Memories { namespace, after } => self.page(namespace, after).await?,
             Step::Page { namespace, page, of: Some((node, after)), last } => {
@@ -221,6 +255,12 @@ impl Exporter {
                     Step::Page { namespace, page, of, last }
                 }
             },
+            Step::Quotas(after) => {
+                let page = settings::quotas(&mut self.tx, of, &after).await?;
+                let last = page.last().map(|it| Step::Quotas(it.ns.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Quota(it)));
+                last.unwrap_or(Step::End)
+            }
             Step::End => {
                 let lines = std::mem::take(&mut self.counts);
                 self.add(Line::End(End { lines }));
@@ -257,14 +297,12 @@ impl Exporter {
         let page = match which {
             TagPages::Plain => store::tags(&mut self.tx, of, false, after).await?,
             TagPages::Split => store::tags(&mut self.tx, of, true, after).await?,
-            TagPages::Removed => store::removed_tags(&mut self.tx, of, after).await?,
         };
         let first = |which| Step::Tags(which, String::new(), String::new());
         let next = match (page.last(), which) {
             (Some(SavedTag { ns, tag, .. }), _) => Step::Tags(which, ns.clone(), tag.to_string()),
             (None, TagPages::Plain) => first(TagPages::Split),
-            (None, TagPages::Split) => first(TagPages::Removed),
-            (None, TagPages::Removed) => Step::Namespaces(String::new()),
+            (None, TagPages::Split) => Step::Namespaces(String::new()),
         };
         page.into_iter().for_each(|it| self.add(Line::Tag(it)));
         Ok(next)

@@ -9,8 +9,10 @@
 //! all members are passive for another reason, this takes at least a lease after the member joined. Late writes of the
 //! former active member are rejected: each write checks session and role.
 
+mod acts;
 mod inner;
 mod member;
+mod session;
 mod tasks;
 
 use std::collections::HashSet;
@@ -19,14 +21,15 @@ use std::time::Duration;
 use uuid::Uuid;
 
 pub use self::member::{GroupMember, GroupRecalled};
+pub use self::session::GroupSession;
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::groups::errors;
 pub use crate::model::groups::errors::replaced;
 use crate::model::groups::mirror::Mirror;
 pub use crate::model::groups::{
-    AfterShutdown, GroupEvent, GroupInfo, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
-    TransferTarget, Transferred,
+    AfterShutdown, GroupEvent, GroupInfo, GroupMemberInfo, GroupNews, GroupRole, JoinOptions,
+    TransferReceipt, TransferTarget, Transferred,
 };
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
@@ -97,6 +100,12 @@ impl Group {
     /// # Errors
     /// `namespace_invalid`, `group_invalid`, `robot_invalid`, `group_setting_out_of_range`, or a database error.
     pub async fn join(&self, robot: &str, options: JoinOptions) -> Result<GroupMember> {
+        let namespace = self.check_join(robot, &options)?;
+        GroupMember::join(&self.htm, namespace, &self.name, robot, options).await
+    }
+
+    /// Checks who joins, and how. Returns the namespace.
+    fn check_join(&self, robot: &str, options: &JoinOptions) -> Result<&str> {
         let namespace = self.checked_namespace()?;
         validate_name("robot", robot, MAX_NAME_BYTES)?;
         self.htm.admit_robot(robot)?;
@@ -112,7 +121,7 @@ impl Group {
         if !(1..=1_000_000_000).contains(&options.max_tokens) {
             return out_of_range("budget in tokens", options.max_tokens, "1 to 1000000000");
         }
-        GroupMember::join(&self.htm, namespace, &self.name, robot, options).await
+        Ok(namespace)
     }
 
     /// Its working memory and members.

@@ -1,15 +1,16 @@
 //! Imports: plain lines of memories, and exports. What exists already is left as it is, so that a file can be imported
 //! again.
 
+mod log;
 mod saved;
+mod settings;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::api::htm::Htm;
-use crate::model::caller::Confirmation;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{
-    Header, ImportedLine, Line, LineCounts, LineKind, SavedModel, SavedRetention, SavedTag,
+    Header, ImportedLine, Line, LineCounts, LineKind, SavedChange, SavedModel, SavedName, SavedTag,
 };
 use crate::model::fault::Fault;
 use crate::model::memory::Memory;
@@ -56,6 +57,10 @@ impl Htm {
             results: Vec::new(),
             export: None,
             models: HashMap::new(),
+            changes: HashMap::new(),
+            is_with_log: false,
+            seen: HashSet::new(),
+            blank: HashSet::new(),
             written: saved::Written::default(),
         }
     }
@@ -77,6 +82,14 @@ pub struct Importer {
     export: Option<LineCounts>,
     /// The models of vectors, by their labels in the export; none: their vectors are left out.
     models: HashMap<String, Option<RegisteredModel>>,
+    /// The changes of ontologies here, by their numbers in the export.
+    changes: HashMap<i64, i64>,
+    /// Whether the export has the log of its ontologies.
+    is_with_log: bool,
+    /// The namespaces whose tags have begun.
+    seen: HashSet<String>,
+    /// Those of them that had no ontology before: their tags are laid as the log of the export left them.
+    blank: HashSet<String>,
     written: saved::Written,
 }
 
@@ -85,6 +98,8 @@ pub struct Importer {
 enum Waiting {
     Nothing,
     Plain { numbers: Vec<u64>, memories: Vec<Memory>, bytes: usize },
+    Changes { changes: Vec<(u64, SavedChange)>, bytes: usize },
+    Names { names: Vec<(u64, SavedName)>, bytes: usize },
     Tags(Vec<(u64, SavedTag)>),
     Saved(SavedChunk),
 }
@@ -94,6 +109,8 @@ impl Waiting {
         match self {
             Self::Nothing => None,
             Self::Plain { numbers, .. } => numbers.first().copied(),
+            Self::Changes { changes, .. } => changes.first().map(|(number, _)| *number),
+            Self::Names { names, .. } => names.first().map(|(number, _)| *number),
             Self::Tags(tags) => tags.first().map(|(number, _)| *number),
             Self::Saved(chunk) => chunk.first(),
         }
@@ -104,6 +121,8 @@ impl Waiting {
         match self {
             Self::Nothing => (0, 0),
             Self::Plain { memories, bytes, .. } => (memories.len(), *bytes),
+            Self::Changes { changes, bytes } => (changes.len(), *bytes),
+            Self::Names { names, bytes } => (names.len(), *bytes),
             Self::Tags(tags) => (tags.len(), 0),
             Self::Saved(chunk) => chunk.size(),
         }
@@ -126,7 +145,7 @@ impl Importer {
     pub async fn line(&mut self, line: &[u8]) -> Result<Vec<LineResult>> {
         self.number += 1;
         let read = match Line::read(line) {
-            Ok(Some(line)) => self.saved(line).await,
+            Ok(Some(saved)) => self.saved(saved, line.len()).await,
             Ok(None) => self.plain(line).await,
             Err(error) => Err(error),
         };
@@ -197,7 +216,7 @@ impl Importer {
         Ok(())
     }
 
-    async fn saved(&mut self, line: Line) -> Result<()> {
+    async fn saved(&mut self, line: Line, bytes: usize) -> Result<()> {
         if self.plain_only {
             let message = "the line is of an export, and only plain lines of memories may be imported here";
             return Err(Error::new(codes::EXPORT_FORBIDDEN, message));
@@ -206,9 +225,6 @@ impl Importer {
             && !matches!(line, Line::Header(_) | Line::End(_))
         {
             *counts.entry(line.kind()).or_default() += 1;
-        }
-        if let Line::Memory(memory) = &line {
-            self.htm.make_room(&memory.ns, 1, memory.text.len()).await?;
         }
         match line {
             line @ (Line::Memory(_) | Line::Revision(_)) => {
@@ -226,6 +242,8 @@ impl Importer {
                     _ => Ok(()),
                 }
             }
+            Line::Change(change) => self.change(change, bytes).await,
+            Line::Name(name) => self.name(name, bytes).await,
             Line::Tag(tag) => self.tag(tag).await,
             other => {
                 self.write_waiting().await?;
@@ -247,6 +265,7 @@ impl Importer {
         };
         if !has_room {
             self.write_waiting().await?;
+            self.look_at_ontology(&tag.ns).await?;
             self.waiting = Waiting::Tags(Vec::new());
         }
         if let Waiting::Tags(tags) = &mut self.waiting {
@@ -257,23 +276,28 @@ impl Importer {
 
     /// Writes a line that is written alone; none if it has no result.
     async fn single(&mut self, line: Line) -> Result<Option<ImportedLine>> {
-        let (kind, pool) = (line.kind(), self.htm.pool());
+        let kind = line.kind();
         let is_new = match line {
             Line::Header(header) => return self.begin(&header).map(|()| None),
             Line::End(end) => return self.end(&end.lines).map(|()| None),
             Line::Model(model) => self.model(model).await?,
             Line::Retention(policy) => self.retention(&policy).await?,
+            Line::Budget(budget) => self.budget(&budget).await?,
+            Line::Limits(limits) => self.limits(&limits).await?,
+            Line::Quota(quota) => self.quota(&quota).await?,
             Line::Robot(robot) => {
                 robot.check()?;
                 self.htm.admit(&robot.ns)?;
-                store::robot(pool, &robot).await?
+                store::robot(self.htm.pool(), &robot).await?
             }
             Line::Group(group) => {
                 group.check()?;
                 self.htm.admit(&group.ns)?;
-                store::group(pool, &group).await?
+                store::group(self.htm.pool(), &group).await?
             }
-            Line::Tag(_) | Line::Memory(_) | Line::Revision(_) => return Ok(None),
+            Line::Change(_) | Line::Name(_) | Line::Tag(_) | Line::Memory(_) | Line::Revision(_) => {
+                return Ok(None);
+            }
         };
         Ok(Some(ImportedLine::new(kind, is_new)))
     }
@@ -281,6 +305,10 @@ impl Importer {
     fn begin(&mut self, header: &Header) -> Result<()> {
         header.check()?;
         self.models.clear();
+        self.changes.clear();
+        self.is_with_log = header.version > 1;
+        self.seen.clear();
+        self.blank.clear();
         match self.export.replace(LineCounts::new()) {
             None => Ok(()),
             Some(_) => {
@@ -323,17 +351,6 @@ impl Importer {
         Ok(is_new)
     }
 
-    /// Sets a policy where there is none; true if it was set.
-    async fn retention(&self, saved: &SavedRetention) -> Result<bool> {
-        let (namespace, policy) = (Some(saved.ns.as_str()), saved.policy());
-        let present = self.htm.retention(namespace).await?;
-        if !present.is_none() {
-            return Ok(false);
-        }
-        self.htm.set_retention(namespace, policy, Confirmation::Missing).await?;
-        Ok(true)
-    }
-
     async fn write_waiting(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
@@ -349,6 +366,20 @@ impl Importer {
                 let results = written?.into_iter().map(|result| result.map(line));
                 self.results.extend(numbers.into_iter().zip(results));
             }
+            Waiting::Changes { changes, bytes } => match self.write_changes(&changes).await {
+                Ok(results) => self.results.extend(results),
+                Err(error) => {
+                    self.waiting = Waiting::Changes { changes, bytes };
+                    return Err(error);
+                }
+            },
+            Waiting::Names { names, bytes } => match self.write_names(&names).await {
+                Ok(results) => self.results.extend(results),
+                Err(error) => {
+                    self.waiting = Waiting::Names { names, bytes };
+                    return Err(error);
+                }
+            },
             Waiting::Tags(tags) => match self.write_tags(&tags).await {
                 Ok(results) => self.results.extend(results),
                 Err(error) => {
@@ -356,13 +387,15 @@ impl Importer {
                     return Err(error);
                 }
             },
-            Waiting::Saved(chunk) => match chunk.write(&self.htm, &self.models, &mut self.written).await {
-                Ok(results) => self.results.extend(results),
-                Err(error) => {
-                    self.waiting = Waiting::Saved(chunk);
-                    return Err(error);
+            Waiting::Saved(chunk) => {
+                match chunk.write(&self.htm, &self.models, &self.changes, &mut self.written).await {
+                    Ok(results) => self.results.extend(results),
+                    Err(error) => {
+                        self.waiting = Waiting::Saved(chunk);
+                        return Err(error);
+                    }
                 }
-            },
+            }
         }
         Ok(())
     }
@@ -389,7 +422,9 @@ impl Importer {
         let namespace = tags.first().map_or("", |(_, tag)| &tag.ns);
         let document = OntologyDocument::new(tags.iter().map(|(_, tag)| tag.document_tag()).collect());
         let ontology = self.htm.ontology(Some(namespace))?;
-        let changed = ontology.restore(SOURCE, &document).await?.changed;
+        // The export's own log says how the ontology came to be.
+        let source = (!self.blank.contains(namespace)).then_some(SOURCE);
+        let changed = ontology.restore(source, &document).await?.changed;
         let times: Vec<_> =
             tags.iter().filter_map(|(_, tag)| Some((tag.tag.as_str(), tag.created_at?))).collect();
         store::date_tags(self.htm.pool(), namespace, &times).await?;

@@ -44,6 +44,11 @@ impl Htm {
         Ok(())
     }
 
+    /// Whether a namespace has a quota, to within a few seconds.
+    pub(crate) async fn is_limited(&self, namespace: &str) -> Result<bool> {
+        self.rooms().is_limited(self.pool(), namespace).await
+    }
+
     /// Refuses a text for which the quota of its namespace has no room, and counts it otherwise.
     pub(crate) async fn make_room(&self, namespace: &str, memories: i64, bytes: usize) -> Result<()> {
         let more = QuotaUse { memories, bytes: bytes as i64 };

@@ -30,7 +30,21 @@ struct Room {
 impl Rooms {
     /// Adds to the use of a namespace, unless its quota has no room.
     pub(crate) async fn take(&self, pool: &dyn Connections, namespace: &str, more: QuotaUse) -> Result<()> {
-        let room = match self.0.get(namespace).await {
+        let room = self.room(pool, namespace).await?;
+        if !room.quota.is_none() {
+            let mut used = room.used.lock().unwrap_or_else(PoisonError::into_inner);
+            *used = used.plus(more).within(namespace, room.quota)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a namespace has a quota.
+    pub(crate) async fn is_limited(&self, pool: &dyn Connections, namespace: &str) -> Result<bool> {
+        Ok(!self.room(pool, namespace).await?.quota.is_none())
+    }
+
+    async fn room(&self, pool: &dyn Connections, namespace: &str) -> Result<Arc<Room>> {
+        Ok(match self.0.get(namespace).await {
             Some(room) => room,
             None => {
                 let quota = store::get(pool, namespace).await?;
@@ -42,12 +56,7 @@ impl Rooms {
                 self.0.insert(namespace.to_owned(), room.clone()).await;
                 room
             }
-        };
-        if !room.quota.is_none() {
-            let mut used = room.used.lock().unwrap_or_else(PoisonError::into_inner);
-            *used = used.plus(more).within(namespace, room.quota)?;
-        }
-        Ok(())
+        })
     }
 
     /// Reads the quota of a namespace again at its next write.

@@ -1,8 +1,9 @@
 //! An export: lines of JSON with everything that is stored and cannot be derived. The field `kind` names what a line is.
 //!
 //! The first line is the [`Header`], the last one the [`End`] with the number of lines of each kind. A file without its
-//! end was cut. Between them are embedding models, retention policies, robots, groups, tags, and memories, each memory
-//! followed by its former texts. A memory has the fields of a line of an import (`model/line.rs`) and further ones.
+//! end was cut. Between them are embedding models, the settings of namespaces and providers, robots, groups, the log of the
+//! ontology, tags, and memories, each memory followed by its former texts. Quotas come last: a namespace may have more than
+//! its quota, which was set later. A memory has the fields of a line of an import (`model/line.rs`) and further ones.
 
 mod check;
 mod lines;
@@ -19,8 +20,9 @@ use crate::model::remember::Outcome;
 
 /// The name of the format.
 pub(crate) const FORMAT: &str = "htm-export";
-/// The version of the format that this program writes, and the latest that it reads.
-pub(crate) const VERSION: u32 = 1;
+/// The version of the format that this program writes, and the latest that it reads. Version 1 has no log of the ontology
+/// but the names of removed tags, and none of budgets, limits, quotas and members of groups.
+pub(crate) const VERSION: u32 = 2;
 
 /// What to export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,16 +47,26 @@ pub enum LineKind {
     Model,
     /// The retention policy of a namespace.
     Retention,
+    /// The budget of a namespace.
+    Budget,
+    /// The limits of a provider's model.
+    Limits,
     /// A robot.
     Robot,
     /// A group of robots.
     Group,
+    /// A change of the ontology.
+    Change,
+    /// A name that a change concerned.
+    Name,
     /// A tag, or the name of a removed one.
     Tag,
     /// A memory.
     Memory,
     /// A former text of the memory before it.
     Revision,
+    /// The quota of a namespace.
+    Quota,
     /// The last line of an export.
     End,
 }
@@ -66,11 +78,16 @@ pub(crate) enum Line {
     Header(Header),
     Model(SavedModel),
     Retention(SavedRetention),
+    Budget(SavedBudget),
+    Limits(SavedLimits),
     Robot(SavedRobot),
     Group(SavedGroup),
+    Change(SavedChange),
+    Name(SavedName),
     Tag(SavedTag),
     Memory(Box<SavedMemory>),
     Revision(SavedRevision),
+    Quota(SavedQuota),
     End(End),
 }
 
@@ -105,11 +122,16 @@ impl Line {
             Self::Header(_) => LineKind::Header,
             Self::Model(_) => LineKind::Model,
             Self::Retention(_) => LineKind::Retention,
+            Self::Budget(_) => LineKind::Budget,
+            Self::Limits(_) => LineKind::Limits,
             Self::Robot(_) => LineKind::Robot,
             Self::Group(_) => LineKind::Group,
+            Self::Change(_) => LineKind::Change,
+            Self::Name(_) => LineKind::Name,
             Self::Tag(_) => LineKind::Tag,
             Self::Memory(_) => LineKind::Memory,
             Self::Revision(_) => LineKind::Revision,
+            Self::Quota(_) => LineKind::Quota,
             Self::End(_) => LineKind::End,
         }
     }

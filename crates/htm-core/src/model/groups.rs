@@ -8,10 +8,12 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::model::id::{GroupId, NodeId};
+use crate::model::working_memory::Entry;
 
 /// The role of a group's member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -90,6 +92,24 @@ pub struct GroupMemberInfo {
     pub seen_version: i64,
     /// When its current process joined.
     pub joined_at: DateTime<Utc>,
+}
+
+/// What a member learns by a heartbeat.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GroupNews {
+    /// Its role.
+    pub role: GroupRole,
+    /// The version of the working memory. An edit of a node is no new version; a context has it.
+    pub version: i64,
+    /// The token budget of the working memory.
+    pub max_tokens: usize,
+    /// Whether `nodes` are the whole working memory, and not what has changed.
+    pub whole: bool,
+    /// Added and used nodes, in the order in which they were added.
+    pub nodes: Vec<Entry>,
+    /// Removed nodes.
+    pub removed: Vec<NodeId>,
 }
 
 /// The nodes to transfer.

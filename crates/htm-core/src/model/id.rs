@@ -46,3 +46,9 @@ id!(
     /// A group of robots.
     GroupId
 );
+
+/// A session of a robot in a group: whoever has it acts for the robot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SessionId(pub(crate) uuid::Uuid);

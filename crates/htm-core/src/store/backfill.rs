@@ -1,5 +1,7 @@
 //! Backfills: the progress of each run (`htm.backfills`), and the jobs that it enqueues, a chunk of nodes at a time.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
@@ -19,6 +21,9 @@ use crate::model::jobs::Stage;
 pub(crate) const BEGIN: &str = "begin; set local statement_timeout = 0; set local enable_sort = off;
                                 set local plan_cache_mode = force_custom_plan";
 
+/// The most runs that a server goes on with at a time.
+const MOST_SERVED: i64 = 16;
+
 /// The subject of a run. Two runs with the same subject are one.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
@@ -36,10 +41,28 @@ impl Subject {
     /// The model and the version as one text: the index `backfills_one_open` has one column for both.
     fn subject(&self) -> String {
         match &self.version {
-            Some(version) => format!("{} but for version {version}", self.model),
+            Some(version) => format!("{}{}", self.model, but_for(version)),
             None => self.model.clone(),
         }
     }
+
+    /// The subject of a run.
+    pub(crate) fn of(run: &Run) -> Self {
+        let is_tags = run.queue == Stage::Tag.queue();
+        Self {
+            stage: if is_tags { Stage::Tag } else { Stage::Embed },
+            queue: run.queue.clone(),
+            model: run.plain_model().to_owned(),
+            namespace: run.namespace.clone(),
+            since: run.since,
+            forced: run.forced,
+            version: run.version.clone(),
+        }
+    }
+}
+
+fn but_for(version: &str) -> String {
+    format!(" but for version {version}")
 }
 
 /// The state of a run.
@@ -129,11 +152,92 @@ impl Run {
     pub(crate) fn is_finished(&self) -> bool {
         self.finished_at.is_some()
     }
+
+    /// The model, without the version that the column has too.
+    pub(crate) fn plain_model(&self) -> &str {
+        let version = self.version.as_deref().map(but_for);
+        version.and_then(|it| self.model.strip_suffix(&it)).unwrap_or(&self.model)
+    }
+}
+
+/// Gives a run to the servers; none if it has ended meanwhile.
+pub(crate) async fn serve(connection: &mut PgConnection, run: i64, max_queued: u64) -> Result<Option<Run>> {
+    sql!(
+        "update htm.backfills set max_queued = :max_queued where id = :run and finished_at is null
+         returning *"
+    )
+    .bind("run", run)?
+    .bind("max_queued", i64::try_from(max_queued).unwrap_or(i64::MAX))?
+    .fetch_optional(connection)
+    .await
+}
+
+/// The runs that this server goes on with: those that it has, renewed, and those that no server has.
+pub(crate) async fn claim(pool: &dyn Connections, server: &str, lease: Duration) -> Result<Vec<Run>> {
+    sql!(
+        "with free as (
+            select id from htm.backfills
+             where finished_at is null and max_queued is not null
+               and (server = :server or served_until is null or served_until < clock_timestamp())
+             order by id limit :most for update skip locked
+         )
+         update htm.backfills b
+            set server = :server, served_until = clock_timestamp() + :lease_ms * interval '1 millisecond'
+           from free where b.id = free.id
+         returning b.*"
+    )
+    .bind("server", server)?
+    .bind("lease_ms", lease.as_millis() as i64)?
+    .bind("most", MOST_SERVED)?
+    .fetch_all(pool)
+    .await
+}
+
+/// Leaves the runs of a server to others at once.
+pub(crate) async fn release(pool: &dyn Connections, server: &str) -> Result<()> {
+    sql!("update htm.backfills set served_until = null where server = :server and finished_at is null")
+        .bind("server", server)?
+        .execute(pool)
+        .await
+        .map(drop)
+}
+
+/// The last runs, the newest first; only those of these namespaces, if they are given.
+pub(crate) async fn list(
+    pool: &dyn Connections,
+    seen: Option<&[String]>,
+    run: Option<i64>,
+    limit: u32,
+) -> Result<Vec<Run>> {
+    sql!(
+        "select * from htm.backfills
+          where (:seen::text[] is null or htm.is_within(namespace, :seen)) and (:run::bigint is null or id = :run)
+          order by id desc limit :limit"
+    )
+    .bind("seen", seen)?
+    .bind("run", run)?
+    .bind("limit", i64::from(limit))?
+    .planned_anew()
+    .fetch_all(pool)
+    .await
+}
+
+/// Ends a run where it is. What it has enqueued stays. Waits for the chunk that is being enqueued.
+pub(crate) async fn cancel(pool: &dyn Connections, run: i64) -> Result<()> {
+    sql!(
+        "update htm.backfills set finished_at = clock_timestamp(), cancelled = true
+          where id = :run and finished_at is null"
+    )
+    .bind("run", run)?
+    .execute(pool)
+    .await
+    .map(drop)
 }
 
 /// Ends the unfinished runs of a queue that is no longer served.
 pub(crate) async fn give_up_in_tx(connection: &mut PgConnection, queue: &str) -> Result<()> {
     backfill::Entity::update_many()
+        .set(backfill::ActiveModel { cancelled: Set(true), ..Default::default() })
         .col_expr(backfill::Column::FinishedAt, Expr::current_timestamp())
         .filter(backfill::Column::Queue.eq(queue))
         .filter(backfill::Column::FinishedAt.is_null())
@@ -208,9 +312,9 @@ pub(crate) async fn count_unfinished(
 /// Inserts a run over the existing nodes; none if a run with the same subject is unfinished.
 async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Option<Run>> {
     sql!(
-        "insert into htm.backfills (queue, model, namespace, since, forced, last_node)
+        "insert into htm.backfills (queue, model, version, namespace, since, forced, last_node)
          -- Of its own namespace: the ids of others are not shown. `offset 0`: never all nodes by id in search of one.
-         select :queue, :model, :namespace, :since, :forced,
+         select :queue, :model, :version, :namespace, :since, :forced,
                 coalesce(case when :namespace::text is null then (select max(id) from htm.nodes)
                               else (select max(n.id) from (select id from htm.nodes where namespace = :namespace offset 0) n)
                          end, 0)
@@ -220,6 +324,7 @@ async fn insert(connection: &mut PgConnection, subject: &Subject) -> Result<Opti
     )
     .bind("queue", &subject.queue)?
     .bind("model", subject.subject())?
+    .bind("version", &subject.version)?
     .bind("namespace", &subject.namespace)?
     .bind("since", subject.since)?
     .bind("forced", subject.forced)?

@@ -1,5 +1,8 @@
 //! The rows of an export, read in one snapshot, a page at a time.
 
+pub(crate) mod log;
+pub(crate) mod settings;
+
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -14,9 +17,7 @@ use super::connections::Connections;
 use super::embeddings::{self, RegisteredModel};
 use super::named::{Named, sql};
 use crate::model::error::{Error, Result};
-use crate::model::export::{
-    SavedGroup, SavedMemory, SavedRetention, SavedRevision, SavedRobot, SavedTag, SavedVector,
-};
+use crate::model::export::{SavedGroup, SavedMemory, SavedRevision, SavedRobot, SavedTag, SavedVector};
 use crate::model::forget::ForgetReason;
 use crate::model::remember::Deduplicate;
 use crate::model::tags::{Leftover, read_tag};
@@ -47,7 +48,7 @@ pub(crate) async fn namespaces_within(connection: &mut PgConnection, seen: &[Str
            from (select namespace from htm.robots union select namespace from htm.robot_groups
                  union select namespace from htm.tags union select namespace from htm.tag_synonyms
                  union select namespace from htm.retention union select namespace from htm.quotas
-                 union select namespace from htm.tag_changes) s
+                 union select namespace from htm.budgets union select namespace from htm.tag_changes) s
           where htm.is_within(s.namespace, :seen)"
     )
     .bind("seen", seen)?
@@ -86,30 +87,6 @@ pub(crate) async fn models(db: &mut PgConnection) -> Result<Vec<RegisteredModel>
     Ok(models.into_iter().filter(|model| stores.contains(&model.store())).collect())
 }
 
-/// A page of the retention policies, after a namespace.
-pub(crate) async fn retention(
-    db: &mut PgConnection,
-    of: Namespaces<'_>,
-    after: &str,
-) -> Result<Vec<SavedRetention>> {
-    sql!(
-        "select namespace, forget_after_seconds, purge_after_seconds from htm.retention
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
-          order by namespace limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("after", after)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
-        Ok(SavedRetention {
-            ns: row.try_get("namespace")?,
-            forget_after_seconds: row.try_get("forget_after_seconds")?,
-            purge_after_seconds: row.try_get("purge_after_seconds")?,
-        })
-    })
-    .await
-}
-
 /// A page of the robots, after a namespace and name.
 pub(crate) async fn robots(
     db: &mut PgConnection,
@@ -146,9 +123,15 @@ pub(crate) async fn groups(
     (namespace, name): (&str, &str),
 ) -> Result<Vec<SavedGroup>> {
     sql!(
-        "select namespace, name, max_tokens, created_at, closed_at from htm.robot_groups
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and (namespace, name) > (:namespace, :name)
-          order by namespace, name limit :limit"
+        "select g.namespace, g.name, g.max_tokens, g.created_at, g.closed_at,
+                coalesce((select jsonb_agg(jsonb_build_object('robot', r.name, 'role', m.role, 'joined_at', m.joined_at)
+                                           order by r.name)
+                            from htm.group_members m join htm.robots r on r.id = m.robot_id
+                           where m.group_id = g.id), '[]') as members
+           from htm.robot_groups g
+          where (:namespaces::text[] is null or g.namespace = any (:namespaces))
+            and (g.namespace, g.name) > (:namespace, :name)
+          order by g.namespace, g.name limit :limit"
     )
     .bind("namespaces", of)?
     .bind("namespace", namespace)?
@@ -161,6 +144,7 @@ pub(crate) async fn groups(
             max_tokens: row.try_get("max_tokens")?,
             created_at: row.try_get("created_at")?,
             closed_at: row.try_get("closed_at")?,
+            members: row.try_get::<Json<_>, _>("members")?.0,
         })
     })
     .await
@@ -201,34 +185,6 @@ pub(crate) async fn tags(
             leftover: Leftover::read(Some(&row.split_rest)),
             created_at: Some(row.created_at),
             removed: false,
-        })
-    };
-    rows.into_iter().map(tag).collect()
-}
-
-/// A page of the names of removed tags, after a namespace and path.
-pub(crate) async fn removed_tags(
-    db: &mut PgConnection,
-    of: Namespaces<'_>,
-    (namespace, path): (&str, &str),
-) -> Result<Vec<SavedTag>> {
-    let rows: Vec<(String, String)> = sql!(include_str!("sql/export_removed_tags.sql"))
-        .bind("namespaces", of)?
-        .bind("namespace", namespace)?
-        .bind("path", path)?
-        .bind("limit", ROWS)?
-        .fetch_all(db)
-        .await?;
-    let tag = |(ns, path)| {
-        Ok(SavedTag {
-            ns,
-            tag: read_tag(path)?,
-            description: None,
-            synonyms: Vec::new(),
-            split_into: Vec::new(),
-            leftover: Leftover::Keep,
-            created_at: None,
-            removed: true,
         })
     };
     rows.into_iter().map(tag).collect()
@@ -301,6 +257,7 @@ impl FromRow<'_, PgRow> for SavedMemory {
             forgotten_because: forgotten_at.map(|_| reason.unwrap_or(ForgetReason::Asked)),
             repeats: row.try_get::<Json<_>, _>("repeats")?.0,
             recalled: row.try_get::<Option<Json<_>>, _>("recalled")?.map(|it| it.0),
+            retagged: row.try_get::<Json<_>, _>("retagged")?.0,
             tagged: row.try_get::<Json<_>, _>("tagged")?.0,
             in_memory_of: row.try_get::<Json<_>, _>("in_memory_of")?.0,
             in_groups: row.try_get::<Json<_>, _>("in_groups")?.0,

@@ -208,6 +208,66 @@ pub(crate) async fn hand_over_in_tx(
     Ok(!changed.is_empty())
 }
 
+/// The one who acts for a robot in a group.
+pub(crate) struct Membership {
+    pub(crate) group: GroupId,
+    pub(crate) robot: RobotId,
+    pub(crate) session: Uuid,
+    pub(crate) role: GroupRole,
+    pub(crate) lease: Duration,
+}
+
+/// A group, and the membership of a session.
+pub(crate) struct FoundMembership {
+    pub(crate) closed: bool,
+    pub(crate) version: i64,
+    /// None if the session does not act for the robot.
+    pub(crate) membership: Option<Membership>,
+}
+
+/// The membership of a session that acts for a robot; none if there is no such group.
+pub(crate) async fn membership(
+    pool: &dyn Connections,
+    (namespace, name): (&str, &str),
+    robot: &str,
+    session: Uuid,
+) -> Result<Option<FoundMembership>> {
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        id: GroupId,
+        closed: bool,
+        version: i64,
+        robot_id: Option<RobotId>,
+        role: Option<String>,
+        lease_ms: Option<i64>,
+    }
+    let row: Option<Row> = sql!(
+        "select g.id, g.closed_at is not null as closed, g.version, m.robot_id, m.role, m.lease_ms
+           from htm.robot_groups g
+           left join htm.robots r on r.namespace = g.namespace and r.name = :robot
+           left join htm.group_members m on m.group_id = g.id and m.robot_id = r.id and m.session = :session
+          where g.namespace = :namespace and g.name = :name"
+    )
+    .bind("namespace", namespace)?
+    .bind("name", name)?
+    .bind("robot", robot)?
+    .bind("session", session)?
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let membership = match (row.robot_id, row.role, row.lease_ms) {
+        (Some(robot), Some(role), Some(lease_ms)) => Some(Membership {
+            group: row.id,
+            robot,
+            session,
+            role: read_role(&role)?,
+            lease: Duration::from_millis(lease_ms.max(0) as u64),
+        }),
+        _ => None,
+    };
+    Ok(Some(FoundMembership { closed: row.closed, version: row.version, membership }))
+}
+
 /// A member of a locked group.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Member {

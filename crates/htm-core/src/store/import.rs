@@ -1,6 +1,8 @@
 //! The rows of an export, written as they were. What exists already is left as it is.
 
+pub(crate) mod log;
 pub(crate) mod parts;
+pub(crate) mod settings;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +21,7 @@ use crate::model::id::{GroupId, NodeId};
 use crate::model::remember::Deduplicate;
 
 /// A memory of an export, ready to be inserted.
+#[derive(Clone, Copy)]
 pub(crate) struct NewSaved<'a> {
     pub(crate) saved: &'a SavedMemory,
     pub(crate) content_hash: [u8; 32],
@@ -48,21 +51,40 @@ pub(crate) async fn robot(pool: &dyn Connections, robot: &SavedRobot) -> Result<
     Ok(inserted > 0)
 }
 
-/// Inserts a group without members; false if the name exists.
+/// Inserts a group with its members; false if the name exists. No process acts for a member: it is lost until it joins
+/// again. A member that is no robot here is left out.
 pub(crate) async fn group(pool: &dyn Connections, group: &SavedGroup) -> Result<bool> {
-    let inserted = sql!(
+    let mut tx = pool.begin().await?;
+    let made: Option<GroupId> = sql!(
         "insert into htm.robot_groups (namespace, name, max_tokens, created_at, closed_at)
          values (:namespace, :name, :max_tokens, :created_at, :closed_at)
-         on conflict on constraint robot_groups_namespace_name_key do nothing"
+         on conflict on constraint robot_groups_namespace_name_key do nothing
+         returning id"
     )
     .bind("namespace", &group.ns)?
     .bind("name", &group.name)?
     .bind("max_tokens", group.max_tokens)?
     .bind("created_at", group.created_at)?
     .bind("closed_at", group.closed_at)?
-    .execute(pool)
+    .fetch_optional_scalar(&mut *tx)
     .await?;
-    Ok(inserted > 0)
+    let Some(made) = made else { return Ok(false) };
+    sql!(
+        "insert into htm.group_members (group_id, robot_id, role, session, lease_ms, seen_at, joined_at)
+         select :group, r.id, u.role, gen_random_uuid(), 1, least(u.joined_at, now() - interval '1 second'), u.joined_at
+           from unnest(:robots::text[], :roles::text[], :joined::timestamptz[]) u(robot, role, joined_at)
+           join htm.robots r on r.namespace = :namespace and r.name = u.robot
+         on conflict on constraint group_members_pk do nothing"
+    )
+    .bind("group", made)?
+    .bind("namespace", &group.ns)?
+    .bind("robots", group.members.iter().map(|it| it.robot.as_str()).collect::<Vec<_>>())?
+    .bind("roles", group.members.iter().map(|it| it.role.as_ref()).collect::<Vec<&str>>())?
+    .bind("joined", group.members.iter().map(|it| it.joined_at).collect::<Vec<_>>())?
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    Ok(true)
 }
 
 /// The groups with these namespaces and names.

@@ -1,6 +1,6 @@
 //! `/v1/groups`: robots that share a working memory.
 //!
-//! A member joins with a process of its own, by the library; the server looks at groups and administers them.
+//! Here they are seen and administered. What a member does is in `members.rs`.
 
 use axum::Json;
 use htm_core::groups::{AfterShutdown, Group, TransferReceipt, TransferTarget, Transferred};
@@ -29,7 +29,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(shutdown))
 }
 
-fn group(app: &App, namespace: Option<&str>, name: String) -> Group {
+pub(crate) fn group(app: &App, namespace: Option<&str>, name: String) -> Group {
     app.htm.group(name).namespace(app.namespace(namespace))
 }
 
@@ -106,6 +106,15 @@ struct Transfer {
     to_robot: Option<String>,
 }
 
+/// The target of a transfer: one of the two.
+pub(crate) fn target(group: Option<String>, robot: Option<String>) -> Result<TransferTarget> {
+    match (group, robot) {
+        (Some(group), None) => Ok(TransferTarget::Group(group)),
+        (None, Some(robot)) => Ok(TransferTarget::Robot(robot)),
+        _ => Err(Problem::new(codes::BODY_INVALID, "give to_group or to_robot, and not both")),
+    }
+}
+
 /// Transfer memories of a group's working memory to another group or to a robot.
 #[utoipa::path(post, path = "/v1/groups/{name}/transfer", tag = "groups", params(("name" = String, Path)),
     request_body = Transfer, responses((status = 200, body = TransferReceipt)))]
@@ -114,11 +123,7 @@ async fn transfer(
     Named(name): Named<String>,
     Body(body): Body<Transfer>,
 ) -> Result<Json<TransferReceipt>> {
-    let to = match (body.to_group, body.to_robot) {
-        (Some(group), None) => TransferTarget::Group(group),
-        (None, Some(robot)) => TransferTarget::Robot(robot),
-        _ => return Err(Problem::new(codes::BODY_INVALID, "give to_group or to_robot, and not both")),
-    };
+    let to = target(body.to_group, body.to_robot)?;
     let what = body.nodes.map_or(Transferred::All, Transferred::Nodes);
     Ok(Json(group(&app, body.namespace.as_deref(), name).transfer(&what, &to).await?))
 }

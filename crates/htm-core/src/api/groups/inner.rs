@@ -60,7 +60,8 @@ pub(super) enum Over {
 /// An operation that is written in one transaction.
 pub(super) enum Op {
     Remember(Box<Memory>),
-    Add(NodeId),
+    /// Adds live nodes; the last one is evicted last.
+    Add(Vec<NodeId>),
     /// Adds those hits that are live and fit by themselves; the last one is evicted last.
     Recalled(Vec<NodeId>),
     Remove(NodeId),
@@ -216,10 +217,10 @@ impl Inner {
                 let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
                 let node = pending.receipt().node;
                 written.pending = Some(pending);
-                let planned = self.plan(&mut tx, mirror, node, synced.max_tokens).await;
+                let planned = self.plan(&mut tx, mirror, &[node], synced.max_tokens).await;
                 changes = planned.map_err(|error| self.unwritten(error))?;
             }
-            Op::Add(node) => changes = self.plan(&mut tx, mirror, node, synced.max_tokens).await?,
+            Op::Add(nodes) => changes = self.plan(&mut tx, mirror, &nodes, synced.max_tokens).await?,
             Op::Recalled(nodes) => {
                 let mut entries = group_memory::live_entries_in_tx(&mut tx, &self.namespace, &nodes).await?;
                 entries.retain(|entry| entry.tokens <= synced.max_tokens);
@@ -255,16 +256,18 @@ impl Inner {
         Ok(tx.commit().await?)
     }
 
-    pub(super) async fn plan(
+    async fn plan(
         &self,
         connection: &mut PgConnection,
         mirror: &mut Mirror,
-        node: NodeId,
+        nodes: &[NodeId],
         max_tokens: usize,
     ) -> Result<Changes> {
-        let entries = group_memory::entries_in_tx(connection, &self.namespace, &[node]).await?;
+        let entries = group_memory::entries_in_tx(connection, &self.namespace, nodes).await?;
         let removed = mirror.plan(entries, max_tokens)?;
-        Ok(Changes { added: vec![node], removed, ..Changes::default() })
+        // Many nodes may be more than the budget.
+        let added = nodes.iter().copied().filter(|node| mirror.memory().contains(*node)).collect();
+        Ok(Changes { added, removed, ..Changes::default() })
     }
 
     pub(super) async fn synced_in_tx(

@@ -1,35 +1,26 @@
 //! A robot in a group.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex as StdMutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use chrono::Utc;
-use tokio::sync::{Mutex, Notify, broadcast};
+use tokio::sync::broadcast;
 use tokio_util::task::AbortOnDropHandle;
-use uuid::Uuid;
 
-use super::inner::{Inner, Op, State};
+use super::inner::{Inner, Op};
 use super::{
     AfterShutdown, Group, GroupEvent, GroupMemberInfo, GroupRole, JoinOptions, TransferReceipt,
     TransferTarget, Transferred, tasks,
 };
 use crate::api::htm::Htm;
-use crate::api::remember::PendingReceipt;
-use crate::model::context::{Context, ContextOptions, assemble};
-use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::context::{Context, ContextOptions};
+use crate::model::error::{ErrorKind, Result};
 use crate::model::filter::Filter;
-use crate::model::groups::errors;
-use crate::model::groups::mirror::Mirror;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::model::remember::Receipt;
 use crate::model::working_memory::{Entry, WorkingMemoryStats};
-use crate::store::group_memory::{self};
-use crate::store::{groups, robots};
-
-/// The most events that a slow reader can be behind before it misses the oldest.
-const EVENTS: usize = 1_024;
+use crate::store::robots;
 
 /// The result of [`GroupMember::recall`].
 #[derive(Clone, Debug, serde::Serialize)]
@@ -61,41 +52,7 @@ impl GroupMember {
         robot: &str,
         options: JoinOptions,
     ) -> Result<Self> {
-        // Loads the vocabulary, once in a program, before the other members have to wait.
-        htm.settings().token_encoding.count("");
-        let session = Uuid::new_v4();
-        let mut tx = htm.pool().begin().await?;
-        let max_tokens = i64::try_from(options.max_tokens).unwrap_or(i64::MAX);
-        let group = groups::ensure_in_tx(&mut tx, namespace, name, max_tokens).await?;
-        groups::lock_in_tx(&mut tx, &[group], options.lease).await?;
-        // Groups before robots, as in a write and in a merge of robots.
-        robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
-        let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or_else(Error::contended)?;
-        let role = groups::join_in_tx(&mut tx, group, robot_id, session, options.lease, options.role).await?;
-        let encoding = htm.settings().token_encoding;
-        let synced = group_memory::sync(&mut *tx, group, Some(robot_id), -1, encoding).await?;
-        tx.commit().await?;
-        let mut mirror = Mirror::new();
-        mirror.apply(synced.ok_or_else(Error::contended)?.delta);
-        htm.saw_robot(namespace, robot);
-        let inner = Arc::new(Inner {
-            htm: htm.clone(),
-            group,
-            namespace: namespace.into(),
-            name: name.into(),
-            robot: robot.into(),
-            robot_id,
-            session,
-            lease: options.lease,
-            seen: AtomicI64::new(mirror.seen()),
-            used: AtomicBool::new(false),
-            mirror: Mutex::new(mirror),
-            state: StdMutex::new(State { role, over: None }),
-            stirred: Notify::new(),
-            told: Notify::new(),
-            untended: Notify::new(),
-            events: broadcast::Sender::new(EVENTS),
-        });
+        let inner = Arc::new(Inner::join(htm, namespace, name, robot, options).await?);
         // Notifies an earlier process of this robot that it was replaced.
         inner.told.notify_one();
         let tasks = tasks::start(&inner);
@@ -124,15 +81,7 @@ impl GroupMember {
     /// `group_member_passive`; `group_member_replaced`; `group_closed`; `group_elsewhere` for a memory of another
     /// namespace; `node_oversized`; the errors of [`Htm::remember`]. Nothing was written then.
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
-        let inner = &self.inner;
-        if let Some(other) = memory.namespace.as_ref().filter(|other| **other != inner.namespace) {
-            return Err(errors::elsewhere(&inner.name, &inner.namespace, other));
-        }
-        let (namespace, robot) = (Some(inner.namespace.clone()), Some(inner.robot.clone()));
-        let memory = Memory { namespace, robot, ..memory };
-        memory.validate()?;
-        let written = inner.write(Op::Remember(Box::new(memory))).await?;
-        written.pending.map(PendingReceipt::notify).ok_or_else(Error::contended)
+        self.inner.remember(memory).await
     }
 
     /// Adds a node; returns the evicted ones. A node that is there already counts as used.
@@ -141,7 +90,7 @@ impl GroupMember {
     /// `node_not_found`, also for one of another namespace; `node_oversized`; `group_member_passive`;
     /// `group_member_replaced`; `group_closed`; or a database error.
     pub async fn add(&self, node: NodeId) -> Result<Vec<NodeId>> {
-        Ok(self.inner.write(Op::Add(node)).await?.removed)
+        Ok(self.inner.write(Op::Add(vec![node])).await?.removed)
     }
 
     /// Recalls and adds the hits of the group's namespace to the working memory, the best one last: it is evicted last.
@@ -218,22 +167,7 @@ impl GroupMember {
     /// # Errors
     /// As [`sync`](Self::sync) and [`Htm::latest`].
     pub async fn context_of(&self, filter: &Filter, options: &ContextOptions) -> Result<Context> {
-        let inner = &self.inner;
-        let encoding = inner.htm.settings().token_encoding;
-        let mut mirror = inner.mirror.lock().await;
-        inner.refresh(&mut mirror).await?;
-        let counted = |entry: &Entry| match mirror.is_foreign(entry.node) {
-            true => Entry { tokens: encoding.count(&entry.content), ..entry.clone() },
-            false => entry.clone(),
-        };
-        let mut entries: Vec<Entry> = mirror.memory().iter().map(counted).collect();
-        if !filter.is_empty() {
-            let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
-            let conditions = inner.htm.conditions(&filter.or_in(&inner.namespace)).await?;
-            let passing = conditions.passing(inner.htm.pool(), &nodes).await?;
-            entries.retain(|entry| passing.contains(&entry.node));
-        }
-        Ok(assemble(&entries, options, encoding, Utc::now()))
+        self.inner.context_of(filter, options).await
     }
 
     /// The working memory as last fetched, the next to be evicted first.
@@ -296,22 +230,7 @@ impl GroupMember {
     /// # Errors
     /// A database error; the lease ends by itself then.
     pub async fn leave(self) -> Result<()> {
-        let inner = &self.inner;
-        if inner.check_active().is_ok() {
-            inner.write_uses().await.ok();
-        }
-        let mut tx = inner.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[inner.group], inner.lease).await?;
-        let member = groups::member_in_tx(&mut tx, inner.group, inner.robot_id).await?;
-        if let Some(member) = member.filter(|member| member.session == inner.session) {
-            groups::remove_in_tx(&mut tx, inner.group, member.robot_id).await?;
-            if member.is_active() {
-                groups::hand_over_in_tx(&mut tx, inner.group, None).await?;
-            }
-        }
-        tx.commit().await?;
-        groups::notify(inner.htm.pool(), inner.group).await;
-        Ok(())
+        self.inner.leave().await
     }
 
     /// See [`Group::shutdown`]; only an active member may.

@@ -23,6 +23,9 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// Models by their labels in the export.
 type Models = HashMap<String, Option<RegisteredModel>>;
 
+/// The numbers of changes here, by those in the export.
+type Changes = HashMap<i64, i64>;
+
 /// What later lines need to know of those that are written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
@@ -136,6 +139,7 @@ impl SavedChunk {
         &self,
         htm: &Htm,
         models: &Models,
+        changes: &Changes,
         written: &mut Written,
     ) -> Result<Vec<LineResult>> {
         let mut results = Vec::new();
@@ -157,6 +161,10 @@ impl SavedChunk {
                 first_hash: saved.first_hash()?,
             });
         }
+        let (items, refused) = with_room(htm, items).await?;
+        for (place, error) in refused.into_iter().rev() {
+            results.push((numbers.remove(place), Err(error)));
+        }
         let mut here: HashMap<i64, Option<NodeId>> = written.last.into_iter().collect();
         let mut rest = &items[..];
         let mut found = Vec::new();
@@ -166,7 +174,7 @@ impl SavedChunk {
                 (it.saved.ns.as_str(), levels)
             });
             let (part, later) = rest.split_at(tags::room_in_tx(names));
-            found.extend(htm.import_in_part(part, models, written).await?);
+            found.extend(htm.import_in_part(part, (models, changes), written).await?);
             rest = later;
         }
         htm.pinger().ping();
@@ -206,6 +214,41 @@ impl SavedChunk {
     }
 }
 
+/// The memories that have room, and the places and errors of the others. What is here already needs none, nor does what is
+/// forgotten.
+async fn with_room<'a>(
+    htm: &Htm,
+    items: Vec<NewSaved<'a>>,
+) -> Result<(Vec<NewSaved<'a>>, Vec<(usize, Error)>)> {
+    let mut limited: HashMap<&str, bool> = HashMap::new();
+    for NewSaved { saved, .. } in &items {
+        if !limited.contains_key(saved.ns.as_str()) {
+            limited.insert(&saved.ns, htm.is_limited(&saved.ns).await?);
+        }
+    }
+    let needs = |it: &NewSaved<'_>| limited[it.saved.ns.as_str()] && it.saved.forgotten_at.is_none();
+    let counted: Vec<NewSaved<'_>> = items.iter().copied().filter(needs).collect();
+    if counted.is_empty() {
+        return Ok((items, Vec::new()));
+    }
+    let known = store::known(&mut *htm.pool().acquire().await?, &counted).await?;
+    let (mut fitting, mut refused) = (Vec::new(), Vec::new());
+    for (place, item) in items.into_iter().enumerate() {
+        if needs(&item) && !known.contains_key(&Identity::of(&item)) {
+            match htm.make_room(&item.saved.ns, 1, item.saved.text.len()).await {
+                Ok(()) => {}
+                Err(error) if error.is(codes::QUOTA_EXCEEDED) => {
+                    refused.push((place, error));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        fitting.push(item);
+    }
+    Ok((fitting, refused))
+}
+
 /// The node of a memory, and whether it was written now.
 type Found = Result<(NodeId, Outcome)>;
 
@@ -214,13 +257,13 @@ impl Htm {
     async fn import_in_part(
         &self,
         items: &[NewSaved<'_>],
-        models: &Models,
+        known: (&Models, &Changes),
         written: &mut Written,
     ) -> Result<Vec<Found>> {
         let mut attempt = 1;
         loop {
             let mut claims = written.clone();
-            match self.try_import(items, models, &mut claims).await {
+            match self.try_import(items, known, &mut claims).await {
                 Ok((found, groups)) => {
                     *written = claims;
                     for group in groups {
@@ -240,7 +283,7 @@ impl Htm {
     async fn try_import(
         &self,
         items: &[NewSaved<'_>],
-        models: &Models,
+        (models, changes): (&Models, &Changes),
         claims: &mut Written,
     ) -> Result<(Vec<Found>, Vec<GroupId>)> {
         let mut tx = self.pool().begin().await?;
@@ -294,6 +337,7 @@ impl Htm {
         }
         parts::assign_in_tx(&mut tx, &inserted, |namespace, path| Ok(names.of(namespace, path)?.to_owned()))
             .await?;
+        parts::retagged_in_tx(&mut tx, &inserted, changes).await?;
         parts::counts_in_tx(&mut tx, &inserted).await?;
         parts::working_memory_in_tx(&mut tx, &inserted).await?;
         parts::group_memory_in_tx(&mut tx, &groups, &inserted).await?;

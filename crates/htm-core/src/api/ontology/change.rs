@@ -321,6 +321,16 @@ impl Ontology<'_> {
         self.end(open, changed).await
     }
 
+    /// Writes tags and synonyms of a draft that moves none, without a place in the log.
+    pub(super) async fn lay_unlogged(&self, mut open: OpenChange, kind: ChangeKind) -> Result<Changed> {
+        let names = open.draft.changes();
+        store::define_in_tx(&mut open.tx, self.namespace, &names).await?;
+        store::settle_in_tx(&mut open.tx, self.namespace, &names).await.map_err(|error| self.held(error))?;
+        let changed = self.describe(kind, &open.draft, &names);
+        open.tx.commit().await?;
+        Ok(changed)
+    }
+
     /// Describes the change and counts its nodes: nothing is written, nobody is blocked.
     async fn count(&self, open: &mut OpenChange, kind: ChangeKind, taken: &[String]) -> Result<Changed> {
         let OpenChange { tx, draft } = open;

@@ -36,20 +36,26 @@ impl Ontology<'_> {
         descriptions: Descriptions,
     ) -> Result<Imported> {
         let rules = self.htm.tag_rules();
-        self.import_checked(kind, source, document, descriptions, |before| check_new(before, rules, document))
-            .await
+        self.import_checked(kind, Some(source), document, descriptions, |before| {
+            check_new(before, rules, document)
+        })
+        .await
     }
 
     /// As [`import`](Self::import), and accepts names that the rules of this program would write in another way: they
-    /// were tags in the database that the document is from.
-    pub(crate) async fn restore(&self, source: &str, document: &OntologyDocument) -> Result<Imported> {
+    /// were tags in the database that the document is from. Without a source it is not logged.
+    pub(crate) async fn restore(
+        &self,
+        source: Option<&str>,
+        document: &OntologyDocument,
+    ) -> Result<Imported> {
         self.import_checked(ChangeKind::Import, source, document, Descriptions::Keep, |_| Ok(())).await
     }
 
     async fn import_checked(
         &self,
         kind: ChangeKind,
-        source: &str,
+        source: Option<&str>,
         document: &OntologyDocument,
         descriptions: Descriptions,
         check: impl Fn(&Names) -> Result<()>,
@@ -60,8 +66,13 @@ impl Ontology<'_> {
             lay(draft, self.htm.tag_rules(), self.namespace, document, descriptions)
         };
         let (open, laid) = self.open(plan).await?;
-        let details = json!({ "source": source, "tags": document.tags.len() });
-        let changed = self.finish(open, kind, details, &[]).await?;
+        let changed = match source {
+            Some(source) => {
+                let details = json!({ "source": source, "tags": document.tags.len() });
+                self.finish(open, kind, details, &[]).await?
+            }
+            None => self.lay_unlogged(open, kind).await?,
+        };
         Ok(Imported { changed, descriptions_kept: laid.kept, called: laid.called })
     }
 }

@@ -105,6 +105,8 @@ error_codes! {
         => "give a time that has passed; the database's clock counts";
     WAIT_TIMEOUT "wait_timeout" Transient "A stage of a node was not done within the time given."
         => "check that a worker of this stage runs: `Jobs::workers`";
+    BACKFILL_UNKNOWN "backfill_unknown" User "There is no backfill of this number, or the handle does not see it."
+        => "list them: `Htm::backfills`";
     STAGE_DEAD "stage_dead" Permanent "The job of a stage is a dead letter."
         => "see why (`Htm::status`), mend the cause, and retry it: `Jobs::retry`";
 

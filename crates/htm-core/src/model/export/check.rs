@@ -3,15 +3,19 @@
 use std::fmt::Display;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use super::lines::*;
 use super::{FORMAT, VERSION};
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::LONGEST;
 use crate::model::memory::{
-    MAX_KEY_BYTES, MAX_NAME_BYTES, Memory, content_hash, validate_content, validate_metadata, validate_name,
-    validate_namespace, validate_text, validate_time,
+    MAX_KEY_BYTES, MAX_NAME_BYTES, Memory, content_hash, refuse_nul, validate_content, validate_metadata,
+    validate_name, validate_namespace, validate_text, validate_time,
 };
+use crate::model::ontology::change::check_description;
+use crate::model::ontology::names::Meaning;
+use crate::model::tags::TagPath;
 use crate::model::vectors::LARGEST;
 
 /// The most bytes of a model's name, of a prompt's version and of an outcome.
@@ -45,12 +49,12 @@ fn robot(name: &str) -> Result<()> {
 impl Header {
     /// `export_version` for another format or a later version.
     pub(crate) fn check(&self) -> Result<()> {
-        if (self.format.as_str(), self.version) == (FORMAT, VERSION) {
+        if self.format == FORMAT && (1..=VERSION).contains(&self.version) {
             return Ok(());
         }
         let (format, version) = (&self.format, self.version);
         let message = format!(
-            "the file is `{format}` version {version}, and this program reads `{FORMAT}` version {VERSION}"
+            "the file is `{format}` version {version}, and this program reads `{FORMAT}` up to version {VERSION}"
         );
         Err(Error::new(codes::EXPORT_VERSION, message))
     }
@@ -81,7 +85,77 @@ impl SavedGroup {
         validate_namespace(&self.ns)?;
         validate_name("group", &self.name, MAX_NAME_BYTES)?;
         least("max_tokens", self.max_tokens, 1)?;
-        times([self.created_at].into_iter().chain(self.closed_at))
+        if self.closed_at.is_some() && !self.members.is_empty() {
+            return Err(invalid("a closed group has members"));
+        }
+        self.members.iter().try_for_each(|it| robot(&it.robot))?;
+        times(
+            [self.created_at]
+                .into_iter()
+                .chain(self.closed_at)
+                .chain(self.members.iter().map(|it| it.joined_at)),
+        )
+    }
+}
+
+impl SavedBudget {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_namespace(&self.ns)?;
+        least("tokens_per_day", self.tokens_per_day, 0)
+    }
+}
+
+impl SavedLimits {
+    pub(crate) fn check(&self) -> Result<()> {
+        words([self.model.as_str()])?;
+        let limits = [
+            ("requests_per_minute", self.requests_per_minute),
+            ("tokens_per_minute", self.tokens_per_minute),
+            ("concurrent_calls", self.concurrent_calls),
+        ];
+        limits.into_iter().try_for_each(|(field, limit)| least(field, limit.unwrap_or(1).into(), 1))
+    }
+}
+
+impl SavedChange {
+    pub(crate) fn check(&self) -> Result<()> {
+        fn nul_free(value: &Value) -> Result<()> {
+            match value {
+                Value::String(text) => refuse_nul("details", text),
+                Value::Array(values) => values.iter().try_for_each(nul_free),
+                Value::Object(object) => object
+                    .iter()
+                    .try_for_each(|(name, value)| refuse_nul("details", name).and_then(|()| nul_free(value))),
+                _ => Ok(()),
+            }
+        }
+        validate_namespace(&self.ns)?;
+        self.made_by.as_deref().map_or(Ok(()), |by| validate_text("made_by", by, MAX_WORD_BYTES))?;
+        self.details
+            .iter()
+            .try_for_each(|(name, value)| refuse_nul("details", name).and_then(|()| nul_free(value)))?;
+        least("nodes", self.nodes, 0)?;
+        if self.reverts.is_some_and(|it| it >= self.change) {
+            return Err(invalid(format!("change {} reverts a later one", self.change)));
+        }
+        times([self.made_at])
+    }
+}
+
+impl SavedName {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_namespace(&self.ns)?;
+        let path = |text: &String| text.parse::<TagPath>().map(drop).map_err(invalid);
+        for meaning in self.before.iter().chain(&self.after) {
+            match meaning {
+                Meaning::Synonym(tag) => path(tag)?,
+                Meaning::Tag(tag) => {
+                    check_description(self.name.as_str(), tag.description.as_deref())?;
+                    tag.split_into.iter().try_for_each(path)?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -120,7 +194,7 @@ impl SavedMemory {
     }
 
     fn check_parts(&self) -> Result<()> {
-        for it in &self.tags {
+        for it in self.tags.iter().chain(self.retagged.iter().map(|it| &it.assignment)) {
             words(it.model.iter().chain(&it.prompt_version).map(String::as_str))?;
             times([it.at])?;
             if it.confidence.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {

@@ -7,7 +7,10 @@ use uuid::Uuid;
 
 use super::LineCounts;
 use crate::model::forget::ForgetReason;
-use crate::model::ontology::DocumentTag;
+use crate::model::groups::GroupRole;
+use crate::model::ontology::names::Meaning;
+use crate::model::ontology::{ChangeKind, DocumentTag};
+use crate::model::quota::Quota;
 use crate::model::remember::Deduplicate;
 use crate::model::retention::Retention;
 use crate::model::tags::{TagOrigin, TagPath};
@@ -76,6 +79,44 @@ impl SavedRetention {
     }
 }
 
+/// A budget of a namespace. The tokens spent today are no part of it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedBudget {
+    pub(crate) ns: String,
+    pub(crate) tokens_per_day: i64,
+}
+
+/// The limits of a provider's model. Its failures are no part of them.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedLimits {
+    pub(crate) model: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) requests_per_minute: Option<i32>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) tokens_per_minute: Option<i32>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) concurrent_calls: Option<i32>,
+}
+
+/// A quota of a namespace.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedQuota {
+    pub(crate) ns: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) max_memories: Option<i64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) max_bytes: Option<i64>,
+}
+
+impl SavedQuota {
+    pub(crate) fn quota(&self) -> Quota {
+        Quota { max_memories: self.max_memories, max_bytes: self.max_bytes }
+    }
+}
+
 /// A robot.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +133,7 @@ pub(crate) struct SavedRobot {
     pub(crate) max_tokens: Option<i64>,
 }
 
-/// A group. Its members are running programs and no part of it; its working memory is with the memories.
+/// A group. Its working memory is with the memories.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SavedGroup {
@@ -102,6 +143,58 @@ pub(crate) struct SavedGroup {
     pub(crate) created_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) closed_at: Option<DateTime<Utc>>,
+    /// The robots that have joined it and have not left.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) members: Vec<SavedMember>,
+}
+
+/// A member of a group. The lease of its process is no part of it: an imported member is lost until it joins again.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedMember {
+    pub(crate) robot: String,
+    pub(crate) role: GroupRole,
+    pub(crate) joined_at: DateTime<Utc>,
+}
+
+/// A change of the ontology. The names that it concerned are lines of their own, and the tags that it took from memories
+/// and gave them are with the memories.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedChange {
+    pub(crate) ns: String,
+    /// Its number in the exporting database, larger than those of the changes before it in its namespace.
+    pub(crate) change: i64,
+    pub(crate) action: ChangeKind,
+    /// The request.
+    pub(crate) details: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) made_by: Option<String>,
+    pub(crate) made_at: DateTime<Utc>,
+    /// How many memories got other or renamed tags by it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) nodes: i64,
+    /// The change that it reverted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) reverts: Option<i64>,
+}
+
+/// A name before and after a change.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedName {
+    pub(crate) ns: String,
+    /// The change's number in the exporting database.
+    pub(crate) change: i64,
+    pub(crate) name: TagPath,
+    /// None: it meant nothing.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) before: Option<Meaning>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) after: Option<Meaning>,
+    /// The former name of a renamed tag.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) moved_from: Option<TagPath>,
 }
 
 /// A tag with its descriptions, synonyms and split, or the name of a removed tag, which taggers leave out.
@@ -190,7 +283,10 @@ pub(crate) struct SavedMemory {
     pub(crate) repeats: Vec<SavedRepeat>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) recalled: Option<SavedRecalls>,
-    /// The taggers that have read the text.
+    /// The assignments of tags that changes of the ontology took from it and gave it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) retagged: Vec<SavedReassignment>,
+    /// The taggers that have read the text; none while it waits to be tagged again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) tagged: Vec<SavedCompletion>,
     /// The robots that have it in their working memory.
@@ -217,6 +313,16 @@ pub(crate) struct SavedAssignment {
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) confidence: Option<f32>,
     pub(crate) at: DateTime<Utc>,
+}
+
+/// An assignment that a change of the ontology made, took or replaced.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedReassignment {
+    /// The change's number in the exporting database.
+    pub(crate) change: i64,
+    pub(crate) added: bool,
+    pub(crate) assignment: SavedAssignment,
 }
 
 /// How often a robot remembered the same text again.

@@ -1,6 +1,6 @@
 //! Changes of an ontology and their receipts.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::refuse_nul;
@@ -10,7 +10,7 @@ pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[derive(Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
+#[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -17,6 +17,11 @@ pub(crate) struct Model {
     pub(crate) enqueued: i64,
     pub(crate) started_at: ChronoDateTimeUtc,
     pub(crate) finished_at: Option<ChronoDateTimeUtc>,
+    pub(crate) cancelled: bool,
+    pub(crate) version: Option<String>,
+    pub(crate) max_queued: Option<i64>,
+    pub(crate) server: Option<String>,
+    pub(crate) served_until: Option<ChronoDateTimeUtc>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

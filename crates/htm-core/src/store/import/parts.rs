@@ -1,5 +1,7 @@
 //! What belongs to imported nodes: tags, counts, places in working memories, vectors and jobs.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
 use sqlx::PgConnection;
@@ -51,6 +53,45 @@ pub(crate) async fn assign_in_tx<'a>(
     .bind("versions", parts.iter().map(|(.., it)| it.prompt_version.as_deref()).collect::<Vec<_>>())?
     .bind("confidences", parts.iter().map(|(.., it)| it.confidence).collect::<Vec<_>>())?
     .bind("times", parts.iter().map(|(.., it)| it.at).collect::<Vec<_>>())?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Logs the assignments that changes of the ontology took from nodes and gave them, so that these can be reverted.
+/// `changes` has the numbers here of the changes of the export; those of refused changes are left out.
+pub(crate) async fn retagged_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[(NodeId, &SavedMemory)],
+    changes: &HashMap<i64, i64>,
+) -> Result<()> {
+    let mut parts = parts(nodes, |saved| &saved.retagged);
+    parts.retain(|(.., it)| changes.contains_key(&it.change));
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let assigned = || parts.iter().map(|(.., it)| &it.assignment);
+    sql!(
+        "insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
+         select c.id, u.namespace, u.node, u.path, u.added,
+                jsonb_build_object('origin', u.origin, 'model', u.model, 'prompt_version', u.version,
+                                   'confidence', u.confidence, 'created_at', u.at)
+           from unnest(:changes::bigint[], :namespaces::text[], :nodes::bigint[], :added::bool[], :paths::text[],
+                       :origins::text[], :models::text[], :versions::text[], :confidences::real[], :times::timestamptz[])
+                as u(change, namespace, node, added, path, origin, model, version, confidence, at)
+           join htm.tag_changes c on c.id = u.change and c.namespace = u.namespace
+         on conflict on constraint tag_change_nodes_pk do nothing"
+    )
+    .bind("changes", parts.iter().filter_map(|(.., it)| changes.get(&it.change).copied()).collect::<Vec<_>>())?
+    .bind("namespaces", parts.iter().map(|(_, saved, _)| saved.ns.as_str()).collect::<Vec<_>>())?
+    .bind("nodes", parts.iter().map(|part| part.0).collect::<Vec<_>>())?
+    .bind("added", parts.iter().map(|(.., it)| it.added).collect::<Vec<_>>())?
+    .bind("paths", assigned().map(|it| it.tag.as_str()).collect::<Vec<_>>())?
+    .bind("origins", assigned().map(|it| it.origin.as_ref().to_owned()).collect::<Vec<_>>())?
+    .bind("models", assigned().map(|it| it.model.as_deref()).collect::<Vec<_>>())?
+    .bind("versions", assigned().map(|it| it.prompt_version.as_deref()).collect::<Vec<_>>())?
+    .bind("confidences", assigned().map(|it| it.confidence).collect::<Vec<_>>())?
+    .bind("times", assigned().map(|it| it.at).collect::<Vec<_>>())?
     .execute(connection)
     .await
     .map(drop)

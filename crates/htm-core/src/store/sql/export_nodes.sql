@@ -5,8 +5,10 @@
 -- :time timestamptz, :node bigint: the place of the last node of the page before, or null
 -- :seen text[] namespaces whose robots are named as keepers; null: all
 --
--- Index: nodes_namespace_created_at_idx, node_revisions_pk, node_tags_pk, repeats_pk, node_accesses_pk, completions_pk,
--- working_memory_node_idx, group_memory_node_idx
+-- A node that waits to be tagged again, as after a split, has no record of its tagger, so that the import enqueues that.
+--
+-- Index: nodes_namespace_created_at_idx, node_revisions_pk, node_tags_pk, tag_change_nodes_node_idx, repeats_pk,
+-- node_accesses_pk, completions_pk, jobs_htm_open_idx, working_memory_node_idx, group_memory_node_idx
 select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.author, n.speaker, n.session, n.seq, n.source,
        n.type, n.importance, n.language, n.metadata, n.created_at, n.remembered_at, n.updated_at, n.deleted_at,
        n.forget_reason, n.expires_at, n.ttl_seconds,
@@ -18,6 +20,11 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
                                                      'prompt_version', a.prompt_version, 'confidence', a.confidence,
                                                      'at', a.created_at) order by t.path)
                    from htm.node_tags a join htm.tags t on t.id = a.tag_id where a.node_id = n.id), '[]') as tags,
+       coalesce((select jsonb_agg(jsonb_build_object('change', d.change_id, 'added', d.added, 'assignment',
+                                                     d.assignment - 'created_at'
+                                                     || jsonb_build_object('tag', d.path, 'at', d.assignment -> 'created_at'))
+                                  order by d.change_id, d.path, d.added)
+                   from htm.tag_change_nodes d where d.node_id = n.id), '[]') as retagged,
        coalesce((select jsonb_agg(jsonb_build_object('robot', o.name, 'count', p.count, 'first_at', p.first_at,
                                                      'last_at', p.last_at) order by o.name)
                    from htm.repeats p join htm.robots o on o.id = p.robot_id where p.node_id = n.id), '[]') as repeats,
@@ -26,7 +33,13 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
        coalesce((select jsonb_agg(jsonb_build_object('model', c.model, 'version', c.version, 'outcome', c.outcome,
                                                      'at', c.done_at) order by c.model)
                    from htm.completions c
-                  where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag'), '[]') as tagged,
+                  where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag'
+                    and not exists (select from htm.visible_jobs j
+                                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag'
+                                       and j.status in ('Pending', 'Running') and j.status <> 'Done'
+                                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
+                                       and j.metadata -> 'node' = n.id::text
+                                       and j.metadata -> 'revision' = n.revision::text)), '[]') as tagged,
        coalesce((select jsonb_agg(jsonb_build_object('ns', o.namespace, 'robot', o.name, 'added_at', w.added_at,
                                                      'accessed_at', w.accessed_at, 'accesses', w.accesses)
                                   order by o.namespace, o.name)

@@ -1,0 +1,49 @@
+//! The settings of namespaces and providers in an export. They are set where there are none.
+
+use super::Importer;
+use crate::model::caller::Confirmation;
+use crate::model::error::Result;
+use crate::model::export::{SavedBudget, SavedLimits, SavedQuota, SavedRetention};
+use crate::store::import::settings as store;
+
+impl Importer {
+    /// Sets a policy; true if there was none.
+    pub(super) async fn retention(&self, saved: &SavedRetention) -> Result<bool> {
+        let (namespace, policy) = (Some(saved.ns.as_str()), saved.policy());
+        let present = self.htm.retention(namespace).await?;
+        if !present.is_none() {
+            return Ok(false);
+        }
+        self.htm.set_retention(namespace, policy, Confirmation::Missing).await?;
+        Ok(true)
+    }
+
+    /// Sets a quota; true if there was none. It comes after the memories of its namespace, which may be more.
+    pub(super) async fn quota(&self, saved: &SavedQuota) -> Result<bool> {
+        let namespace = Some(saved.ns.as_str());
+        if !self.htm.quota(namespace).await?.is_none() || saved.quota().is_none() {
+            return Ok(false);
+        }
+        self.htm.set_quota(namespace, saved.quota()).await?;
+        Ok(true)
+    }
+
+    /// Sets a budget; true if there was none. A restricted handle sets none, as it may not.
+    pub(super) async fn budget(&self, saved: &SavedBudget) -> Result<bool> {
+        saved.check()?;
+        self.htm.admit(&saved.ns)?;
+        if self.htm.admit_all().is_err() {
+            return Ok(false);
+        }
+        store::budget(self.htm.pool(), saved).await
+    }
+
+    /// Sets the limits of a model; true if it had none. A restricted handle sets none, as it may not.
+    pub(super) async fn limits(&self, saved: &SavedLimits) -> Result<bool> {
+        saved.check()?;
+        if self.htm.admit_all().is_err() {
+            return Ok(false);
+        }
+        store::limits(self.htm.pool(), saved).await
+    }
+}

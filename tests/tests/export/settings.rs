@@ -1,0 +1,93 @@
+//! Settings and members in an export: whose are exported, and what an import leaves as it is.
+
+use htm_core::providers::LimitChanges;
+use htm_core::{FieldChange, GroupRole, JoinOptions, Quota};
+use htm_tests::TestDatabase;
+use serde_json::Value;
+
+use super::{ALL, export, filled, import, of_kind};
+
+#[tokio::test]
+async fn a_namespaces_export_has_its_own_settings_and_no_limits() {
+    let db = filled().await;
+    let htm = db.htm();
+    let atlas = htm.within(["atlas"]).unwrap();
+    for lines in [export(&htm, &["atlas"], "").await, export(&atlas, ALL, "").await] {
+        assert!(of_kind(&lines, "limits").is_empty());
+        for kind in ["budget", "quota", "change", "name"] {
+            assert!(!of_kind(&lines, kind).is_empty(), "no {kind}");
+            assert!(of_kind(&lines, kind).iter().all(|line| line["ns"] == "atlas"), "{kind}");
+        }
+        assert!(of_kind(&lines, "retention").is_empty());
+    }
+    let home = export(&htm, &["home"], "").await;
+    for kind in ["budget", "quota", "change", "name"] {
+        assert!(of_kind(&home, kind).is_empty(), "{kind}");
+    }
+    // A restricted handle sets its quota, and not what is an operator's.
+    let to = TestDatabase::new().await;
+    let everything = export(&htm, ALL, "").await;
+    import(&to.htm().within(["atlas"]).unwrap(), &everything).await;
+    assert_eq!(to.count("select count(*) from htm.quotas").await, 1);
+    assert_eq!(to.count("select count(*) from htm.budgets").await, 0);
+    assert_eq!(to.count("select count(*) from htm.providers").await, 0);
+    assert_eq!(to.count("select count(*) from htm.tag_changes where namespace <> 'atlas'").await, 0);
+}
+
+#[tokio::test]
+async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
+    let from = filled().await;
+    let three = Quota { max_memories: Some(3), max_bytes: None };
+    from.htm().set_quota(Some("atlas"), three).await.unwrap();
+    let exported = export(&from.htm(), ALL, "").await;
+    let to = TestDatabase::new().await;
+    let htm = to.htm();
+    let own = Quota { max_memories: None, max_bytes: Some(1_000_000) };
+    htm.set_quota(Some("atlas"), own).await.unwrap();
+    let providers = htm.providers().unwrap();
+    providers.set_budget("atlas", Some(7)).await.unwrap();
+    let model = "openai/text-embedding-3-small";
+    let limits = LimitChanges { concurrent_calls: FieldChange::Set(2), ..LimitChanges::default() };
+    providers.set_limits(model, limits).await.unwrap();
+    import(&htm, &exported).await;
+    assert_eq!(htm.quota(Some("atlas")).await.unwrap(), own);
+    assert_eq!(providers.budgets().await.unwrap()[0].tokens_per_day, 7);
+    let limited = providers.list().await.unwrap();
+    assert_eq!((limited[0].concurrent_calls, limited[0].tokens_per_minute), (Some(2), None));
+
+    // The namespace has four memories and a quota of three.
+    let to = TestDatabase::new().await;
+    let results = import(&to.htm(), &exported).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert_eq!(to.htm().quota(Some("atlas")).await.unwrap(), three);
+    // What is here needs no room.
+    let again = import(&to.htm(), &exported).await;
+    assert!(again.iter().all(Result::is_ok), "{again:?}");
+    let fewer = Quota { max_memories: Some(2), max_bytes: None };
+    let to = TestDatabase::new().await;
+    to.htm().set_quota(Some("atlas"), fewer).await.unwrap();
+    let results = import(&to.htm(), &exported).await;
+    assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 2);
+    assert_eq!(to.count("select count(*) from htm.nodes where namespace = 'atlas'").await, 2);
+}
+
+#[tokio::test]
+async fn an_imported_member_is_lost_until_it_joins() {
+    let from = filled().await;
+    let exported = export(&from.htm(), ALL, "").await;
+    let groups = of_kind(&exported, "group");
+    let members: Vec<&Value> =
+        groups[0]["members"].as_array().unwrap().iter().map(|it| &it["robot"]).collect();
+    assert_eq!(members, ["bob"]);
+    let to = TestDatabase::new().await;
+    let htm = to.htm();
+    import(&htm, &exported).await;
+    let group = htm.group("duo").namespace("atlas");
+    let member = group.info().await.unwrap().members.remove(0);
+    assert_eq!((member.robot.as_str(), member.role, member.alive), ("bob", GroupRole::Active, false));
+    // Another one becomes active at once, and the lost one passive.
+    let ada = group.join("ada", JoinOptions::default()).await.unwrap();
+    assert_eq!((ada.role(), ada.entries().await.len()), (GroupRole::Active, 1));
+    let bob = group.join("bob", JoinOptions::default()).await.unwrap();
+    assert_eq!(bob.role(), GroupRole::Passive);
+}
