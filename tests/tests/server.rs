@@ -20,6 +20,8 @@ mod keys;
 mod mcp;
 #[path = "server/memories.rs"]
 mod memories;
+#[path = "server/oauth.rs"]
+mod oauth;
 #[path = "server/process.rs"]
 mod process;
 #[path = "server/refusals.rs"]
@@ -32,7 +34,7 @@ mod tenants;
 mod vectors;
 
 use htm_core::{ApiKey, NewApiKey};
-use htm_server::{Limits, Server};
+use htm_server::{Limits, Listening, Server};
 use htm_tests::TestDatabase;
 use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
@@ -89,10 +91,12 @@ impl Served {
     }
 
     async fn with(limits: Limits) -> Self {
+        Self::at("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), limits).await
+    }
+
+    async fn at(listening: impl Into<Listening>, limits: Limits) -> Self {
         let db = TestDatabase::new().await;
-        let server = Server::bind("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), db.htm(), limits)
-            .await
-            .unwrap();
+        let server = Server::bind(listening, db.htm(), limits).await.unwrap();
         let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
         let serving = tokio::spawn(server.serve(stop.clone()));
         Self { db, base, http: reqwest::Client::new(), stop, serving }

@@ -15,7 +15,7 @@ use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
 use htm_runtime::config::Config;
 use htm_runtime::{Session, chain, commands, shutdown};
-use htm_server::{Limits, Server};
+use htm_server::{Limits, Listening, Server};
 use htm_worker::service::ServiceArgs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::stdio::Stdio;
 use super::in_process::Workers;
+use super::serve::oauth;
 use crate::args::{McpArgs, McpCommand, McpServerArgs};
 use crate::codes;
 use crate::error::CliError;
@@ -116,9 +117,16 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
 /// Serves HTTP until `stop` is cancelled. Of several processes with one address the first serves, and after its end another.
 async fn serve_http(config: &Config, session: &Session, stop: &CancellationToken) {
     let Some(address) = config.server.address() else { return };
+    let listening = match oauth(config) {
+        Ok(oauth) => Listening { oauth, ..Listening::from(address) },
+        Err(error) => {
+            return tracing::warn!(code = error.code, error = error.message, "HTTP is not served");
+        }
+    };
     loop {
+        let listening = listening.clone();
         let bound =
-            async { Server::bind(address, session.htm_for_tenants().await?, Limits::default()).await };
+            async { Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await };
         match bound.await {
             Ok(server) => return server.serve(stop.clone()).await,
             Err(error) if error.code() == "listen_unusable" => {

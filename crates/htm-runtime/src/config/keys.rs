@@ -32,6 +32,8 @@ enum Rule {
     DatabaseUrl,
     /// An http or https URL.
     HttpUrl,
+    /// Empty, or an http or https URL.
+    OptionalHttpUrl,
     /// Empty, or an address and a port.
     Listen,
     /// A list of hosts, without ports.
@@ -121,6 +123,10 @@ pub(super) const KEYS: &[Key] = &[
     key("server.hosts", Rule::Hosts),
     key("server.tls_certificate", Rule::Path),
     key("server.tls_key", Rule::Path),
+    key("oauth.issuer", Rule::OptionalHttpUrl),
+    key("oauth.resource", Rule::OptionalHttpUrl),
+    key("oauth.jwks_url", Rule::OptionalHttpUrl),
+    key("oauth.namespaces_claim", Rule::Filled),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
     key("embed_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),
@@ -191,10 +197,8 @@ impl Key {
             Rule::DatabaseUrl => text.is_some_and(|text| {
                 text.is_empty() || text.starts_with("postgres://") || text.starts_with("postgresql://")
             }),
-            Rule::HttpUrl => text.is_some_and(|text| {
-                let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
-                rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
-            }),
+            Rule::HttpUrl => text.is_some_and(is_http_url),
+            Rule::OptionalHttpUrl => text.is_some_and(|text| text.is_empty() || is_http_url(text)),
             Rule::Listen => text.is_some_and(|text| text.is_empty() || text.parse::<SocketAddr>().is_ok()),
             Rule::Hosts => value
                 .as_array()
@@ -215,8 +219,11 @@ impl Key {
     }
 
     /// Whether a project's file may set this key to `value` only if the user trusts the file. These keys determine
-    /// where memories and secrets are sent, which files are read, and which port is opened.
+    /// where memories and secrets are sent, which files are read, which port is opened, and who is let in.
     pub(super) fn is_guarded(&self, value: &Value) -> bool {
+        if self.name.starts_with("oauth.") {
+            return true;
+        }
         let text = value.as_str();
         match &self.rule {
             Rule::Secret | Rule::DatabaseUrl | Rule::HttpUrl | Rule::Listen | Rule::Hosts | Rule::Path => {
@@ -264,7 +271,7 @@ impl Key {
                     "\"***\"".into()
                 }
             }
-            Rule::DatabaseUrl | Rule::HttpUrl => match value.as_str() {
+            Rule::DatabaseUrl | Rule::HttpUrl | Rule::OptionalHttpUrl => match value.as_str() {
                 // Without a scheme, a password cannot be located.
                 Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", masked(url)),
                 Some(_) => "\"***\"".into(),
@@ -287,6 +294,7 @@ impl Key {
             Rule::Filled => "a text that is not empty".into(),
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
+            Rule::OptionalHttpUrl => "empty, or a URL that starts with http:// or https://".into(),
             Rule::Listen => "empty, or an address and a port as 127.0.0.1:9464".into(),
             Rule::Hosts => "a list of hosts without ports, as \"memory.example.com\"".into(),
             Rule::Zone => "a time zone as \"Europe/Berlin\", \"UTC\", or \"system\"".into(),
@@ -299,6 +307,11 @@ impl Key {
             Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         }
     }
+}
+
+fn is_http_url(text: &str) -> bool {
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
 }
 
 /// A name, an IPv4 address, or an IPv6 address in brackets.
