@@ -24,6 +24,8 @@ mod mcp;
 mod members;
 #[path = "server/memories.rs"]
 mod memories;
+#[path = "server/oauth.rs"]
+mod oauth;
 #[path = "server/process.rs"]
 mod process;
 #[path = "server/refusals.rs"]
@@ -38,7 +40,7 @@ mod vectors;
 use std::sync::Arc;
 
 use htm_core::{ApiKey, NewApiKey};
-use htm_server::{Limits, Server};
+use htm_server::{Limits, Listening, Server};
 use htm_tests::TestDatabase;
 use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
@@ -99,9 +101,15 @@ impl Served {
     }
 
     async fn over(db: Arc<TestDatabase>, limits: Limits) -> Self {
-        let server = Server::bind("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), db.htm(), limits)
-            .await
-            .unwrap();
+        Self::bound(db, "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(), limits).await
+    }
+
+    async fn at(listening: impl Into<Listening>, limits: Limits) -> Self {
+        Self::bound(TestDatabase::new().await.into(), listening, limits).await
+    }
+
+    async fn bound(db: Arc<TestDatabase>, listening: impl Into<Listening>, limits: Limits) -> Self {
+        let server = Server::bind(listening, db.htm(), limits).await.unwrap();
         let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
         let serving = tokio::spawn(server.serve(stop.clone()));
         Self { db, base, http: reqwest::Client::new(), stop, serving }

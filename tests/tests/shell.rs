@@ -3,7 +3,7 @@
 use htm_tests::{Answer, Running, Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 
-/// What `-v` says on standard error.
+/// The lines of `-v` on standard error.
 const BY_SERVER: &str = "a running server answered";
 const BY_NOBODY: &str = "no server was asked";
 const LOST: &str = "a running server did not answer";

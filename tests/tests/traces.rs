@@ -10,7 +10,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// What a collector received, all of it.
+/// The bytes that a collector received.
 async fn received(collector: &MockServer) -> Vec<u8> {
     collector.received_requests().await.expect("recorded").into_iter().flat_map(|it| it.body).collect()
 }

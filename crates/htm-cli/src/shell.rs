@@ -17,7 +17,7 @@ pub(crate) use self::client::{Answered, ask};
 pub(crate) use self::place::Place;
 pub(crate) use self::server::serve;
 
-/// What the server writes as soon as it has read a command. Without it the command was not begun.
+/// The byte that the server writes as soon as it has read a command. Without it the command was not begun.
 const ACCEPTED: u8 = b'\n';
 
 /// The most bytes of a command or of its output. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`), and a recall may

@@ -23,7 +23,7 @@ pub enum Role {
     Worker,
 }
 
-/// What is exported: the spans of HTM's own crates that work for others.
+/// The exported spans: those of requests and of batches.
 const SPANS: &str = "off,htm_server=info,htm_worker=info";
 
 /// Starts logging to standard error; standard output stays free for results. With a collector it also starts the export

@@ -1,6 +1,7 @@
-//! Who may do what: the key of a request, its role, its namespaces, its robot and its rate.
+//! Who may do what: the key or the token of a request, its role, its namespaces, its robot and its rate.
 //!
-//! Without any key in the database the server is open, and then it listens on this machine only. The first key closes it.
+//! Without any key in the database and without OAuth the server is open, and then it listens on this machine only. The
+//! first key closes it.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::codes;
+use crate::oauth::{OAuth, Token};
 use crate::problem::{Problem, Result};
 use crate::rates::Rates;
 
@@ -29,12 +31,32 @@ pub(crate) struct Caller {
     /// The handle, restricted to what the caller may see.
     pub(crate) htm: Htm,
     pub(crate) role: Role,
-    /// The id of its key; empty if the server is open.
+    /// The id of its key, or `oauth:` and the subject of its token; empty if the server is open.
     pub(crate) key: String,
 }
 
-/// The keys that were presented lately.
+/// What a request says of who sends it.
+pub(crate) enum Sender {
+    /// The server is open.
+    Anyone,
+    Key(ApiKey),
+    Token(Token),
+}
+
+impl Caller {
+    /// The caller, if its role is enough.
+    fn with(self, needed: Role) -> Result<Self> {
+        if self.role < needed {
+            let problem = format!("the key has the role {}, and this needs {needed}", self.role);
+            return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+        }
+        Ok(self)
+    }
+}
+
+/// The keys that were presented lately, and whose tokens are accepted.
 pub(crate) struct Access {
+    oauth: Option<OAuth>,
     keys: Cache<[u8; 32], ApiKey>,
     rates: Rates,
     door: Mutex<Door>,
@@ -49,12 +71,18 @@ enum Door {
 }
 
 impl Access {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(oauth: Option<OAuth>) -> Self {
         Self {
+            oauth,
             keys: Cache::builder().max_capacity(10_000).time_to_live(KEPT).build(),
             rates: Rates::default(),
             door: Mutex::new(Door::Open(None)),
         }
+    }
+
+    /// The authorization server, if there is one.
+    pub(crate) fn oauth(&self) -> Option<&OAuth> {
+        self.oauth.as_ref()
     }
 
     /// Forgets the keys that were looked up, so that a key that was revoked here is refused at once.
@@ -63,6 +91,9 @@ impl Access {
     }
 
     async fn is_open(&self, htm: &Htm) -> Result<bool> {
+        if self.oauth.is_some() {
+            return Ok(false);
+        }
         let lock = || self.door.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match *lock() {
             Door::Closed => return Ok(false),
@@ -75,20 +106,23 @@ impl Access {
         Ok(!has_keys)
     }
 
-    /// The caller of a request with these headers.
-    async fn caller(&self, htm: &Htm, headers: &HeaderMap) -> Result<Caller> {
-        let Some(key) = self.key(htm, headers).await? else {
-            return Ok(Caller { htm: htm.clone(), role: Role::Admin, key: String::new() });
-        };
-        self.rates.take(htm, &key).await?;
-        Ok(Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id })
+    /// The caller of a request for a path with these headers.
+    async fn caller(&self, htm: &Htm, headers: &HeaderMap, path: &str) -> Result<Caller> {
+        Ok(match self.sender(htm, headers, path).await? {
+            Sender::Anyone => Caller { htm: htm.clone(), role: Role::Admin, key: String::new() },
+            Sender::Key(key) => {
+                self.rates.take(htm, &key).await?;
+                Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id }
+            }
+            Sender::Token(token) => Caller { htm: token.restricted(htm)?, role: token.role, key: token.who },
+        })
     }
 
-    /// The key in these headers, if it is valid. None: the server is open.
-    pub(crate) async fn key(&self, htm: &Htm, headers: &HeaderMap) -> Result<Option<ApiKey>> {
+    /// Who sends a request for a path with these headers, if the key or the token is valid.
+    pub(crate) async fn sender(&self, htm: &Htm, headers: &HeaderMap, path: &str) -> Result<Sender> {
         let Some(header) = headers.get(AUTHORIZATION) else {
             return match self.is_open(htm).await? {
-                true => Ok(None),
+                true => Ok(Sender::Anyone),
                 false => Err(Problem::new(codes::API_KEY_MISSING, "the request has no key")),
             };
         };
@@ -100,6 +134,9 @@ impl Access {
             return Err(not_bearer());
         }
         let secret = secret.trim();
+        if let Some(oauth) = self.oauth.as_ref().filter(|_| !ApiKey::is_key(secret)) {
+            return oauth.token(secret, path).await.map(Sender::Token);
+        }
         let digest: [u8; 32] = Sha256::digest(secret).into();
         let key = match self.keys.get(&digest).await {
             Some(key) => key,
@@ -109,19 +146,20 @@ impl Access {
                 key
             }
         };
-        Ok(Some(key))
+        Ok(Sender::Key(key))
     }
 }
 
 /// Finds the caller of a request, and refuses one whose role is not enough.
 pub(crate) async fn checked(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
-    let caller = app.access.caller(&app.htm, request.headers()).await?;
-    let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let needed = needed(request.method(), path);
-    if caller.role < needed {
-        let problem = format!("the key has the role {}, and this needs {needed}", caller.role);
-        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
-    }
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let needed = needed(request.method(), route);
+    let (headers, path) = (request.headers(), request.uri().path());
+    let caller = app.access.caller(&app.htm, headers, path).await.and_then(|caller| caller.with(needed));
+    let caller = caller.map_err(|problem| match app.access.oauth() {
+        Some(oauth) => oauth.challenge(problem, path, headers.contains_key(AUTHORIZATION), needed),
+        None => problem,
+    })?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }

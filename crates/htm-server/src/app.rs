@@ -18,7 +18,7 @@ pub(crate) struct App {
     pub(crate) htm: Htm,
     /// The role of the caller.
     pub(crate) role: Role,
-    /// The id of the caller's key; empty if the server is open.
+    /// The id of the caller's key, or `oauth:` and the subject of its token; empty if the server is open.
     pub(crate) key: String,
     pub(crate) access: Arc<Access>,
     pub(crate) limits: Limits,

@@ -9,9 +9,17 @@ htm_core::error_codes! {
     METHOD_UNKNOWN "method_unknown" User "The path has no such method."
         => "see the methods of the path at /openapi.json";
     API_KEY_MISSING "api_key_missing" User "A request has no key of the API, and the server has keys."
-        => "send the header `Authorization: Bearer KEY`; make a key with `htm keys create`";
+        => "send the header `Authorization: Bearer KEY`; make a key with `htm keys create`, or get a token";
+    TOKEN_INVALID "token_invalid" User "The access token is not valid for the server."
+        => "get a token from the authorization server that /.well-known/oauth-protected-resource names";
+    TOKEN_NAMESPACES_UNFIT "token_namespaces_unfit" User "The access token does not say which namespaces its holder sees."
+        => "let the authorization server add the claim `oauth.namespaces_claim`, as the guide on tenants describes";
+    AUTHORIZATION_SERVER_UNREACHABLE "authorization_server_unreachable" Transient "The keys of the authorization server cannot be fetched."
+        => "send the request again in a moment; the server's log has the cause";
+    OAUTH_UNUSABLE "oauth_unusable" Permanent "The settings of OAuth cannot be used."
+        => "correct the section [oauth] of the configuration: https URLs, and a `resource` without a path";
     ROLE_INSUFFICIENT "role_insufficient" User "The role of the key does not allow the request."
-        => "use a key with a higher role";
+        => "use a key with a higher role, or a token with its scope";
     TOO_MANY_REQUESTS "too_many_requests" Transient "The key has made all requests that it may make in a minute."
         => "wait until Retry-After has passed, or raise the limit of the key";
     BODY_INVALID "body_invalid" User "The body of a request is not the JSON that the path expects."
@@ -45,7 +53,7 @@ htm_core::error_codes! {
     TLS_UNUSABLE "tls_unusable" Permanent "The certificate or the private key of the server cannot be used."
         => "give PEM files that belong together: `server.tls_certificate`, `server.tls_key`";
     LISTEN_NOT_LOOPBACK "listen_not_loopback" Permanent "The server was to listen beyond this machine, and has no keys."
-        => "make a key with `htm keys create`, or listen on 127.0.0.1 or [::1]";
+        => "make a key with `htm keys create`, set `oauth.issuer`, or listen on 127.0.0.1 or [::1]";
     LISTEN_UNUSABLE "listen_unusable" Permanent "The server cannot listen on the address."
         => "set `server.listen` to a free port of this machine";
 }

@@ -23,7 +23,7 @@ pub fn openapi() -> Value {
     document["components"]["securitySchemes"]["key"] = json!({
         "type": "http",
         "scheme": "bearer",
-        "description": "A key of `htm keys create`. A server without keys needs none.",
+        "description": "A key of `htm keys create`, or an access token of the authorization server that /.well-known/oauth-protected-resource names. A server without both needs none.",
     });
     document["security"] = json!([{"key": []}, {}]);
     if let Some(paths) = document["paths"].as_object_mut() {

@@ -14,6 +14,7 @@ mod idempotency;
 mod limits;
 mod mcp;
 mod metrics;
+mod oauth;
 mod page;
 mod problem;
 mod rates;
@@ -25,5 +26,6 @@ mod trace;
 
 pub use document::openapi;
 pub use limits::Limits;
+pub use oauth::{OAuth, OAuthSettings};
 pub use server::{Listening, Server};
 pub use tls::Tls;

@@ -50,6 +50,8 @@ pub(crate) struct Problem {
     passes: bool,
     /// The seconds after which it may succeed, if they are known.
     wait: Option<u64>,
+    /// What a client has to do to be allowed: the header `WWW-Authenticate`.
+    challenge: Option<HeaderValue>,
     details: Box<Details>,
 }
 
@@ -62,6 +64,21 @@ impl Problem {
     /// Sets the time after which the same request may succeed.
     pub(crate) fn retry_after(self, wait: Duration) -> Self {
         Self { wait: Some(wait.as_secs() + 1), ..self }
+    }
+
+    /// Sets the header `WWW-Authenticate`.
+    pub(crate) fn with_challenge(self, challenge: HeaderValue) -> Self {
+        Self { challenge: Some(challenge), ..self }
+    }
+
+    /// Its status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Whether it has this code.
+    pub(crate) fn is(&self, code: &Code) -> bool {
+        self.details.code == code.name
     }
 
     /// Its details, for an item of a list.
@@ -97,21 +114,23 @@ impl From<Error> for Problem {
             values,
         };
         let passes = error.fault() == Fault::Transient && !error.is(codes::REQUEST_TIMEOUT);
-        Self { status, passes, wait: None, details: Box::new(details) }
+        Self { status, passes, wait: None, challenge: None, details: Box::new(details) }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (passes, wait) = (self.passes, self.wait.unwrap_or(1));
+        let plain = || (self.status == StatusCode::UNAUTHORIZED).then(|| HeaderValue::from_static("Bearer"));
+        let challenge = self.challenge.or_else(plain);
         let mut response = (self.status, Json(self.details)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if passes {
             headers.insert(RETRY_AFTER, HeaderValue::from(wait));
         }
-        if response.status() == StatusCode::UNAUTHORIZED {
-            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        if let Some(challenge) = challenge {
+            headers.insert(WWW_AUTHENTICATE, challenge);
         }
         response
     }
@@ -141,14 +160,17 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "queue_unknown"
         | "provider_unknown"
         | "model_unknown" => StatusCode::NOT_FOUND,
-        "api_key_missing" | "api_key_invalid" | "api_key_expired" | "api_key_revoked" => {
+        "api_key_missing" | "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "token_invalid" => {
             StatusCode::UNAUTHORIZED
         }
         "operation_erased" => StatusCode::GONE,
         "method_unknown" => StatusCode::METHOD_NOT_ALLOWED,
-        "host_forbidden" | "namespace_forbidden" | "robot_forbidden" | "role_insufficient" | "not_owner" => {
-            StatusCode::FORBIDDEN
-        }
+        "host_forbidden"
+        | "namespace_forbidden"
+        | "robot_forbidden"
+        | "role_insufficient"
+        | "token_namespaces_unfit"
+        | "not_owner" => StatusCode::FORBIDDEN,
         "body_invalid" | "body_incomplete" | "query_invalid" | "path_invalid" | "header_invalid"
         | "operation_invalid" | "idempotency_unfit" => StatusCode::BAD_REQUEST,
         "body_too_large" | "batch_too_large" | "content_too_large" => StatusCode::PAYLOAD_TOO_LARGE,

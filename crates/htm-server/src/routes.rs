@@ -35,7 +35,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::codes;
 use crate::problem::Problem;
-use crate::{access, document, idempotency, mcp, page, request};
+use crate::{access, document, idempotency, mcp, oauth, page, request};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
@@ -110,6 +110,7 @@ pub(crate) fn all(app: App) -> Router {
     let described = get(async move || ([(CONTENT_TYPE, "application/json")], document));
     api.route("/openapi.json", described)
         .merge(health::router())
+        .merge(oauth::router())
         .merge(page::router())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)

@@ -21,6 +21,7 @@ use crate::backfills;
 use crate::codes;
 use crate::limits::{Limits, MAX_BODIES_BYTES};
 use crate::metrics::Metrics;
+use crate::oauth::OAuth;
 use crate::routes;
 use crate::tls::Tls;
 
@@ -36,11 +37,13 @@ pub struct Listening {
     pub hosts: Vec<String>,
     /// The certificate. None: plain HTTP.
     pub tls: Option<Tls>,
+    /// The authorization server whose tokens are accepted. None: keys alone.
+    pub oauth: Option<OAuth>,
 }
 
 impl From<SocketAddr> for Listening {
     fn from(address: SocketAddr) -> Self {
-        Self { address, hosts: Vec::new(), tls: None }
+        Self { address, hosts: Vec::new(), tls: None, oauth: None }
     }
 }
 
@@ -57,12 +60,12 @@ impl Server {
     /// Binds an address.
     ///
     /// # Errors
-    /// `listen_not_loopback` for an address that others can reach while there is no key of the API, `listen_unusable` for
+    /// `listen_not_loopback` for an address that others can reach while there is neither a key of the API nor OAuth, `listen_unusable` for
     /// one that cannot be bound, or a database error.
     pub async fn bind(listening: impl Into<Listening>, htm: Htm, limits: Limits) -> Result<Self> {
         let mut listening = listening.into();
         let address = listening.address;
-        let is_open = !htm.has_api_keys().await?;
+        let is_open = listening.oauth.is_none() && !htm.has_api_keys().await?;
         if is_open && !address.ip().is_loopback() {
             let message = format!("{address} is reachable from other machines, and no key is configured");
             return Err(Error::new(codes::LISTEN_NOT_LOOPBACK, message));
@@ -86,9 +89,14 @@ impl Server {
         format!("{scheme}://{}", self.listening.address)
     }
 
-    /// Whether there was no key of the API when it was bound. Requests need none then, until there is one.
+    /// Whether there was neither a key of the API nor OAuth when it was bound. Requests need no key then, until there is one.
     pub fn is_open(&self) -> bool {
         self.is_open
+    }
+
+    /// The authorization server whose tokens are accepted.
+    pub fn oauth(&self) -> Option<&OAuth> {
+        self.listening.oauth.as_ref()
     }
 
     /// Answers requests until `stop` is cancelled. Requests in hand may then end within the grace.
@@ -101,7 +109,7 @@ impl Server {
             htm: self.htm,
             role: Role::Reader,
             key: String::new(),
-            access: Arc::new(Access::new()),
+            access: Arc::new(Access::new(self.listening.oauth.clone())),
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES / 1_024)),
@@ -174,6 +182,8 @@ fn hosts(listening: &Listening) -> Option<Vec<String>> {
     };
     let mut hosts = vec!["localhost".into(), "127.0.0.1".into(), "[::1]".into(), ip];
     hosts.extend(listening.hosts.iter().cloned());
+    // Clients get their tokens for this name.
+    hosts.extend(listening.oauth.as_ref().and_then(OAuth::host).map(Into::into));
     Some(hosts)
 }
 

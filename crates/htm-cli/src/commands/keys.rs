@@ -47,7 +47,7 @@ async fn create(config: &Config, args: CreateKeyArgs, output: &Output) -> Result
     Ok(())
 }
 
-/// What a key is for.
+/// The role, the namespaces and the robot of a key.
 fn described(key: &ApiKey) -> String {
     let mut text = format!("{} of {}", key.role, namespaces(key));
     if let Some(robot) = &key.robot {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use htm_runtime::config::{Config, Loaded};
 use htm_runtime::{Session, shutdown};
-use htm_server::{Limits, Listening, Server, Tls};
+use htm_server::{Limits, Listening, OAuth, OAuthSettings, Server, Tls};
 use tokio_util::sync::CancellationToken;
 
 use super::asked;
@@ -43,20 +43,36 @@ pub(crate) async fn serve_shell(loaded: &Loaded, session: &Session, stop: &Cance
 
 /// Where the server listens by the configuration, or at another address. None: `server.listen` is empty.
 pub(crate) fn listening(config: &Config, address: Option<SocketAddr>) -> Result<Option<Listening>, CliError> {
+    let oauth = oauth(config)?;
     let config = &config.server;
     let Some(address) = address.or(config.address()) else { return Ok(None) };
     let tls = match (config.tls_certificate.as_str(), config.tls_key.as_str()) {
         ("", "") => None,
         (certificate, key) => Some(Tls::from_files(certificate.as_ref(), key.as_ref())?),
     };
-    Ok(Some(Listening { address, hosts: config.hosts.clone(), tls }))
+    Ok(Some(Listening { address, hosts: config.hosts.clone(), tls, oauth }))
+}
+
+/// The authorization server of the configuration.
+pub(crate) fn oauth(config: &Config) -> Result<Option<OAuth>, CliError> {
+    let config = &config.oauth;
+    if config.issuer.is_empty() {
+        return Ok(None);
+    }
+    let jwks_url = (!config.jwks_url.is_empty()).then(|| config.jwks_url.clone());
+    let namespaces_claim = config.namespaces_claim.clone();
+    let settings = OAuthSettings::new(&config.issuer, &config.resource);
+    Ok(Some(OAuth::new(OAuthSettings { jwks_url, namespaces_claim, ..settings })?))
 }
 
 /// The address of a server, and its callers.
 pub(crate) fn announce(server: &Server) -> String {
-    let callers = match server.is_open() {
-        true => "there are no keys, so every program of this machine can call it",
-        false => "requests need a key (htm keys)",
+    let callers = match (server.is_open(), server.oauth()) {
+        (true, _) => "there are no keys, so every program of this machine can call it".to_owned(),
+        (false, None) => "requests need a key (htm keys)".to_owned(),
+        (false, Some(oauth)) => {
+            format!("requests need a key (htm keys) or a token of {}", oauth.issuer())
+        }
     };
     format!("HTM serves {}; {callers}", server.url())
 }

@@ -138,6 +138,13 @@ pub struct ApiKey {
     pub last_used_at: Option<DateTime<Utc>>,
 }
 
+impl ApiKey {
+    /// Whether a text begins as the text of a key does. It need not be one.
+    pub fn is_key(text: &str) -> bool {
+        text.starts_with(PREFIX)
+    }
+}
+
 /// A new key. Its text cannot be read again.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

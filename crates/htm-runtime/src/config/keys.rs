@@ -123,6 +123,10 @@ pub(super) const KEYS: &[Key] = &[
     key("server.hosts", Rule::Hosts),
     key("server.tls_certificate", Rule::Path),
     key("server.tls_key", Rule::Path),
+    key("oauth.issuer", Rule::OptionalHttpUrl),
+    key("oauth.resource", Rule::OptionalHttpUrl),
+    key("oauth.jwks_url", Rule::OptionalHttpUrl),
+    key("oauth.namespaces_claim", Rule::Filled),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
     key("embed_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),
@@ -216,8 +220,11 @@ impl Key {
     }
 
     /// Whether a project's file may set this key to `value` only if the user trusts the file. These keys determine
-    /// where memories and secrets are sent, which files are read, and which port is opened.
+    /// where memories and secrets are sent, which files are read, which port is opened, and who is let in.
     pub(super) fn is_guarded(&self, value: &Value) -> bool {
+        if self.name.starts_with("oauth.") {
+            return true;
+        }
         let text = value.as_str();
         match &self.rule {
             Rule::Secret

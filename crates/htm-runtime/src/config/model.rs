@@ -34,6 +34,7 @@ pub struct Config {
     pub jobs: Jobs,
     pub worker: WorkerProcess,
     pub server: Server,
+    pub oauth: OAuth,
     pub embed_worker: Worker,
     pub tag_worker: Worker,
     pub log: Log,
@@ -355,6 +356,20 @@ impl Server {
         // An invalid address was rejected when the configuration was loaded.
         self.listen.parse().ok()
     }
+}
+
+/// `[oauth]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct OAuth {
+    /// Empty: off.
+    pub issuer: String,
+    /// May be empty without an issuer.
+    pub resource: String,
+    /// May be empty.
+    pub jwks_url: String,
+    pub namespaces_claim: String,
 }
 
 /// `[embed_worker]` or `[tag_worker]`.

@@ -253,6 +253,9 @@ fn a_planted_project_file_says_neither_where_memories_and_keys_go_nor_what_is_re
         ("[embedding]\nmodel = \"../../tmp/model\"", "embedding.model"),
         ("[tag]\nmodel = \"/tmp/model\"", "tag.model"),
         ("[worker]\nlisten = \"0.0.0.0:9464\"", "worker.listen"),
+        ("[oauth]\nissuer = \"https://mallory\"", "oauth.issuer"),
+        ("[oauth]\nissuer = \"\"", "oauth.issuer"),
+        ("[oauth]\nnamespaces_claim = \"email\"", "oauth.namespaces_claim"),
     ] {
         for local in [false, true] {
             let (project, beside) = if local { ("", text) } else { (text, "") };

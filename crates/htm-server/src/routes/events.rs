@@ -40,6 +40,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The header with the id of the last event that a client has read.
 const LAST_EVENT_ID: &str = "last-event-id";
 
+/// The path, as the audience of a token may name it.
+const PATH: &str = "/v1/events";
+
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(events))
 }
@@ -95,7 +98,7 @@ async fn events(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
 }
 
-/// Sends the events until the server stops, the key is revoked, the client has gone or does not read, or the database
+/// Sends the events until the server stops, the key is revoked, the token expires, the client has gone or does not read, or the database
 /// fails. A client then comes back with its last id.
 struct Sender {
     app: App,
@@ -136,7 +139,7 @@ impl Sender {
                 () = self.to.closed() => return Err(Ended),
                 () = sleep(LOOK) => {}
             }
-            self.app.access.key(&self.app.htm, &self.headers).await.map_err(|_| Ended)?;
+            self.app.access.sender(&self.app.htm, &self.headers, PATH).await.map_err(|_| Ended)?;
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a hook asks of the memory.
+//! The questions and the writes of hooks.
 
 use htm_core::{Filter, Htm, Memory, Node, RecallQuery, TimelineQuery};
 use htm_runtime::Session;

@@ -84,7 +84,7 @@ impl Content {
     }
 }
 
-/// What somebody said.
+/// A text of the conversation.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     text: String,
