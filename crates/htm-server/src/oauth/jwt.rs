@@ -1,5 +1,7 @@
 //! Signed JWTs (RFC 7515, 7519) and the keys that verify them (RFC 7517). Signatures are verified by ring, as those of TLS.
 //!
+//! Libraries for JWTs bring a second cryptography: one with an open advisory on RSA, or one that needs a C build.
+//!
 //! An algorithm is one of the table below, or the token is refused: there is neither `none` nor a shared secret here.
 
 use base64::Engine as _;
