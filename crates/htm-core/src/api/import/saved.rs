@@ -161,7 +161,7 @@ impl SavedChunk {
                 first_hash: saved.first_hash()?,
             });
         }
-        let (items, refused) = with_room(htm, items).await?;
+        let (items, refused) = with_room(htm, items, written).await?;
         for (place, error) in refused.into_iter().rev() {
             results.push((numbers.remove(place), Err(error)));
         }
@@ -219,6 +219,7 @@ impl SavedChunk {
 async fn with_room<'a>(
     htm: &Htm,
     items: Vec<NewSaved<'a>>,
+    written: &Written,
 ) -> Result<(Vec<NewSaved<'a>>, Vec<(usize, Error)>)> {
     let mut limited: HashMap<&str, bool> = HashMap::new();
     for NewSaved { saved, .. } in &items {
@@ -232,9 +233,11 @@ async fn with_room<'a>(
         return Ok((items, Vec::new()));
     }
     let known = store::known(&mut *htm.pool().acquire().await?, &counted).await?;
+    // Two memories may be the same in all that identifies them.
+    let mut claims = written.clone();
     let (mut fitting, mut refused) = (Vec::new(), Vec::new());
     for (place, item) in items.into_iter().enumerate() {
-        if needs(&item) && !known.contains_key(&Identity::of(&item)) {
+        if needs(&item) && claims.claim(&item, &known).is_none() {
             match htm.make_room(&item.saved.ns, 1, item.saved.text.len()).await {
                 Ok(()) => {}
                 Err(error) if error.is(codes::QUOTA_EXCEEDED) => {
