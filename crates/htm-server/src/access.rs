@@ -85,9 +85,10 @@ impl Access {
         self.oauth.as_ref()
     }
 
-    /// Forgets the keys that were looked up, so that a key that was revoked here is refused at once.
+    /// Forgets the keys and the quotas that were looked up, so that what was changed here counts at once.
     pub(crate) fn forget(&self) {
         self.keys.invalidate_all();
+        self.rates.forget();
     }
 
     async fn is_open(&self, htm: &Htm) -> Result<bool> {
@@ -111,10 +112,14 @@ impl Access {
         Ok(match self.sender(htm, headers, path).await? {
             Sender::Anyone => Caller { htm: htm.clone(), role: Role::Admin, key: String::new() },
             Sender::Key(key) => {
-                self.rates.take(htm, &key).await?;
+                self.rates.take_for_key(htm, &key).await?;
+                self.rates.take_for_namespaces(htm, key.namespaces.as_deref()).await?;
                 Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id }
             }
-            Sender::Token(token) => Caller { htm: token.restricted(htm)?, role: token.role, key: token.who },
+            Sender::Token(token) => {
+                self.rates.take_for_namespaces(htm, token.namespaces()).await?;
+                Caller { htm: token.restricted(htm)?, role: token.role, key: token.who }
+            }
         })
     }
 

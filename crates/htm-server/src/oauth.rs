@@ -218,6 +218,11 @@ impl Resource {
 }
 
 impl Token {
+    /// The namespaces that its holder sees. None: all.
+    pub(crate) fn namespaces(&self) -> Option<&[String]> {
+        self.namespaces.as_deref()
+    }
+
     /// The handle, restricted to what the holder may see.
     pub(crate) fn restricted(&self, htm: &Htm) -> problem::Result<Htm> {
         let htm = match &self.namespaces {

@@ -1,11 +1,13 @@
-//! The rates of keys. All servers share a key's requests of a minute through the database. Each takes several at a time, so
-//! that a request does not usually ask the database.
+//! The rates of keys and of namespaces. All servers share the requests of a minute through the database. Each takes several at
+//! a time, so that a request does not usually ask the database.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use htm_core::{ApiKey, Htm};
+use moka::future::Cache;
 
 use crate::codes;
 use crate::problem::{Problem, Result};
@@ -13,9 +15,22 @@ use crate::problem::{Problem, Result};
 /// The part of a minute's requests that a server takes at a time.
 const SHARE: i32 = 20;
 
-/// What each key has left here, by its id.
-#[derive(Default)]
-pub(crate) struct Rates(Mutex<HashMap<String, Left>>);
+/// The time after which a new quota is noticed.
+const KEPT: Duration = Duration::from_secs(5);
+
+/// What each rate has left here.
+pub(crate) struct Rates {
+    left: Mutex<HashMap<String, Left>>,
+    /// The quotas that count a caller, by its namespaces.
+    quotas: Cache<Vec<String>, Arc<[(String, i32)]>>,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        let quotas = Cache::builder().max_capacity(10_000).time_to_live(KEPT).build();
+        Self { left: Mutex::default(), quotas }
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Left {
@@ -24,6 +39,22 @@ struct Left {
     is_last: bool,
     /// The end of the minute.
     until: Instant,
+}
+
+/// Whose requests are counted.
+#[derive(Clone, Copy)]
+enum Limited<'a> {
+    Key(&'a ApiKey),
+    Namespace(&'a str),
+}
+
+impl fmt::Display for Limited<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => write!(f, "key `{}`", key.id),
+            Self::Namespace(namespace) => write!(f, "namespace `{namespace}`"),
+        }
+    }
 }
 
 /// What to do with a request.
@@ -36,29 +67,61 @@ enum Turn {
 
 impl Rates {
     /// Counts a request of a key.
-    pub(crate) async fn take(&self, htm: &Htm, key: &ApiKey) -> Result<()> {
+    pub(crate) async fn take_for_key(&self, htm: &Htm, key: &ApiKey) -> Result<()> {
         let Some(limit) = key.requests_per_minute else { return Ok(()) };
+        self.take(htm, Limited::Key(key), limit).await
+    }
+
+    /// Counts a request of a caller that sees these namespaces (none: all) for each quota that covers one of them.
+    pub(crate) async fn take_for_namespaces(&self, htm: &Htm, namespaces: Option<&[String]>) -> Result<()> {
+        let Some(namespaces) = namespaces else { return Ok(()) };
+        let quotas = match self.quotas.get(namespaces).await {
+            Some(quotas) => quotas,
+            None => {
+                let quotas: Arc<[_]> = htm.request_quotas(namespaces).await?.into();
+                self.quotas.insert(namespaces.to_vec(), quotas.clone()).await;
+                quotas
+            }
+        };
+        for (namespace, limit) in quotas.iter() {
+            self.take(htm, Limited::Namespace(namespace), *limit).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the quotas again at the next requests.
+    pub(crate) fn forget(&self) {
+        self.quotas.invalidate_all();
+    }
+
+    async fn take(&self, htm: &Htm, limited: Limited<'_>, limit: i32) -> Result<()> {
+        // With the limit, so that another one counts at once.
+        let rate = format!("{limited} may make {limit} requests a minute");
         loop {
-            match self.turn(&key.id) {
+            match self.turn(&rate) {
                 Turn::Answered => return Ok(()),
                 Turn::Refused(wait) => {
-                    let problem = format!("key `{}` may make {limit} requests a minute", key.id);
-                    return Err(Problem::new(codes::TOO_MANY_REQUESTS, problem).retry_after(wait));
+                    return Err(Problem::new(codes::TOO_MANY_REQUESTS, rate).retry_after(wait));
                 }
                 Turn::Unknown => {}
             }
             let wanted = (limit / SHARE).max(1);
-            let (granted, seconds) = htm.take_requests(key, limit, wanted).await?;
-            self.add(&key.id, granted, Duration::from_secs_f64(seconds.clamp(0.0, 60.0)));
+            let taken = match limited {
+                Limited::Key(key) => Some(htm.take_requests(key, limit, wanted).await?),
+                Limited::Namespace(namespace) => htm.take_requests_of(namespace, wanted).await?,
+            };
+            // The limit was lifted a moment ago.
+            let Some((granted, seconds)) = taken else { return Ok(()) };
+            self.add(&rate, granted, Duration::from_secs_f64(seconds.clamp(0.0, 60.0)));
         }
     }
 
-    fn turn(&self, id: &str) -> Turn {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(left) = all.get_mut(id) else { return Turn::Unknown };
+    fn turn(&self, rate: &str) -> Turn {
+        let mut all = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(left) = all.get_mut(rate) else { return Turn::Unknown };
         let now = Instant::now();
         if now >= left.until {
-            all.remove(id);
+            all.remove(rate);
             return Turn::Unknown;
         }
         if left.requests > 0 {
@@ -68,11 +131,11 @@ impl Rates {
         if left.is_last { Turn::Refused(left.until - now) } else { Turn::Unknown }
     }
 
-    fn add(&self, id: &str, granted: i32, rest: Duration) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn add(&self, rate: &str, granted: i32, rest: Duration) {
+        let mut all = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let left =
-            all.entry(id.to_owned()).or_insert(Left { requests: 0, is_last: false, until: now + rest });
+            all.entry(rate.to_owned()).or_insert(Left { requests: 0, is_last: false, until: now + rest });
         left.requests += granted;
         left.is_last = granted == 0;
         left.until = now + rest;

@@ -31,16 +31,22 @@ comment on column htm.api_keys.namespaces is 'The namespaces that it sees, or `t
 comment on column htm.api_keys.robot is 'The robot that its requests act as; null: the one that a request names.';
 comment on column htm.api_keys.last_used_at is 'To the minute.';
 
--- A row for each namespace with a quota. Null: no limit.
+-- A row for each namespace with a quota, and for `tenant-7/*` if all below `tenant-7` share a quota of requests. Null: no
+-- limit.
 create table htm.quotas (
     namespace    text collate "C" not null constraint quotas_pk primary key
                  constraint quotas_namespace_valid check (octet_length(namespace) between 1 and 512),
     max_memories bigint constraint quotas_memories_not_negative check (max_memories >= 0),
     max_bytes    bigint constraint quotas_bytes_not_negative check (max_bytes >= 0),
-    constraint quotas_says_something check (num_nonnulls(max_memories, max_bytes) > 0)
-);
+    requests_per_minute integer constraint quotas_rate_positive check (requests_per_minute > 0),
+    -- The requests of a minute that servers have taken. Each takes several at a time.
+    minute       timestamptz,
+    taken        integer not null default 0 constraint quotas_taken_not_negative check (taken >= 0),
+    constraint quotas_says_something check (num_nonnulls(max_memories, max_bytes, requests_per_minute) > 0)
+) with (fillfactor = 50);
 comment on column htm.quotas.max_memories is 'The most live memories.';
 comment on column htm.quotas.max_bytes is 'The most bytes of their texts.';
+comment on column htm.quotas.requests_per_minute is 'The most requests a minute of callers that are bound to it.';
 
 -- How many requests of a minute the servers have taken for a key. Each takes several at a time, so a request does not
 -- usually write here. A crash of PostgreSQL may empty it.

@@ -24,7 +24,7 @@ async fn fill(htm: &Htm) {
     member.leave().await.unwrap();
     let ontology = htm.ontology(Some(DOOMED)).unwrap();
     ontology.rename("ship", "vessel").await.unwrap();
-    htm.set_quota(Some(DOOMED), Quota { max_memories: Some(1_000_000), max_bytes: None }).await.unwrap();
+    htm.set_quota(Some(DOOMED), Quota { max_memories: Some(1_000_000), ..Quota::default() }).await.unwrap();
     let retention = Retention { forget_after_seconds: Some(86_400_000), purge_after_seconds: None };
     htm.set_retention(Some(DOOMED), retention, Confirmed).await.unwrap();
     htm.providers().unwrap().set_budget(DOOMED, Some(1_000_000)).await.unwrap();

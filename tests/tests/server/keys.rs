@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::{NewApiKey, Role};
+use htm_core::{NewApiKey, Quota, Role};
 use htm_server::{Limits, Listening, Server, Tls};
 use htm_tests::{Certificate, TestDatabase};
 use reqwest::Method;
@@ -183,6 +183,61 @@ async fn all_servers_share_the_rate_of_a_key() {
     assert!((1..=61).contains(&wait), "{wait}");
     assert!(refused.text.contains("40"), "{}", refused.text);
     assert!((40..=80).contains(&answered), "{answered}");
+}
+
+#[tokio::test]
+async fn all_servers_share_the_requests_of_a_namespace() {
+    let served = Served::new().await;
+    let address = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();
+    let second = Server::bind(address, served.db.htm(), Limits::default()).await.unwrap();
+    let bases = [served.base.clone(), format!("http://{}", second.address())];
+    tokio::spawn(second.serve(served.stop.clone()));
+    let htm = served.db.htm();
+    let quota = Quota { requests_per_minute: Some(40), ..Quota::default() };
+    htm.set_quota(Some("tenant-7/*"), quota).await.unwrap();
+    // Each of a namespace below, of another one, or of all. The first two count together.
+    let mut secrets = Vec::new();
+    for namespaces in [&["tenant-7/notes"][..], &["tenant-7/*", "home"], &["tenant-70/notes"], &[]] {
+        let key = NewApiKey {
+            namespaces: namespaces.iter().map(|it| (*it).into()).collect(),
+            ..NewApiKey::new(Role::Reader)
+        };
+        secrets.push(htm.create_api_key(&key).await.unwrap().secret);
+    }
+    let ask = async |at: usize, secret: &htm_core::Secret| {
+        let request = served.http.get(format!("{}/v1/namespaces", bases[at / 2 % 2]));
+        served.send(request.bearer_auth(secret.expose())).await
+    };
+    let (mut answered, mut refused) = (0, None);
+    // The minute may end in between, but not twice.
+    for at in 0..130 {
+        let reply = ask(at, &secrets[at % 2]).await;
+        match reply.status {
+            200 => answered += 1,
+            _ => refused = Some(reply),
+        }
+    }
+    let refused = refused.expect("130 requests are more than the limit of two minutes");
+    assert_eq!(refused.problem(), (429, "too_many_requests"));
+    let wait: u64 = refused.header("retry-after").parse().unwrap();
+    assert!((1..=61).contains(&wait), "{wait}");
+    assert!(refused.text.contains("`tenant-7/*` may make 40"), "{}", refused.text);
+    assert!((40..=80).contains(&answered), "{answered}");
+    for other in &secrets[2..] {
+        ask(0, other).await.is(200);
+    }
+    // The server that is asked to raise it does so at once.
+    let admin = htm.create_api_key(&NewApiKey::new(Role::Admin)).await.unwrap().secret;
+    let set = async |quota: serde_json::Value| {
+        let request = served.request(Method::PUT, "/v1/quotas").bearer_auth(admin.expose());
+        served.send(request.json(&quota)).await
+    };
+    for raised in [json!(4_000), json!(null)] {
+        set(json!({"namespace": "tenant-7/*", "requests_per_minute": raised})).await.is(200);
+        ask(0, &secrets[0]).await.is(200);
+    }
+    let memories = set(json!({"namespace": "tenant-7/*", "max_memories": 1})).await;
+    assert_eq!(memories.problem(), (422, "limit_out_of_range"));
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ impl Acme {
         let erasure =
             htm.erase(&Erase::Memories(vec![erased]), None, Confirmation::Confirmed).await.unwrap().id;
         let change = ontology.rename("vehicle:airship", "vehicle:blimp").await.unwrap().change.unwrap();
-        htm.set_quota(Some(ACME), Quota { max_memories: Some(100), max_bytes: None }).await.unwrap();
+        htm.set_quota(Some(ACME), Quota { max_memories: Some(100), ..Quota::default() }).await.unwrap();
         let retention = Retention { forget_after_seconds: Some(86_400 * 365), purge_after_seconds: None };
         htm.set_retention(Some(ACME), retention, Confirmation::Confirmed).await.unwrap();
         let key = htm.create_api_key(&NewApiKey::new(Role::Reader).namespace(ACME)).await.unwrap().key.id;

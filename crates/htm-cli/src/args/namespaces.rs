@@ -71,11 +71,13 @@ pub(crate) struct RetentionArgs {
 #[command(
     after_help = "A write beyond the quota is refused. A namespace that has more already keeps it. Only the named limits \
 change. A namespace is counted every 5 seconds, so it can exceed its quota by what other programs write in that time.
+Requests are those to servers by keys and tokens of the namespace; 'tenant-7/*' counts all below tenant-7 together.
 
 Examples:
   htm namespaces quota atlas
   htm namespaces quota atlas --memories 100000 --bytes 50000000
-  htm namespaces quota atlas --bytes none"
+  htm namespaces quota atlas --bytes none
+  htm namespaces quota 'tenant-7/*' --requests-per-minute 600"
 )]
 pub(crate) struct QuotaArgs {
     /// The namespace (default: memory.namespace)
@@ -86,6 +88,9 @@ pub(crate) struct QuotaArgs {
     /// The most bytes of their texts, or none
     #[arg(long, value_name = "N", value_parser = parse_limit)]
     pub(crate) bytes: Option<Limit>,
+    /// The most requests a minute over all servers, or none
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    pub(crate) requests_per_minute: Option<Limit>,
 }
 
 /// A number; none for `none`.

@@ -107,9 +107,12 @@ async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<Exit
     let found = with_htm(config, async |htm| {
         let name = Some(namespace.as_str());
         let mut quota = htm.quota(name).await?;
-        if args.memories.is_some() || args.bytes.is_some() {
+        if args.memories.is_some() || args.bytes.is_some() || args.requests_per_minute.is_some() {
             quota.max_memories = args.memories.map_or(quota.max_memories, |limit| limit.0);
             quota.max_bytes = args.bytes.map_or(quota.max_bytes, |limit| limit.0);
+            if let Some(limit) = args.requests_per_minute {
+                quota.requests_per_minute = limit.0.map(|it| it.try_into().unwrap_or(i32::MAX));
+            }
             htm.set_quota(name, quota).await?;
         }
         let used = htm.quota_use(name).await?;
@@ -122,7 +125,9 @@ async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<Exit
     output.value(&found, || {
         let QuotaAndUse { namespace, quota, used } = &found;
         let (memories, bytes) = (of(used.memories, quota.max_memories), of(used.bytes, quota.max_bytes));
-        format!("{}\nmemories: {memories}\nbytes: {bytes}", plain(namespace))
+        let requests = quota.requests_per_minute.map_or("no limit".into(), |limit| limit.to_string());
+        let name = plain(namespace);
+        format!("{name}\nmemories: {memories}\nbytes: {bytes}\nrequests a minute: {requests}")
     });
     Ok(ExitCode::SUCCESS)
 }

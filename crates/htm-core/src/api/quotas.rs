@@ -1,13 +1,11 @@
-//! Quotas of namespaces: how many memories, and how many bytes of text.
+//! Quotas of namespaces: how many memories, how many bytes of text, and how many requests a minute.
 //!
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
 //! what it writes in between. So a namespace can exceed its quota by what other processes write in that time.
 
-use serde_json::json;
-
 use crate::api::htm::Htm;
 use crate::model::error::Result;
-use crate::model::quota::{Quota, QuotaUse};
+use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::store::quotas as store;
 
 impl Htm {
@@ -33,9 +31,9 @@ impl Htm {
     /// # Errors
     /// `limit_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
     pub async fn set_quota(&self, namespace: Option<&str>, quota: Quota) -> Result<()> {
-        quota.validate()?;
         let namespace = self.namespace_or_own(namespace)?;
-        let details = json!({"max_memories": quota.max_memories, "max_bytes": quota.max_bytes});
+        quota.validate(namespace)?;
+        let details = serde_json::to_value(quota).unwrap_or_default();
         let mut tx = self.pool().begin().await?;
         store::set_in_tx(&mut tx, namespace, quota).await?;
         self.record_in_tx(&mut tx, self.done("quota.set", Some(namespace), None, details)).await?;
@@ -47,6 +45,24 @@ impl Htm {
     /// Whether a namespace has a quota, to within a few seconds.
     pub(crate) async fn is_limited(&self, namespace: &str) -> Result<bool> {
         self.rooms().is_limited(self.pool(), namespace).await
+    }
+
+    /// The quotas of requests that count a caller that sees these namespaces (`tenant-7/*` for all below `tenant-7`): those
+    /// of each, and those of the patterns that it is below. With the most requests a minute of each.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn request_quotas(&self, namespaces: &[String]) -> Result<Vec<(String, i32)>> {
+        store::of_requests(self.shared_pool(), &counting(namespaces)).await
+    }
+
+    /// Takes up to `wanted` of the requests that the quota of a namespace allows in this minute. Returns how many of them were
+    /// left, and the seconds until the next minute. None: it does not limit requests.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn take_requests_of(&self, namespace: &str, wanted: i32) -> Result<Option<(i32, f64)>> {
+        store::take_requests(self.shared_pool(), namespace, wanted).await
     }
 
     /// Refuses a text for which the quota of its namespace has no room, and counts it otherwise.

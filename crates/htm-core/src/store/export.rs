@@ -49,7 +49,7 @@ pub(crate) async fn namespaces_within(connection: &mut PgConnection, seen: &[Str
                  union select namespace from htm.tags union select namespace from htm.tag_synonyms
                  union select namespace from htm.retention union select namespace from htm.quotas
                  union select namespace from htm.budgets union select namespace from htm.tag_changes) s
-          where htm.is_within(s.namespace, :seen)"
+          where htm.is_within(s.namespace, :seen) and s.namespace not like '_%/*'"
     )
     .bind("seen", seen)?
     .fetch_scalars(connection)

@@ -8,11 +8,43 @@ use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse};
 
 pub(crate) async fn get(pool: &dyn Connections, namespace: &str) -> Result<Quota> {
-    let found = sql!("select max_memories, max_bytes from htm.quotas where namespace = :namespace")
+    let found = sql!(
+        "select max_memories, max_bytes, requests_per_minute from htm.quotas where namespace = :namespace"
+    )
+    .bind("namespace", namespace)?
+    .fetch_optional(pool)
+    .await?;
+    Ok(found.map_or_else(Quota::default, |(max_memories, max_bytes, requests_per_minute)| Quota {
+        max_memories,
+        max_bytes,
+        requests_per_minute,
+    }))
+}
+
+/// Those of these namespaces whose quota limits requests, and the most requests a minute of each.
+pub(crate) async fn of_requests(pool: &dyn Connections, namespaces: &[String]) -> Result<Vec<(String, i32)>> {
+    sql!(
+        "select namespace, requests_per_minute from htm.quotas
+          where namespace = any(:namespaces) and requests_per_minute is not null
+          order by namespace"
+    )
+    .bind("namespaces", namespaces)?
+    .fetch_all(pool)
+    .await
+}
+
+/// Takes up to `wanted` of the requests that the quota of a namespace allows in this minute. Returns how many were left to
+/// take, and the seconds until the next minute. None: it allows any number.
+pub(crate) async fn take_requests(
+    pool: &dyn Connections,
+    namespace: &str,
+    wanted: i32,
+) -> Result<Option<(i32, f64)>> {
+    sql!(include_str!("sql/take_requests_of_namespace.sql"))
         .bind("namespace", namespace)?
+        .bind("wanted", wanted)?
         .fetch_optional(pool)
-        .await?;
-    Ok(found.map_or_else(Quota::default, |(max_memories, max_bytes)| Quota { max_memories, max_bytes }))
+        .await
 }
 
 /// Sets a quota. One that limits nothing is deleted.
@@ -22,12 +54,16 @@ pub(crate) async fn set_in_tx(connection: &mut PgConnection, namespace: &str, qu
         return delete.bind("namespace", namespace)?.execute(connection).await.map(drop);
     }
     sql!(
-        "insert into htm.quotas (namespace, max_memories, max_bytes) values (:namespace, :memories, :bytes)
-         on conflict (namespace) do update set max_memories = excluded.max_memories, max_bytes = excluded.max_bytes"
+        "insert into htm.quotas (namespace, max_memories, max_bytes, requests_per_minute)
+         values (:namespace, :memories, :bytes, :requests)
+         on conflict (namespace) do update
+            set max_memories = excluded.max_memories, max_bytes = excluded.max_bytes,
+                requests_per_minute = excluded.requests_per_minute"
     )
     .bind("namespace", namespace)?
     .bind("memories", quota.max_memories)?
     .bind("bytes", quota.max_bytes)?
+    .bind("requests", quota.requests_per_minute)?
     .execute(connection)
     .await
     .map(drop)

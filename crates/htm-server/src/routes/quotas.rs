@@ -1,4 +1,4 @@
-//! `/v1/quotas`: how much a namespace may hold.
+//! `/v1/quotas`: how much a namespace may hold, and how often it may be asked.
 
 use axum::Json;
 use htm_core::{Quota, QuotaUse};
@@ -40,14 +40,22 @@ struct NewQuota {
     max_memories: Option<i64>,
     /// The most bytes of their texts.
     max_bytes: Option<i64>,
+    /// The most requests a minute, of keys and tokens that see the namespace and no other. `tenant-7/*` counts those of all
+    /// namespaces below `tenant-7`.
+    requests_per_minute: Option<i32>,
 }
 
 /// Set the quota of a namespace.
 #[utoipa::path(put, path = "/v1/quotas", tag = "namespaces", request_body = NewQuota,
     responses((status = 200, body = QuotaAndUse)))]
 async fn set(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAndUse>> {
-    let quota = Quota { max_memories: body.max_memories, max_bytes: body.max_bytes };
+    let quota = Quota {
+        max_memories: body.max_memories,
+        max_bytes: body.max_bytes,
+        requests_per_minute: body.requests_per_minute,
+    };
     app.htm.set_quota(body.namespace.as_deref(), quota).await?;
+    app.access.forget();
     answer(&app, body.namespace.as_deref()).await
 }
 

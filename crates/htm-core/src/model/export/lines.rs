@@ -109,11 +109,17 @@ pub(crate) struct SavedQuota {
     pub(crate) max_memories: Option<i64>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) max_bytes: Option<i64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) requests_per_minute: Option<i32>,
 }
 
 impl SavedQuota {
     pub(crate) fn quota(&self) -> Quota {
-        Quota { max_memories: self.max_memories, max_bytes: self.max_bytes }
+        Quota {
+            max_memories: self.max_memories,
+            max_bytes: self.max_bytes,
+            requests_per_minute: self.requests_per_minute,
+        }
     }
 }
 

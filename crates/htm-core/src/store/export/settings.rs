@@ -78,7 +78,7 @@ pub(crate) async fn quotas(
     after: &str,
 ) -> Result<Vec<SavedQuota>> {
     sql!(
-        "select namespace, max_memories, max_bytes from htm.quotas
+        "select namespace, max_memories, max_bytes, requests_per_minute from htm.quotas
           where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
           order by namespace limit :limit"
     )
@@ -90,6 +90,7 @@ pub(crate) async fn quotas(
             ns: row.try_get("namespace")?,
             max_memories: row.try_get("max_memories")?,
             max_bytes: row.try_get("max_bytes")?,
+            requests_per_minute: row.try_get("requests_per_minute")?,
         })
     })
     .await
