@@ -177,7 +177,10 @@ async fn filled() -> TestDatabase {
     member.add(plain).await.unwrap();
     member.leave().await.unwrap();
     drop(htm.group("duo").namespace("atlas").join("bob", JoinOptions::default()).await.unwrap());
-    htm.set_quota(Some("atlas"), Quota { max_memories: Some(300), max_bytes: None }).await.unwrap();
+    let quota = Quota { max_memories: Some(300), requests_per_minute: Some(6_000), ..Quota::default() };
+    htm.set_quota(Some("atlas"), quota).await.unwrap();
+    let shared = Quota { requests_per_minute: Some(60), ..Quota::default() };
+    htm.set_quota(Some("tenant-7/*"), shared).await.unwrap();
     let providers = htm.providers().unwrap();
     providers.set_budget("atlas", Some(40_000)).await.unwrap();
     let limits = LimitChanges { tokens_per_minute: FieldChange::Set(90_000), ..LimitChanges::default() };

@@ -37,12 +37,12 @@ async fn a_namespaces_export_has_its_own_settings_and_no_limits() {
 #[tokio::test]
 async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     let from = filled().await;
-    let three = Quota { max_memories: Some(3), max_bytes: None };
+    let three = Quota { max_memories: Some(3), max_bytes: None, ..Quota::default() };
     from.htm().set_quota(Some("atlas"), three).await.unwrap();
     let exported = export(&from.htm(), ALL, "").await;
     let to = TestDatabase::new().await;
     let htm = to.htm();
-    let own = Quota { max_memories: None, max_bytes: Some(1_000_000) };
+    let own = Quota { max_memories: None, max_bytes: Some(1_000_000), ..Quota::default() };
     htm.set_quota(Some("atlas"), own).await.unwrap();
     let providers = htm.providers().unwrap();
     providers.set_budget("atlas", Some(7)).await.unwrap();
@@ -63,7 +63,7 @@ async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     // What is here needs no room.
     let again = import(&to.htm(), &exported).await;
     assert!(again.iter().all(Result::is_ok), "{again:?}");
-    let fewer = Quota { max_memories: Some(2), max_bytes: None };
+    let fewer = Quota { max_memories: Some(2), max_bytes: None, ..Quota::default() };
     let to = TestDatabase::new().await;
     to.htm().set_quota(Some("atlas"), fewer).await.unwrap();
     let results = import(&to.htm(), &exported).await;

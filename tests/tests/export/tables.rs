@@ -32,7 +32,7 @@ const RESTORED: [(&str, &[&str], &str); 22] = [
     ("htm.tag_change_names", &[], "true"),
     ("htm.tag_change_nodes", &[], "true"),
     ("htm.retention", &[], "true"),
-    ("htm.quotas", &[], "true"),
+    ("htm.quotas", &["minute", "taken"], "true"),
     ("htm.budgets", &["day", "tokens_used"], "true"),
     // The state of a provider is what its last answers said.
     (
