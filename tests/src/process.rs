@@ -257,7 +257,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        logs::keep_log(&self.program, &self.log());
+        // It may be gone with its sandbox.
+        logs::keep_log(&self.program, &std::fs::read_to_string(&self.log).unwrap_or_default());
         if std::thread::panicking() {
             eprintln!("── {} {} ──\n{}", self.program, self.pid, self.log());
         }

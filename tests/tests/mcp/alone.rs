@@ -38,6 +38,6 @@ async fn it_remembers_and_recalls_by_meaning() {
     })
     .await;
     client.cancel().await.unwrap();
-    // Its PostgreSQL stops with its last user.
-    wait_until(async || sandbox.htm(&["--json", "db", "status"]).await.json()["running"] == false).await;
+    // A client may kill its server before that has stopped PostgreSQL.
+    sandbox.htm(&["db", "down", "--force"]).await.succeeds();
 }
