@@ -16,15 +16,20 @@ SECRETS = re.compile(r"htm_[0-9a-f]{12}_[0-9a-f]{64}|hunter2")
 LENGTH = 20
 
 
+def lines_of(file: Path) -> list[str]:
+    # Not by splitlines, for which other characters end a line too.
+    return [line for line in file.read_text(encoding="utf-8").split("\n") if line]
+
+
 def main() -> int:
     place = Path(sys.argv[1])
     starts = set()
     for file in place.glob("*-memories.jsonl"):
-        for line in file.read_text().splitlines():
+        for line in lines_of(file):
             text = json.loads(line)
             if len(text) >= LENGTH and " " in text[:LENGTH]:
                 starts.add(text[:LENGTH])
-    lines = [line for file in place.glob("*-logs.txt") for line in file.read_text().splitlines()]
+    lines = [line for file in place.glob("*-logs.txt") for line in lines_of(file)]
     found = []
     for line in lines:
         logged = line.split(": ", 1)[-1]
