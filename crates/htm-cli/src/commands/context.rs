@@ -28,7 +28,7 @@ pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> 
     result
 }
 
-/// What the arguments of `htm context` ask for.
+/// The question of `htm context`, read from its arguments.
 struct ContextAsked {
     options: ContextOptions,
     filter: Filter,

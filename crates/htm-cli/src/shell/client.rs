@@ -13,7 +13,7 @@ use crate::output::{Form, Said};
 /// The longest wait for a server to take a command. One that is stopped never does.
 const ACCEPT: Duration = Duration::from_millis(200);
 
-/// Who carried out a command.
+/// The process that carried out a command.
 pub(crate) enum Answered {
     /// A server: the output and the exit code.
     ByServer(Said, u8),
