@@ -94,7 +94,7 @@ pub struct GroupMemberInfo {
     pub joined_at: DateTime<Utc>,
 }
 
-/// What a member learns by a heartbeat.
+/// The news for a member, by a heartbeat.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GroupNews {

@@ -1,4 +1,4 @@
-//! What a member does, with a process of its own or by a session: join, remember, read, leave.
+//! The acts of a member, with a process of its own or by a session: join, remember, read, leave.
 
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicBool, AtomicI64};

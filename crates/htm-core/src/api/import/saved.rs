@@ -26,7 +26,7 @@ type Models = HashMap<String, Option<RegisteredModel>>;
 /// The numbers of changes here, by those in the export.
 type Changes = HashMap<i64, i64>;
 
-/// What later lines need to know of those that are written.
+/// The written lines, as far as later ones need them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
     /// The last memory: its number in the export, and its node here if it has one.
