@@ -68,26 +68,35 @@ async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Re
 
 /// Carries out a command in this process.
 async fn here(config: &Config, asked: Asked, may_be_done: bool, output: &Output) -> Result<(), CliError> {
+    // Invalid input is rejected before a server is started for it.
+    match &asked {
+        Asked::Remember { args, .. } => remember::check(config, args)?,
+        Asked::Recall(args) => recall::check(config, args)?,
+        Asked::Context(args) => context::check(config, args)?,
+        Asked::Hook(hook, input) => return hook::here(config, hook, input, output).await,
+    }
+    let session = Session::open(config).await?;
+    let done = on(&session, asked, may_be_done, output).await;
+    session.close().await;
+    done
+}
+
+/// Carries out a command on an open session. One that may have been done is not done twice.
+async fn on(session: &Session, asked: Asked, may_be_done: bool, output: &Output) -> Result<(), CliError> {
     match asked {
         Asked::Remember { args, operation } => {
             let operation = may_be_done.then_some(operation.as_str());
-            remember::run(config, *args, operation, output).await
+            remember::on(session, *args, operation, output).await
         }
-        Asked::Recall(args) => recall::run(config, *args, output).await,
-        Asked::Context(args) => context::run(config, *args, output).await,
-        Asked::Hook(hook, input) => hook::here(config, &hook, &input, output).await,
-    }
-}
-
-/// Carries out a command in a server, and returns the exit code.
-pub(crate) async fn on(session: &Session, asked: Asked, output: &Output) -> u8 {
-    let done = match asked {
-        Asked::Remember { args, operation } => remember::on(session, *args, Some(&operation), output).await,
         Asked::Recall(args) => recall::on(session, *args, output).await,
         Asked::Context(args) => context::on(session, *args, output).await,
         Asked::Hook(hook, input) => hook::on(session, &hook, &input, output).await,
-    };
-    match done {
+    }
+}
+
+/// Carries out a command in a server, and returns the exit code. The client does it itself if the answer is lost.
+pub(crate) async fn in_server(session: &Session, asked: Asked, output: &Output) -> u8 {
+    match on(session, asked, true, output).await {
         Ok(()) => 0,
         Err(error) => {
             output.error(&error);

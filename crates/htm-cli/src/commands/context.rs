@@ -19,13 +19,9 @@ use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
-pub(crate) async fn run(config: &Config, args: ContextArgs, output: &Output) -> Result<(), CliError> {
-    // Invalid input is rejected before a server is started for it.
-    asked(config, &args)?;
-    let session = Session::open(config).await?;
-    let result = on(&session, args, output).await;
-    session.close().await;
-    result
+/// Checks the arguments.
+pub(crate) fn check(config: &Config, args: &ContextArgs) -> Result<(), CliError> {
+    asked(config, args).map(drop)
 }
 
 /// The question of `htm context`, read from its arguments.

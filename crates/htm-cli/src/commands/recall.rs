@@ -22,13 +22,9 @@ use crate::error::CliError;
 use crate::lines::{Line, Lines};
 use crate::output::{Output, count, one_line, table};
 
-pub(crate) async fn run(config: &Config, args: RecallArgs, output: &Output) -> Result<(), CliError> {
-    // Invalid input is rejected before a server is started for it.
-    query(config, &args)?;
-    let session = Session::open(config).await?;
-    let result = on(&session, args, output).await;
-    session.close().await;
-    result
+/// Checks the arguments.
+pub(crate) fn check(config: &Config, args: &RecallArgs) -> Result<(), CliError> {
+    query(config, args).map(drop)
 }
 
 /// Recalls on an open session.

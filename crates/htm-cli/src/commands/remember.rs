@@ -19,22 +19,12 @@ use crate::output::Output;
 /// The time for which a server's write is kept, in case its answer is lost.
 const KEEP: Duration = Duration::from_secs(600);
 
-/// Remembers what the arguments say. With an operation it is written once.
-pub(crate) async fn run(
-    config: &Config,
-    args: RememberArgs,
-    operation: Option<&str>,
-    output: &Output,
-) -> Result<(), CliError> {
-    // Invalid input is rejected before a server is started for it.
-    memory(&args, config)?.validate()?;
-    let session = Session::open(config).await?;
-    let result = on(&session, args, operation, output).await;
-    session.close().await;
-    result
+/// Checks the arguments.
+pub(crate) fn check(config: &Config, args: &RememberArgs) -> Result<(), CliError> {
+    Ok(memory(args, config)?.validate()?)
 }
 
-/// Remembers on an open session.
+/// Remembers on an open session; with an operation, once.
 pub(crate) async fn on(
     session: &Session,
     args: RememberArgs,

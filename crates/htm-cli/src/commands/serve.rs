@@ -36,8 +36,10 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
 /// Carries out commands of the shell until `stop` is cancelled.
 pub(crate) async fn serve_shell(loaded: &Loaded, session: &Session, stop: &CancellationToken) {
     if let Some(place) = Place::of(loaded) {
-        shell::serve(&place, stop, async |asked, output: &Output| asked::on(session, asked, output).await)
-            .await;
+        shell::serve(&place, stop, async |asked, output: &Output| {
+            asked::in_server(session, asked, output).await
+        })
+        .await;
     }
 }
 
