@@ -11,6 +11,7 @@ mod extract;
 mod filter;
 mod hints;
 mod idempotency;
+mod impatient;
 mod limits;
 mod mcp;
 mod metrics;

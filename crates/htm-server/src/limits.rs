@@ -22,6 +22,8 @@ pub struct Limits {
     pub request_time: Duration,
     /// The time for a client to send its headers.
     pub header_time: Duration,
+    /// The time for a client to read the next part of an answer, or to send the next line of an import.
+    pub stall_time: Duration,
     /// The time for requests in hand when the server stops.
     pub grace: Duration,
 }
@@ -33,6 +35,7 @@ impl Default for Limits {
             connections: 1_024,
             request_time: Duration::from_secs(60),
             header_time: Duration::from_secs(10),
+            stall_time: Duration::from_secs(60),
             grace: Duration::from_secs(10),
         }
     }

@@ -19,6 +19,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::backfills;
 use crate::codes;
+use crate::impatient::Impatient;
 use crate::limits::{Limits, MAX_BODIES_BYTES};
 use crate::metrics::Metrics;
 use crate::oauth::OAuth;
@@ -60,8 +61,8 @@ impl Server {
     /// Binds an address.
     ///
     /// # Errors
-    /// `listen_not_loopback` for an address that others can reach while there is neither a key of the API nor OAuth, `listen_unusable` for
-    /// one that cannot be bound, or a database error.
+    /// `listen_not_loopback` for an address that others can reach while there is neither a key of the API nor OAuth,
+    /// `listen_unusable` for one that cannot be bound, or a database error.
     pub async fn bind(listening: impl Into<Listening>, htm: Htm, limits: Limits) -> Result<Self> {
         let mut listening = listening.into();
         let address = listening.address;
@@ -89,7 +90,8 @@ impl Server {
         format!("{scheme}://{}", self.listening.address)
     }
 
-    /// Whether there was neither a key of the API nor OAuth when it was bound. Requests need no key then, until there is one.
+    /// Whether there was neither a key of the API nor OAuth when it was bound. Requests need no key then, until there is
+    /// one.
     pub fn is_open(&self) -> bool {
         self.is_open
     }
@@ -131,6 +133,7 @@ impl Server {
                 (Ok(free), Ok((stream, _))) => {
                     // Answers are small, and a client waits for each.
                     stream.set_nodelay(true).ok();
+                    let stream = Impatient::new(stream, self.limits.stall_time);
                     let watcher = graceful.watcher();
                     let service = TowerToHyperService::new(routes.clone());
                     let (tls, header_time) = (self.listening.tls.clone(), self.limits.header_time);

@@ -49,7 +49,10 @@ impl Tls {
     }
 
     /// The encrypted connection. None: the client does not speak TLS, or not in time.
-    pub(crate) async fn accept(&self, stream: TcpStream, limit: Duration) -> Option<TlsStream<TcpStream>> {
+    pub(crate) async fn accept<S>(&self, stream: S, limit: Duration) -> Option<TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         timeout(limit, self.0.accept(stream)).await.ok()?.ok()
     }
 }

@@ -1,6 +1,9 @@
 //! `/v1/export`: the stream, its parameters, and clients that leave or do not read.
 
+use std::time::Duration;
+
 use htm_core::Memory;
+use htm_server::Limits;
 use htm_tests::wait_until;
 use reqwest::Method;
 use serde_json::Value;
@@ -84,6 +87,23 @@ async fn a_client_that_leaves_ends_its_export() {
     wait_until(|| async { served.db.count(SNAPSHOTS).await == 0 }).await;
     let reply = served.get("/v1/export").await;
     assert_eq!(lines(&reply.text).last().unwrap()["lines"]["memory"], 40);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_left() {
+    let served =
+        Served::with(Limits { stall_time: Duration::from_millis(300), connections: 2, ..Limits::default() })
+            .await;
+    remember_much(&served).await;
+    let mut clients = [reads_a_little(&served).await, reads_a_little(&served).await];
+    wait_until(|| async { served.db.count(SNAPSHOTS).await == 0 }).await;
+    // Their connections are free again.
+    served.get("/v1/robots").await.is(200);
+    for client in &mut clients {
+        let mut rest = Vec::new();
+        client.read_to_end(&mut rest).await.unwrap_or_default();
+        assert!(!rest.ends_with(b"0\r\n\r\n"), "the body has no end");
+    }
 }
 
 #[tokio::test]

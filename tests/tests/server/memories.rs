@@ -1,6 +1,9 @@
 //! Memories: written, read, edited, forgotten, restored, recalled.
 
+use std::time::Duration;
+
 use htm_core::Stage;
+use htm_server::Limits;
 use htm_tests::drain;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -285,4 +288,18 @@ async fn an_import_that_is_cut_off_keeps_what_it_answered() {
     drop(client);
     let nodes = served.db.count("select count(*) from htm.nodes").await;
     assert!(nodes >= 500, "{nodes}");
+}
+
+#[tokio::test]
+async fn an_import_whose_client_falls_silent_ends_with_a_problem() {
+    let served = Served::with(Limits { stall_time: Duration::from_millis(300), ..Limits::default() }).await;
+    let mut client = TcpStream::connect(served.base.strip_prefix("http://").unwrap()).await.unwrap();
+    let request = "POST /v1/import HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n\
+                   content-length: 1000\r\n\r\n{\"id\":\"a\",\"ns\":\"n\",\"text\":\"one\"}\n";
+    client.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    let (written, problem) = (answer.find("written").unwrap(), answer.find("body_incomplete").unwrap());
+    assert!(written < problem, "{answer}");
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 1);
 }

@@ -12,7 +12,7 @@ use htm_core::worker::gauges::QueueGauges;
 use htm_core::{Event, EventPlace};
 use serde::Serialize;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -33,9 +33,6 @@ const LOOK_AT_QUEUES: Duration = Duration::from_secs(5);
 
 /// The interval in which a client is told its place although nothing happens.
 const TOLD: Duration = Duration::from_secs(30);
-
-/// The time for a client to read.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The header with the id of the last event that a client has read.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -98,7 +95,7 @@ async fn events(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
 }
 
-/// Sends the events until the server stops, the key is revoked, the token expires, the client has gone or does not read, or the database
+/// Sends the events until the server stops, the key is revoked, the token expires, the connection ends, or the database
 /// fails. A client then comes back with its last id.
 struct Sender {
     app: App,
@@ -166,7 +163,7 @@ impl Sender {
 
     async fn send(&self, event: Result<Sent, axum::Error>) -> Result<(), Ended> {
         let event = event.map_err(|_| Ended)?;
-        timeout(PATIENCE, self.to.send(event)).await.ok().and_then(Result::ok).ok_or(Ended)
+        self.to.send(event).await.map_err(|_| Ended)
     }
 }
 

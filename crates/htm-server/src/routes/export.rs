@@ -1,7 +1,6 @@
 //! `/v1/export`: everything that is stored, as a stream of JSON Lines.
 
 use std::io;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -11,7 +10,6 @@ use futures::stream;
 use htm_core::{ExportOptions, Exporter};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -24,9 +22,6 @@ use crate::problem::{Problem, Result};
 
 /// A permit for each export of the process: each holds a connection and a snapshot.
 static EXPORTS: Semaphore = Semaphore::const_new(2);
-
-/// The time for a client to read about a megabyte.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export))
@@ -80,8 +75,8 @@ fn options(asked: Vec<(String, String)>) -> Result<ExportOptions> {
     Ok(options)
 }
 
-/// Sends the blocks of an export, and nothing as its end. A client that has gone or does not read ends it, and so does
-/// the stop of the server.
+/// Sends the blocks of an export, and nothing as its end. The end of the connection ends it, and so does the stop of the
+/// server.
 async fn run(
     mut export: Exporter,
     _permit: SemaphorePermit<'static>,
@@ -99,7 +94,7 @@ async fn run(
             Err(error) => return tracing::warn!(code = error.code(), "an export ended early"),
         };
         let is_end = block.is_none();
-        if !matches!(timeout(PATIENCE, blocks.send(block)).await, Ok(Ok(()))) || is_end {
+        if blocks.send(block).await.is_err() || is_end {
             return;
         }
     }

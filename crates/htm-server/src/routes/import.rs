@@ -33,9 +33,6 @@ const MAX_LINES: u64 = 100_000;
 /// The lines that one transaction writes, and the most bytes of their texts.
 const CHUNK: (usize, usize) = (500, 4 << 20);
 
-/// The time for a client to send more.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(import))
 }
@@ -125,14 +122,15 @@ async fn run(app: App, body: Body, results: Results) {
     if app.role < Role::Admin {
         import = import.plain_only();
     }
+    let stall_time = app.limits.stall_time;
     let mut number = 0;
     let error = |code, what: String| htm_core::Error::new(code, what);
     let end = loop {
-        let next = timeout(PATIENCE, lines.next()).await;
+        let next = timeout(stall_time, lines.next()).await;
         number += 1;
         let line = match next {
             Err(_elapsed) => {
-                let what = format!("the client sent nothing for {} s", PATIENCE.as_secs());
+                let what = format!("the client sent nothing for {} s", stall_time.as_secs());
                 break error(codes::BODY_INCOMPLETE, what);
             }
             Ok(None) => {
