@@ -26,6 +26,7 @@ eval *args: setup
 
 # Run the benchmarks
 bench *args: setup
+    cargo build --release --workspace --bins
     cargo bench -p htm-tests {{args}}
 
 # Throughput by worker processes; --kill, --netns, and others: see tests/benches/workers.rs

@@ -18,6 +18,7 @@
 mod arguments;
 pub mod codes;
 mod error;
+mod open_robots;
 mod options;
 mod prompts;
 mod resources;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use htm_core::Htm;
+use htm_core::{Htm, Robot};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
@@ -13,8 +13,9 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::arguments::Arguments;
-use crate::tools::{Memberships, ToolSpec};
-use crate::{McpOptions, ToolSet, prompts, resources, tools};
+use crate::open_robots::OpenRobots;
+use crate::tools::{Memberships, ToolSpec, Who};
+use crate::{McpOptions, ToolSet, open_robots, prompts, resources, tools};
 
 /// How long a client may keep the lists of tools, resources and prompts, which change only with the program.
 const LISTS_KEPT_MS: u64 = 3_600_000;
@@ -42,19 +43,28 @@ struct Inner {
     /// The robot that the client has set.
     robot: RwLock<Option<String>>,
     memberships: Memberships,
+    robots: OpenRobots,
 }
 
 impl McpServer {
     /// A server over a handle. A handle [within](Htm::within) namespaces restricts every tool and resource to them.
     pub fn new(htm: Htm, options: McpOptions) -> Self {
         let tools = tools::of(&options);
-        let inner =
-            Inner { htm, options, tools, robot: RwLock::default(), memberships: Memberships::default() };
+        let inner = Inner {
+            htm,
+            options,
+            tools,
+            robot: RwLock::default(),
+            memberships: Memberships::default(),
+            robots: OpenRobots::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Leaves the groups that were joined by tools. Without it, others take over when the leases end.
+    /// Saves the working memories, and leaves the groups that were joined by tools. Without it, others take over when the
+    /// leases end.
     pub async fn close(&self) {
+        self.inner.robots.save().await;
         self.inner.memberships.leave_all().await;
     }
 
@@ -68,6 +78,22 @@ impl McpServer {
 
     pub(crate) fn memberships(&self) -> &Memberships {
         &self.inner.memberships
+    }
+
+    /// The robot of a call.
+    pub(crate) async fn robot(&self, who: &Who) -> htm_core::Result<Robot> {
+        match self.options().has_one_client {
+            true => self.inner.robots.get(self.htm(), &who.namespace, &who.robot).await,
+            false => self.htm().robot_in(&who.namespace, &who.robot).await,
+        }
+    }
+
+    /// Saves what a call has added to a working memory. One client does not wait for it, but its next call does.
+    pub(crate) async fn save(&self, robot: Robot) {
+        match self.options().has_one_client {
+            true => drop(tokio::spawn(async move { open_robots::save(&robot).await })),
+            false => open_robots::save(&robot).await,
+        }
     }
 
     /// The namespace of a call that names none.
@@ -98,6 +124,7 @@ impl McpServer {
             let message = format!("there is no tool `{name}`; the tools are: {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
+        self.inner.robots.save().await;
         let answer = match Arguments::checked(tool.arguments, request.arguments) {
             Ok(arguments) => (tool.call)(self.clone(), arguments).await,
             Err(error) => Err(error),
@@ -171,6 +198,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        self.inner.robots.save().await;
         resources::read(self, &request.uri).await.map(Into::into)
     }
 
@@ -188,6 +216,7 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        self.inner.robots.save().await;
         prompts::get(self, &request.name, request.arguments.as_ref()).await.map(Into::into)
     }
 }

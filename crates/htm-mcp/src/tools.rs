@@ -16,8 +16,7 @@ mod timeline;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use htm_core::error::chain;
-use htm_core::{Caller, Robot, Role};
+use htm_core::{Caller, Role};
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -146,13 +145,6 @@ impl Who {
             true => Caller::AnyRobot,
             false => Caller::In { namespace: self.namespace.clone(), robot: Some(self.robot.clone()) },
         }
-    }
-}
-
-/// Saves a robot's working memory. The call has done its work, so a failure is only logged.
-async fn saved(robot: Robot) {
-    if let Err(error) = robot.close().await {
-        tracing::warn!(code = error.code(), error = %chain(&error), "a working memory was not saved");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::{Error, Result};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;

@@ -123,6 +123,22 @@ async fn it_ends_on_sigterm_although_standard_input_is_open() {
 }
 
 #[tokio::test]
+async fn a_call_sees_what_the_calls_before_it_brought_to_mind() {
+    let mut raw = Raw::start(&["--no-workers"]).await;
+    raw.initialize("2025-06-18").await;
+    for id in 1..=5 {
+        let stored = raw.ask(remember(id, &format!("Ledger entry number {id}."))).await;
+        let node = &stored["result"]["structuredContent"]["node"];
+        let call = json!({ "name": "context", "arguments": {} });
+        let answer =
+            raw.ask(json!({ "jsonrpc": "2.0", "id": id + 10, "method": "tools/call", "params": call })).await;
+        let included = &answer["result"]["structuredContent"]["included"];
+        assert_eq!(included.as_array().map(Vec::len), Some(id as usize), "{answer}");
+        assert!(included.as_array().unwrap().contains(node), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_cancelled_call_holds_up_nothing() {
     let mut raw = Raw::start(&["--no-workers"]).await;
     raw.initialize("2025-06-18").await;

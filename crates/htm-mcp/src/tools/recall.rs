@@ -3,7 +3,7 @@
 use htm_core::error::codes::CONTENT_EMPTY;
 use htm_core::{Filter, RecallQuery, Strategy, TagFilter};
 
-use super::{Answer, Effect, ToolSpec, Who, answer_hits, saved};
+use super::{Answer, Effect, ToolSpec, Who, answer_hits};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
@@ -54,9 +54,9 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     if arguments.text("robot").is_some() {
         server.htm().find_robot(Some(&who.namespace), &who.robot).await?;
     }
-    let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
+    let robot = server.robot(&who).await?;
     let recalled = robot.recall(&query).await?.recalled;
-    saved(robot).await;
+    server.save(robot).await;
     answer_hits(server.htm(), &recalled, &query.filter, arguments.size("max_tokens")).await
 }
 

@@ -3,7 +3,7 @@
 use htm_core::{Memory, Outcome};
 use serde_json::{Map, json};
 
-use super::{Answer, Effect, ToolSpec, Who, saved};
+use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
@@ -42,9 +42,9 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     let memory = memory(&server, &arguments)?.namespace(&who.namespace).robot(&who.robot);
     // Before the robot is opened: a rejected memory registers none.
     memory.validate()?;
-    let robot = server.htm().robot_in(&who.namespace, &who.robot).await?;
+    let robot = server.robot(&who).await?;
     let remembered = robot.remember(memory).await?;
-    saved(robot).await;
+    server.save(robot).await;
     let node = remembered.receipt.node;
     let mut text = match remembered.receipt.outcome {
         Outcome::Written => format!("Remembered as [{node}]."),

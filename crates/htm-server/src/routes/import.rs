@@ -1,7 +1,6 @@
 //! `/v1/import`: memories or an export as a stream of JSON Lines, with a result for each line.
 
 use std::io;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
