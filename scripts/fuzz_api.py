@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Calls every path of the HTTP server with generated requests, and checks the answers against its OpenAPI document.
 
-  fuzz_api.py DIR SECONDS          against `htm up` with an empty database, which it starts and stops
-  fuzz_api.py DIR SECONDS URL      against a running server; what it has remembered may be changed and forgotten
+  fuzz_api.py DIR SECONDS          against `htm up` with an empty database and a key, which it starts and stops
+  fuzz_api.py DIR SECONDS URL      against a running server; what it has remembered may be changed and forgotten. Its
+                                   key, if it has one, is in HTM_FUZZ_KEY.
 
 Schemathesis, from PyPI, is fetched into DIR once. Exit status: 0 if no answer was a server error or broke the document,
 1 otherwise, 3 with a line that says why Schemathesis cannot be fetched.
 """
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 import venv
 from pathlib import Path
 
@@ -42,18 +46,33 @@ def fetch(place):
     done.write_text(PACKAGE)
 
 
-def fuzz(place, seconds, url):
+def status(url, key):
+    """The status of a request that an administrator may make."""
+    request = urllib.request.Request(f"{url}/v1/keys", headers={"Authorization": f"Bearer {key}"} if key else {})
+    try:
+        return urllib.request.urlopen(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def fuzz(place, seconds, url, key):
     command = [
         place / "bin" / "schemathesis", "run", f"{url}/openapi.json", "--checks", CHECKS, "--max-time", seconds,
         *(part for path in STREAMS for part in ("--exclude-path", path)),
         "--workers", "2", "--continue-on-failure", "--warnings", "off",
         "--max-examples", "5" if int(seconds) < 120 else "500", "--generation-database", "none",
+        *(["--header", f"Authorization: Bearer {key}"] if key else []),
     ]
-    return subprocess.run([str(part) for part in command], cwd=place).returncode
+    code = subprocess.run([str(part) for part in command], cwd=place).returncode
+    # A key that a request has revoked would have made the rest of the run worthless.
+    if status(url, key) != 200:
+        print("the key does not work any more", file=sys.stderr)
+        return 1
+    return code
 
 
 def with_server(work):
-    """Runs `work` with the URL of a server of its own."""
+    """Runs `work` with the URL and the key of a server of its own."""
     programs = Path(os.environ.get("CARGO_TARGET_DIR", "target")).absolute() / "debug"
     with tempfile.TemporaryDirectory(prefix="htm-fuzz-") as data, open(Path(data) / "log", "w+") as log:
         Path(data).chmod(0o755)
@@ -66,7 +85,13 @@ def with_server(work):
             for _ in range(300):
                 found = re.search(r"HTM serves (http://[0-9.:]+)", Path(log.name).read_text())
                 if found:
-                    return work(found.group(1))
+                    create = [programs / "htm", "keys", "create", "--role", "admin", "--json"]
+                    created = subprocess.run(create, env=os.environ | settings, capture_output=True, check=True)
+                    url, key = found.group(1), json.loads(created.stdout)["secret"]
+                    # A server asks for keys within a second of the first.
+                    while status(url, None) != 401:
+                        time.sleep(0.2)
+                    return work(url, key)
                 if server.poll() is not None:
                     break
                 time.sleep(0.2)
@@ -82,8 +107,9 @@ def main():
         sys.exit(__doc__.strip())
     place = Path(sys.argv[1]).absolute()
     fetch(place)
-    work = lambda url: fuzz(place, sys.argv[2], url)
-    sys.exit(1 if (work(sys.argv[3]) if len(sys.argv) == 4 else with_server(work)) else 0)
+    work = lambda url, key: fuzz(place, sys.argv[2], url, key)
+    given = len(sys.argv) == 4
+    sys.exit(1 if (work(sys.argv[3], os.environ.get("HTM_FUZZ_KEY")) if given else with_server(work)) else 0)
 
 
 main()
