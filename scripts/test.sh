@@ -42,10 +42,10 @@ export HTM_TEST_LOGS
 mkdir -p "$HTM_TEST_LOGS"
 if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run "${with_nextest[@]}" "$@"
-    python3 scripts/check_logs.py "$HTM_TEST_LOGS"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
 elif [ $kind = soak ]; then
     cargo test "${without[@]}" "$@" -- --include-ignored
 else
     cargo test "${without[@]}" "$@"
 fi
+python3 scripts/check_logs.py "$HTM_TEST_LOGS"

@@ -240,6 +240,15 @@ async fn a_language_that_is_unknown_holds_back_its_item_alone() {
             assert!(error.to_string().contains(&format!("`{language}`")), "{error}");
         }
     }
+    for language in refused {
+        let error = htm.remember(in_language("one", language)).await.unwrap_err();
+        assert_eq!(error.code(), "language_unknown", "{language}");
+        let mut tx = db.pool.begin().await.unwrap();
+        let error = htm.remember_in_tx(&mut tx, in_language("one", language)).await.unwrap_err();
+        assert_eq!(error.code(), "language_unknown", "{language}");
+        let error = htm.robot("ada").await.unwrap().remember(in_language("one", language)).await.unwrap_err();
+        assert_eq!(error.code(), "language_unknown", "{language}");
+    }
     assert_eq!(db.count("select count(*) from htm.nodes").await, 8);
     let none = htm.remember_many(&[in_language("nothing", "klingon")]).await.unwrap();
     assert_eq!(none[0].as_ref().unwrap_err().code(), "language_unknown");

@@ -197,6 +197,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "model_incomplete"
         | "group_closed"
         | "group_last_active"
+        | "group_member_lost"
         | "group_member_passive"
         | "group_member_replaced"
         | "operation_open" => StatusCode::CONFLICT,

@@ -78,6 +78,10 @@ async fn a_role_does_what_it_may_and_no_more() {
     // An admin of a namespace makes keys for it, and for nothing else.
     let wide = served.post("/v1/keys", json!({"role": "reader"})).await;
     assert_eq!(wide.problem(), (403, "namespace_forbidden"));
+    for none in [json!([]), json!(["*"]), json!(["tenant-*"])] {
+        let refused = served.post("/v1/keys", json!({"role": "reader", "namespaces": none})).await;
+        assert_eq!(refused.problem(), (422, "namespace_invalid"));
+    }
     let own = served.post("/v1/keys", json!({"role": "admin", "namespaces": ["default"]})).await.is(201);
     let keys = served.get("/v1/keys").await.is(200);
     let ids: Vec<&str> =

@@ -161,8 +161,11 @@ impl Htm {
         Ok((results, accepted))
     }
 
-    /// Refuses a memory whose vectors do not fit, or for which there is no room.
+    /// Refuses a memory whose language PostgreSQL does not have, whose vectors do not fit, or for which there is no room.
     async fn admit_new(&self, node: &NewNode<'_>) -> Result<()> {
+        if !self.unknown_languages(std::iter::once(node.language)).await?.is_empty() {
+            return Err(language_unknown(node.language));
+        }
         self.admit_vectors(node.memory).await?;
         self.make_room(node.namespace, 1, node.memory.content.len()).await
     }

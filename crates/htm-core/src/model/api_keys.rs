@@ -86,7 +86,7 @@ impl NewApiKey {
     /// # Errors
     /// `namespace_invalid`, `robot_invalid`, `key_invalid` (its name), `limit_out_of_range`, `expiry_out_of_range`.
     pub fn validate(&self) -> Result<()> {
-        self.namespaces.iter().try_for_each(|namespace| validate_namespace(namespace))?;
+        self.namespaces.iter().try_for_each(|namespace| validate_pattern(namespace))?;
         if let Some(robot) = &self.robot {
             validate_name("robot", robot, MAX_NAME_BYTES)?;
         }
@@ -110,6 +110,18 @@ impl NewApiKey {
         }
         Ok(())
     }
+}
+
+/// A namespace, or those below one. A `*` elsewhere is refused: whoever wrote it means more than it would.
+fn validate_pattern(pattern: &str) -> Result<()> {
+    validate_namespace(pattern)?;
+    if pattern.strip_suffix("/*").unwrap_or(pattern).contains('*') {
+        let message = format!(
+            "namespace `{pattern}` is not valid: `*` is the last label of a key's namespace, as in `a/*`"
+        );
+        return Err(Error::new(codes::NAMESPACE_INVALID, message));
+    }
+    Ok(())
 }
 
 /// A key, without its secret part.
@@ -231,6 +243,9 @@ mod tests {
         let reader = || NewApiKey::new(Role::Reader);
         for (key, code) in [
             (reader().namespace("a//b"), "namespace_invalid"),
+            (reader().namespace("*"), "namespace_invalid"),
+            (reader().namespace("a*b"), "namespace_invalid"),
+            (reader().namespace("tenant/*/x"), "namespace_invalid"),
             (reader().robot(" "), "robot_invalid"),
             (NewApiKey { requests_per_minute: Some(0), ..reader() }, "limit_out_of_range"),
             (NewApiKey { namespaces: vec!["a".into(); 101], ..reader() }, "limit_out_of_range"),

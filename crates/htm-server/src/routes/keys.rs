@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::http::StatusCode;
+use htm_core::error::codes::NAMESPACE_INVALID;
 use htm_core::{ApiKey, AuditEntry, CreatedApiKey, NewApiKey, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -12,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::extract::{Asked, Body, Named};
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 
 /// The answer to a creation has a secret, so it is not kept for a retry.
 pub(crate) fn creation() -> OpenApiRouter<App> {
@@ -29,9 +30,9 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 struct NewKey {
     /// What its holder may do.
     role: Role,
-    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Empty: all.
-    #[serde(default)]
-    namespaces: Vec<String>,
+    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty list is
+    /// refused.
+    namespaces: Option<Vec<String>>,
     /// The robot that its requests act as. Null: the one that a request names.
     robot: Option<String>,
     /// A name for people.
@@ -48,9 +49,13 @@ struct NewKey {
 #[utoipa::path(post, path = "/v1/keys", tag = "keys", request_body = NewKey,
     responses((status = 201, body = CreatedApiKey)))]
 async fn create(app: App, Body(body): Body<NewKey>) -> Result<(StatusCode, Json<CreatedApiKey>)> {
+    if body.namespaces.as_ref().is_some_and(Vec::is_empty) {
+        let what = "the list of namespaces is empty; a key for all namespaces has none";
+        return Err(Problem::new(NAMESPACE_INVALID, what));
+    }
     let key = NewApiKey {
         role: body.role,
-        namespaces: body.namespaces,
+        namespaces: body.namespaces.unwrap_or_default(),
         robot: body.robot,
         name: body.name,
         expires_in: body.expires_in_seconds.map(Duration::from_secs),
