@@ -100,6 +100,23 @@ async fn it_is_written_behind_the_calls_and_when_the_robot_is_dropped() {
 }
 
 #[tokio::test]
+async fn a_robot_that_is_dropped_during_a_save_is_saved_again() {
+    let db = TestDatabase::new().await;
+    let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();
+    let mut lock = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.working_memory in access exclusive mode").execute(&mut *lock).await.unwrap();
+    say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
+    let waiting = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
+                    where d.datname = current_database() and not l.granted
+                      and l.relation = 'htm.working_memory'::regclass";
+    wait_until(|| async { db.count(waiting).await == 1 }).await;
+    say(&robot, "Mara prefers tabs.", 3.0).await;
+    drop(robot);
+    lock.rollback().await.unwrap();
+    wait_until(|| async { rows(&db.pool).await == 2 }).await;
+}
+
+#[tokio::test]
 async fn recall_takes_its_hits_into_mind() {
     let db = TestDatabase::new().await;
     let htm = process(&db.pool, 40);

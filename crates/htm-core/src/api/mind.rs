@@ -225,12 +225,14 @@ impl Mind {
         Ok(())
     }
 
-    /// Writes batch after batch until the robot is closed.
+    /// Writes batch after batch until the robot is closed. What comes to mind during the last but one write is in the last.
     async fn save_until_closed(&self) {
         loop {
-            tokio::select! {
-                () = self.changed.notified() => {}
-                () = self.closed.notified() => {}
+            if !self.is_closing() {
+                tokio::select! {
+                    () = self.changed.notified() => {}
+                    () = self.closed.notified() => {}
+                }
             }
             if !self.is_closing() {
                 let _batch = tokio::time::timeout(BATCH_WAIT, async {
@@ -241,8 +243,9 @@ impl Mind {
                 })
                 .await;
             }
+            let is_last = self.is_closing();
             self.flush_until_written().await;
-            if self.is_closing() {
+            if is_last {
                 return;
             }
         }
