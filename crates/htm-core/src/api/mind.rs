@@ -225,7 +225,7 @@ impl Mind {
         Ok(())
     }
 
-    /// Writes batch after batch until the robot is closed. What comes to mind during the last but one write is in the last.
+    /// Writes batch after batch until the robot is closed. The last batch begins after that.
     async fn save_until_closed(&self) {
         loop {
             if !self.is_closing() {
