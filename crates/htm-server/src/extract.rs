@@ -7,6 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
 use futures::StreamExt;
+use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
 use serde::de::DeserializeOwned;
 
 use crate::codes;
@@ -44,6 +45,14 @@ impl<S: Sync + Send, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let refused = |error: QueryRejection| Problem::new(codes::QUERY_INVALID, error.body_text());
         Query::from_request_parts(parts, state).await.map(|Query(asked)| Self(asked)).map_err(refused)
+    }
+}
+
+/// The most entries of a list: what is asked for, otherwise `default`.
+pub(crate) fn limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32> {
+    match asked.unwrap_or(default) {
+        limit if (1..=most).contains(&limit) => Ok(limit),
+        limit => Err(Problem::new(LIMIT_OUT_OF_RANGE, format!("limit {limit} is outside 1 to {most}"))),
     }
 }
 

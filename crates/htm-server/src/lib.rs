@@ -17,6 +17,7 @@ mod mcp;
 mod metrics;
 mod oauth;
 mod page;
+mod parameters;
 mod problem;
 mod rates;
 mod request;
@@ -24,6 +25,7 @@ mod routes;
 mod server;
 mod tls;
 mod trace;
+mod wait;
 
 pub use document::openapi;
 pub use limits::Limits;

@@ -34,8 +34,9 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::codes;
+use crate::parameters::Parameters;
 use crate::problem::Problem;
-use crate::{access, document, idempotency, mcp, oauth, page, request};
+use crate::{access, document, idempotency, mcp, oauth, page, parameters, request};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
@@ -103,12 +104,13 @@ pub(crate) fn all(app: App) -> Router {
         .merge(streams.layer(from_fn(idempotency::refused)))
         .merge(mcp::router())
         .merge(health::metrics_router())
+        .layer(from_fn_with_state(Parameters::of(&described()), parameters::known))
         .layer(from_fn_with_state(app.clone(), access::checked))
         .layer(from_fn_with_state(app.clone(), request::limited))
         // Bodies are read with a limit of their own, whose error names it.
         .layer(DefaultBodyLimit::disable());
-    let described = get(async move || ([(CONTENT_TYPE, "application/json")], document));
-    api.route("/openapi.json", described)
+    let openapi = get(async move || ([(CONTENT_TYPE, "application/json")], document));
+    api.route("/openapi.json", openapi)
         .merge(health::router())
         .merge(oauth::router())
         .merge(page::router())

@@ -194,6 +194,48 @@ async fn a_write_waits_for_its_stages() {
 }
 
 #[tokio::test]
+async fn every_write_of_a_text_waits_if_asked() {
+    let served = Served::new().await;
+    let state = |answer: &Value| answer["status"]["stages"][0]["state"].clone();
+    let batch = json!({"memories": [{"content": "one"}, {"content": " "}, {"content": "two"}]});
+    let late = served.post("/v1/memories/batch?wait=embed&wait_ms=0", batch.clone()).await.is(200);
+    let results = late["results"].as_array().unwrap();
+    assert_eq!(
+        results.iter().map(state).collect::<Vec<_>>(),
+        [json!("pending"), json!(null), json!("pending")]
+    );
+    assert_eq!(results[1]["code"], "content_empty");
+    let talk = json!({"messages": [{"role": "user", "content": "Hello."}]});
+    let late = served.post("/v1/conversations?wait=all&wait_ms=0", talk).await.is(200);
+    assert_eq!(state(&late["results"][0]), "pending");
+    drain(&served.db, Stage::Embed).await;
+    let done = served.post("/v1/memories/batch?wait=embed", batch).await.is(200);
+    assert_eq!(state(&done["results"][2]), "done");
+    let node = &results[0]["node"];
+    let edit = served.request(Method::PATCH, &format!("/v1/memories/{node}?wait=embed&wait_ms=0"));
+    let edited = served.send(edit.json(&json!({"content": "three"}))).await.is(200);
+    assert_eq!((&edited["revision"], state(&edited)), (&json!(2), json!("pending")));
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_path_does_not_have_is_refused() {
+    let served = Served::new().await;
+    for path in ["/v1/memories/batch?wiat=all", "/v1/recall?limt=3", "/v1/memories?wait=embed&x"] {
+        let reply = served.post(path, json!({"content": "one", "query": "one", "memories": []})).await;
+        assert_eq!(reply.problem(), (400, "query_invalid"), "{path}");
+    }
+    let reply = served.get("/v1/keys?limit=3").await;
+    assert_eq!(reply.problem(), (400, "query_invalid"));
+    assert!(reply.body["detail"].as_str().unwrap().contains("`limit`"), "{}", reply.text);
+    for path in ["/v1/tags/log?limit=1001", "/v1/tags/similar?q=a&limit=0", "/v1/backfills?limit=10001"] {
+        assert_eq!(served.get(path).await.problem(), (422, "limit_out_of_range"), "{path}");
+    }
+    let reply = served.post("/v1/memories?wait=embed&wait_ms=30001", json!({"content": "one"})).await;
+    assert_eq!(reply.problem(), (422, "limit_out_of_range"));
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 0);
+}
+
+#[tokio::test]
 async fn matching_memories_are_forgotten_by_a_plan() {
     let served = Served::new().await;
     let node = served.remember("The old staging port is 5432.").await;

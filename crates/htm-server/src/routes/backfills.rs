@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{Asked, Body, Named, limit};
 use crate::problem::{Problem, Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -101,10 +101,7 @@ struct Backfills {
 #[utoipa::path(get, path = "/v1/backfills", tag = "backfills", params(ListQuery),
     responses((status = 200, body = Backfills)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Backfills>> {
-    let limit = asked.limit.unwrap_or(100);
-    if !(1..=10_000).contains(&limit) {
-        return Err(Problem::new(codes::QUERY_INVALID, format!("`limit` is {limit}, outside 1 to 10000")));
-    }
+    let limit = limit(asked.limit, 100, 10_000)?;
     Ok(Json(Backfills { backfills: app.htm.backfills(limit).await? }))
 }
 

@@ -15,6 +15,7 @@ use crate::extract::Body;
 use crate::idempotency::Once;
 use crate::problem::Result;
 use crate::routes::remember::{ManyWritten, check_batch, expiry, remember_all};
+use crate::wait::{Wait, Waiting};
 
 /// The paths whose handlers keep the answer of a write with a key.
 pub(crate) fn written_once() -> OpenApiRouter<App> {
@@ -67,9 +68,15 @@ struct Message {
 /// Remember a conversation.
 ///
 /// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction.
-#[utoipa::path(post, path = "/v1/conversations", tag = "conversations", request_body = Conversation,
+#[utoipa::path(post, path = "/v1/conversations", tag = "conversations", params(Waiting),
+    request_body = Conversation,
     responses((status = 200, body = ManyWritten)))]
-async fn create(app: App, Once(operation): Once, Body(body): Body<Conversation>) -> Result<Response> {
+async fn create(
+    app: App,
+    waiting: Wait,
+    Once(operation): Once,
+    Body(body): Body<Conversation>,
+) -> Result<Response> {
     check_batch(body.messages.len())?;
     let session = body.session.unwrap_or_else(|| Ulid::new().to_string());
     let tags = app.tags(&body.tags)?;
@@ -88,5 +95,5 @@ async fn create(app: App, Once(operation): Once, Body(body): Body<Conversation>)
         expires,
         ..Memory::new(message.content)
     });
-    remember_all(&app, operation, memories.collect()).await
+    remember_all(&app, waiting, operation, memories.collect()).await
 }

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{Asked, Body, Named, limit};
 use crate::problem::{Problem, Result};
 use crate::routes::forget::confirmation;
 
@@ -49,22 +49,11 @@ struct ListQuery {
     limit: Option<u32>,
 }
 
-/// Checks a limit of a list.
-fn limit(asked: Option<u32>, default: u32) -> Result<u32> {
-    match asked.unwrap_or(default) {
-        limit @ 1..=10_000 => Ok(limit),
-        limit => Err(Problem::from(htm_core::Error::new(
-            htm_core::error::codes::LIMIT_OUT_OF_RANGE,
-            format!("limit {limit} is outside 1 to 10,000"),
-        ))),
-    }
-}
-
 /// List jobs: dead letters, then parked, then failed ones; the newest first.
 #[utoipa::path(get, path = "/v1/jobs", tag = "jobs", params(ListQuery),
     responses((status = 200, body = Vec<Job>)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<Job>>> {
-    let limit = limit(asked.limit, 100)?;
+    let limit = limit(asked.limit, 100, 10_000)?;
     let filter = JobFilter {
         queue: asked.queue,
         state: asked.state,

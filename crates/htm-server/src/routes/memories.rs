@@ -20,6 +20,7 @@ use crate::app::App;
 use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named, etag};
 use crate::problem::{Problem, Result};
+use crate::wait::{Wait, Waiting};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -177,15 +178,26 @@ pub(crate) fn caller(app: &App, namespace: Option<String>, robot: Option<String>
     }
 }
 
+/// The answer to an edit.
+#[derive(Debug, Serialize, ToSchema)]
+struct EditedNow {
+    #[serde(flatten)]
+    edited: Edited,
+    /// The state of its stages, if the request waited for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<NodeStatus>,
+}
+
 /// Edit a memory.
 ///
 /// With `If-Match`, it fails if the text has another revision by now (412).
 #[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories",
-    request_body = MemoryEdit, params(("id" = i64, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
-    responses((status = 200, body = Edited)))]
+    request_body = MemoryEdit, params(("id" = i64, Path), Waiting, ("If-Match" = Option<String>, Header, description = "The ETag that was read")),
+    responses((status = 200, body = EditedNow)))]
 async fn edit(
     app: App,
     Named(id): Named<NodeId>,
+    waiting: Wait,
     IfMatch(revision): IfMatch,
     Body(body): Body<MemoryEdit>,
 ) -> Result<Response> {
@@ -219,7 +231,8 @@ async fn edit(
         Some(_) => edited.map_err(|error| Problem::from(error).of_precondition())?,
         None => edited?,
     };
-    Ok(([(ETAG, etag(edited.revision))], Json(edited)).into_response())
+    let status = waiting.wait(&app.htm, &[id]).await?.pop().flatten();
+    Ok(([(ETAG, etag(edited.revision))], Json(EditedNow { edited, status })).into_response())
 }
 
 /// Start a memory's time to live again.

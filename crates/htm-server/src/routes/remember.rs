@@ -8,22 +8,20 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use htm_core::{Expiry, Htm, Memory, NodeId, NodeStatus, Outcome, Receipt, Stage};
+use htm_core::{Expiry, Memory, NodeId, NodeStatus, Outcome, Receipt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body};
+use crate::extract::Body;
 use crate::idempotency::Once;
 use crate::limits::MAX_BATCH;
 use crate::problem::{Details, Problem, Result};
-
-/// The longest wait for the stages of a write.
-const MAX_WAIT: Duration = Duration::from_secs(30);
+use crate::wait::{Wait, Waiting};
 
 /// The paths whose handlers keep the answer of a write with a key.
 pub(crate) fn written_once() -> OpenApiRouter<App> {
@@ -109,40 +107,6 @@ impl NewMemory {
     }
 }
 
-/// The stages that a write waits for after its commit.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum WaitFor {
-    /// Its embeddings, so that vectors find it.
-    Embed,
-    /// Its tags.
-    Tag,
-    /// Both.
-    All,
-}
-
-impl WaitFor {
-    fn stages(self) -> &'static [Stage] {
-        match self {
-            Self::Embed => &[Stage::Embed],
-            Self::Tag => &[Stage::Tag],
-            Self::All => &[Stage::Embed, Stage::Tag],
-        }
-    }
-}
-
-/// Waiting for the stages of a write.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Waiting {
-    /// Answer only when this is done, or when the time is over. The memory is committed in any case.
-    #[param(inline)]
-    wait: Option<WaitFor>,
-    /// The time to wait in milliseconds, at most 30,000. Default: 10,000.
-    wait_ms: Option<u64>,
-}
-
 /// The receipt of a write.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Written {
@@ -151,24 +115,6 @@ pub(crate) struct Written {
     /// The state of its stages, if the request waited for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<NodeStatus>,
-}
-
-impl Waiting {
-    /// Waits for the stages of nodes. A stage that fails or is late does not fail the write: its state says so.
-    async fn wait(&self, htm: &Htm, node: NodeId) -> Result<Option<NodeStatus>> {
-        let Some(wait) = self.wait else { return Ok(None) };
-        let time = self.wait_ms.map_or(MAX_WAIT / 3, Duration::from_millis).min(MAX_WAIT);
-        let until = tokio::time::Instant::now() + time;
-        for stage in wait.stages() {
-            let left = until.saturating_duration_since(tokio::time::Instant::now());
-            match htm.wait_for(node, *stage, left).await {
-                Ok(_) => {}
-                Err(error) if matches!(error.code(), "wait_timeout" | "stage_dead") => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(Some(htm.status(node).await?))
-    }
 }
 
 fn location(node: NodeId) -> HeaderValue {
@@ -183,7 +129,7 @@ fn location(node: NodeId) -> HeaderValue {
     responses((status = 201, body = Written), (status = 200, body = Written)))]
 async fn create(
     app: App,
-    Asked(waiting): Asked<Waiting>,
+    waiting: Wait,
     Once(operation): Once,
     Body(memory): Body<NewMemory>,
 ) -> Result<Response> {
@@ -205,7 +151,7 @@ async fn create(
             }
         }
     };
-    let status = waiting.wait(&app.htm, receipt.node).await?;
+    let status = waiting.wait(&app.htm, &[receipt.node]).await?.pop().flatten();
     let code = if receipt.outcome == Outcome::Written { StatusCode::CREATED } else { StatusCode::OK };
     let written = Json(Written { receipt, status });
     let mut response = (code, [(LOCATION, location(receipt.node))], written).into_response();
@@ -243,7 +189,7 @@ pub(crate) struct ManyWritten {
 #[serde(untagged)]
 pub(crate) enum ItemWritten {
     /// It is committed.
-    Receipt(Receipt),
+    Written(Written),
     /// It was not written.
     Problem(Details),
 }
@@ -251,7 +197,7 @@ pub(crate) enum ItemWritten {
 /// Describes results, in their order.
 pub(crate) fn describe(results: Vec<htm_core::Result<Receipt>>) -> Value {
     let each = results.into_iter().map(|result| match result {
-        Ok(receipt) => ItemWritten::Receipt(receipt),
+        Ok(receipt) => ItemWritten::Written(Written { receipt, status: None }),
         Err(error) => ItemWritten::Problem(Problem::from(error).details()),
     });
     json!(each.collect::<Vec<_>>())
@@ -260,11 +206,12 @@ pub(crate) fn describe(results: Vec<htm_core::Result<Receipt>>) -> Value {
 /// Remembers many memories, once if there is an operation.
 pub(crate) async fn remember_all(
     app: &App,
+    waiting: Wait,
     operation: Option<htm_core::Operation>,
     memories: Vec<Memory>,
 ) -> Result<Response> {
     let mut is_replayed = operation.is_some();
-    let results = match &operation {
+    let mut results = match &operation {
         None => describe(app.htm.remember_many(&memories).await?),
         Some(operation) => {
             let describe = |results| {
@@ -274,6 +221,7 @@ pub(crate) async fn remember_all(
             app.htm.remember_once(operation, &memories, describe).await?
         }
     };
+    waiting.wait_for_all(&app.htm, &mut results).await?;
     let mut response = Json(ManyWritten { results }).into_response();
     if is_replayed {
         crate::idempotency::mark(&mut response);
@@ -295,11 +243,16 @@ pub(crate) fn check_batch(count: usize) -> Result<()> {
 /// Remember many memories in one transaction.
 ///
 /// A memory that is refused does not hold back the others.
-#[utoipa::path(post, path = "/v1/memories/batch", tag = "memories", request_body = NewMemories,
+#[utoipa::path(post, path = "/v1/memories/batch", tag = "memories", params(Waiting), request_body = NewMemories,
     responses((status = 200, body = ManyWritten)))]
-async fn create_many(app: App, Once(operation): Once, Body(body): Body<NewMemories>) -> Result<Response> {
+async fn create_many(
+    app: App,
+    waiting: Wait,
+    Once(operation): Once,
+    Body(body): Body<NewMemories>,
+) -> Result<Response> {
     check_batch(body.memories.len())?;
     let memories = body.memories.into_iter().map(|memory| memory.read(&app));
     let memories = memories.collect::<Result<Vec<Memory>>>()?;
-    remember_all(&app, operation, memories).await
+    remember_all(&app, waiting, operation, memories).await
 }

@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::extract::{Asked, Named};
+use crate::extract::{Asked, Named, limit};
 use crate::problem::Result;
 use crate::routes::memories::InNamespace;
 
@@ -89,7 +89,7 @@ async fn nodes(
     Named(tag): Named<String>,
     Asked(asked): Asked<NodesQuery>,
 ) -> Result<Json<TaggedNodes>> {
-    let limit = asked.limit.unwrap_or(100).clamp(1, 1_000);
+    let limit = limit(asked.limit, 100, 1_000)?;
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     let nodes = ontology.nodes(&tag, asked.cursor, limit).await?;
     let next = (nodes.len() == limit as usize).then(|| nodes.last().map(|it| it.node)).flatten();
@@ -105,7 +105,7 @@ struct SimilarQuery {
     q: String,
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The most tags. Default: 10.
+    /// The most tags. Default: 10, at most 1,000.
     limit: Option<u32>,
 }
 
@@ -114,7 +114,7 @@ struct SimilarQuery {
     responses((status = 200, body = Vec<SimilarTag>)))]
 async fn similar(app: App, Asked(asked): Asked<SimilarQuery>) -> Result<Json<Vec<SimilarTag>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
-    Ok(Json(ontology.similar(&asked.q, asked.limit.unwrap_or(10).min(1_000)).await?))
+    Ok(Json(ontology.similar(&asked.q, limit(asked.limit, 10, 1_000)?).await?))
 }
 
 /// Pairs of tags on the same memories.
@@ -128,7 +128,7 @@ struct CooccurringQuery {
     tag: Option<String>,
     /// The fewest memories with both. Default: 2.
     min_memories: Option<u32>,
-    /// The most pairs. Default: 20.
+    /// The most pairs. Default: 20, at most 1,000.
     limit: Option<u32>,
 }
 
@@ -137,7 +137,7 @@ struct CooccurringQuery {
     responses((status = 200, body = Vec<CoOccurrence>)))]
 async fn cooccurring(app: App, Asked(asked): Asked<CooccurringQuery>) -> Result<Json<Vec<CoOccurrence>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
-    let (least, limit) = (asked.min_memories.unwrap_or(2), asked.limit.unwrap_or(20).min(1_000));
+    let (least, limit) = (asked.min_memories.unwrap_or(2), limit(asked.limit, 20, 1_000)?);
     let all = htm_core::Filter::default();
     Ok(Json(ontology.cooccurring(asked.tag.as_deref(), &all, least, limit).await?))
 }
@@ -168,7 +168,7 @@ async fn orphans(app: App, Asked(asked): Asked<OrphansQuery>) -> Result<Json<Vec
 struct Top {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The most entries. Default: 20.
+    /// The most entries. Default: 20, at most 1,000.
     limit: Option<u32>,
 }
 
@@ -177,7 +177,7 @@ struct Top {
     responses((status = 200, body = Vec<Suggestion>)))]
 async fn suggestions(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<Suggestion>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
-    Ok(Json(ontology.suggest(None, asked.limit.unwrap_or(20).min(1_000)).await?))
+    Ok(Json(ontology.suggest(None, limit(asked.limit, 20, 1_000)?).await?))
 }
 
 /// List synonyms by tag.
@@ -199,5 +199,5 @@ async fn export(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Ontol
     responses((status = 200, body = Vec<LoggedChange>)))]
 async fn log(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<LoggedChange>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
-    Ok(Json(ontology.log(asked.limit.unwrap_or(20).min(1_000)).await?))
+    Ok(Json(ontology.log(limit(asked.limit, 20, 1_000)?).await?))
 }
