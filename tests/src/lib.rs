@@ -15,6 +15,7 @@ pub use database::TestDatabase;
 pub use own_server::OwnServer;
 pub use process::{Answer, Running, Sandbox};
 pub use proxy::Proxy;
+pub use server::cluster_dir;
 pub use slow_provider::SlowProvider;
 
 use std::path::{Path, PathBuf};
@@ -97,16 +98,16 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// Waits until a condition holds. Panics after a minute.
+/// Waits until a condition holds. Panics after two minutes: a busy machine is slow.
 pub async fn wait_until<F, Fut>(mut condition: F)
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = bool>,
 {
-    let waited = tokio::time::timeout(Duration::from_secs(60), async {
+    let waited = tokio::time::timeout(Duration::from_secs(120), async {
         while !condition().await {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     });
-    waited.await.expect("the condition holds within a minute");
+    waited.await.expect("the condition holds within two minutes");
 }

@@ -1,6 +1,6 @@
 //! A PostgreSQL server for one test, which the test may crash.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
@@ -27,9 +27,7 @@ pub struct OwnServer {
 impl OwnServer {
     /// Creates a cluster and starts the server.
     pub async fn start() -> Self {
-        let dir = tempfile::Builder::new().prefix("htm-own").tempdir().expect("a directory");
-        // For root the server runs as another user, who must reach the directory.
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("permissions");
+        let dir = crate::cluster_dir();
         let home = crate::server::paths().home().to_owned();
         let server = PrivatePg::locate(&Paths::new(home, dir.path())).expect("run `./justw setup`");
         server.up().await.expect("it starts");

@@ -1,7 +1,10 @@
 //! The tests' PostgreSQL.
 
+use std::os::unix::fs::PermissionsExt;
+
 use htm_runtime::paths::Paths;
 use htm_runtime::private_pg::{PrivatePg, ServerUse};
+use tempfile::TempDir;
 
 /// A server in use: that of `HTM_TEST_DATABASE_URL`, or a private one. All test processes share the private one, and
 /// the last one stops it. `scripts/test.sh` keeps it up for a whole run.
@@ -38,4 +41,14 @@ pub(crate) fn paths() -> Paths {
     let home = Paths::from_env().expect("a home for HTM").home().to_owned();
     let state = std::env::var_os("HTM_TEST_DATA_DIR").map_or_else(|| home.join("test"), Into::into);
     Paths::new(home, state)
+}
+
+/// A directory for a cluster of one test. It lies beside the tests' own cluster where `scripts/test.sh` has put that,
+/// in memory if it can: the test does not wait for a busy disk.
+pub fn cluster_dir() -> TempDir {
+    let parent = std::env::var_os("HTM_TEST_DATA_DIR").map_or_else(std::env::temp_dir, Into::into);
+    let dir = tempfile::Builder::new().prefix("own").tempdir_in(parent).expect("a directory");
+    // For root the server runs as another user, who must reach the directory.
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("permissions");
+    dir
 }

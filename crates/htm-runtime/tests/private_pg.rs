@@ -378,6 +378,26 @@ async fn the_mark_to_stay_outlives_its_users_until_down() {
 }
 
 #[tokio::test]
+async fn a_server_that_another_stops_at_the_same_moment_is_stopped() {
+    let Some((pg, dir)) = server() else { return };
+    pg.up().await.unwrap();
+    // The same installation, but its `pg_ctl` comes late: somebody else has stopped the server.
+    let bin = pg.status().await.unwrap().bin_dir;
+    let late = dir.path().join("postgres/18.0/bin");
+    fs::create_dir_all(&late).unwrap();
+    for program in ["postgres", "initdb"] {
+        symlink(bin.join(program), late.join(program)).unwrap();
+    }
+    let real = bin.join("pg_ctl").display().to_string();
+    let script = format!("#!/bin/sh\n{real} \"$@\"\nexec {real} \"$@\"\n");
+    fs::write(late.join("pg_ctl"), script).unwrap();
+    fs::set_permissions(late.join("pg_ctl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let other = located(&Paths::new(dir.path(), dir.path())).unwrap();
+    other.down().await.unwrap();
+    assert!(!pg.status().await.unwrap().running);
+}
+
+#[tokio::test]
 async fn a_dropped_use_stops_it_and_reset_deletes_the_cluster() {
     let Some((pg, _dir)) = server() else { return };
     drop(pg.start().await.unwrap());

@@ -1,6 +1,5 @@
 //! What is told so that nobody wonders: names that are not there, keys, subcommands, ids, and numbers of one.
 
-use std::os::unix::fs::PermissionsExt;
 
 use htm_runtime::paths::Paths;
 use htm_tests::{Sandbox, TestDatabase, wait_until};
@@ -195,9 +194,7 @@ async fn one_is_one_and_none_is_said() {
 
 #[tokio::test]
 async fn a_server_that_others_use_is_stopped_only_by_force() {
-    let dir = tempfile::Builder::new().prefix("htm-down").tempdir().unwrap();
-    // As root, the server runs as another user.
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let dir = htm_tests::cluster_dir();
     let home = Paths::from_env().unwrap().home().display().to_string();
     let sandbox =
         Sandbox::on("").set("HTM_HOME", &home).set("HTM_DATA_DIR", &dir.path().display().to_string());

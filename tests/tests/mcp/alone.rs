@@ -1,7 +1,5 @@
 //! `htm mcp` with nothing configured: it starts a PostgreSQL of its own, and its workers embed with the local model.
 
-use std::os::unix::fs::PermissionsExt;
-
 use htm_tests::{Sandbox, wait_until};
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
@@ -11,9 +9,7 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn it_remembers_and_recalls_by_meaning() {
     let Some(model) = htm_tests::local_model() else { return };
-    let dir = tempfile::Builder::new().prefix("htm-alone").tempdir().unwrap();
-    // For root the server runs as another user, who must reach the directory.
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let dir = htm_tests::cluster_dir();
     // The defaults, except for the places of what is installed.
     let home = model.ancestors().nth(2).unwrap().display().to_string();
     let sandbox = Sandbox::on("")
