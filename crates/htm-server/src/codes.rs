@@ -24,7 +24,7 @@ htm_core::error_codes! {
         => "wait until Retry-After has passed, or raise the limit of the key or the quota of the namespace";
     BODY_INVALID "body_invalid" User "The body of a request is not the JSON that the path expects."
         => "see its schema at /openapi.json";
-    BODY_TOO_LARGE "body_too_large" User "The body of a request has more bytes than the server reads."
+    BODY_TOO_LARGE "body_too_large" User "The body of a request has more bytes, or takes more memory, than the server reads."
         => "send less at once";
     BODY_INCOMPLETE "body_incomplete" User "The client did not send the whole body."
         => "send the request again";

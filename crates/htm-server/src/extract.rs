@@ -11,8 +11,10 @@ use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
 use serde::de::DeserializeOwned;
 
 use crate::codes;
-use crate::limits::MAX_BODY_BYTES;
+use crate::limits::{MAX_BODY_BYTES, MAX_BODY_WEIGHT};
 use crate::problem::{Problem, Result};
+use crate::request::Reserved;
+use crate::weight;
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -24,12 +26,26 @@ impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
         json_only(request.headers())?;
         let (parts, body) = request.into_parts();
         let bytes = bytes(&parts.headers, body).await?;
+        weigh(&parts, &bytes)?;
         let read = || serde_json::from_slice(&bytes).map_err(|error| unreadable(&error, bytes.is_empty()));
         read().map(Self)
     }
 }
 
-fn unreadable(error: &serde_json::Error, is_empty: bool) -> Problem {
+/// Refuses JSON that takes too much memory when it is read. Reserves the memory.
+pub(crate) fn weigh(parts: &Parts, json: &[u8]) -> Result<()> {
+    let weight = weight::of(json);
+    if weight > MAX_BODY_WEIGHT {
+        let (mib, most) = (weight >> 20, MAX_BODY_WEIGHT >> 20);
+        let problem =
+            format!("the body has so many values that it takes {mib} MiB of memory; at most {most} MiB");
+        return Err(Problem::new(codes::BODY_TOO_LARGE, problem));
+    }
+    parts.extensions.get::<Reserved>().map_or(Ok(()), |reserved| reserved.grow(weight))
+}
+
+/// The error of a body that is not the JSON it has to be.
+pub(crate) fn unreadable(error: &serde_json::Error, is_empty: bool) -> Problem {
     match is_empty {
         true => Problem::new(codes::BODY_INVALID, "the body is empty"),
         false => Problem::new(codes::BODY_INVALID, format!("the body cannot be read: {error}")),
@@ -98,7 +114,7 @@ pub(crate) fn etag(revision: i32) -> HeaderValue {
 }
 
 /// Refuses bodies that are not plain JSON.
-fn json_only(headers: &HeaderMap) -> Result<()> {
+pub(crate) fn json_only(headers: &HeaderMap) -> Result<()> {
     let media_type = headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
     let essence = media_type.map(|it| it.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     if essence.as_deref() != Some("application/json") {

@@ -26,6 +26,7 @@ mod server;
 mod tls;
 mod trace;
 mod wait;
+mod weight;
 
 pub use document::openapi;
 pub use limits::Limits;

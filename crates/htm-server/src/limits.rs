@@ -5,7 +5,10 @@ use std::time::Duration;
 /// The most bytes of a body of JSON. A text of 1 MiB has at most 6 MiB as JSON (`\u0001`).
 pub(crate) const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// The most bytes of the bodies of all requests in hand.
+/// The most bytes that a body of JSON takes in memory when it is read. Texts and vectors of the most bytes fit.
+pub(crate) const MAX_BODY_WEIGHT: usize = 64 << 20;
+
+/// The most bytes that the bodies of all requests in hand take in memory.
 pub(crate) const MAX_BODIES_BYTES: usize = 256 << 20;
 
 /// The most memories of a batch, and messages of a conversation.

@@ -6,21 +6,27 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::response::{IntoResponse, Response};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
 use axum::routing::any;
 use htm_core::Htm;
 use htm_mcp::{McpOptions, McpServer, ToolSet};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Named};
+use crate::extract::{Asked, Named, bytes, json_only, unreadable, weigh};
 use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
+
+/// The most bytes of a refusal of the protocol's library.
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 /// The tools that a client gets.
 #[derive(Debug, Deserialize)]
@@ -48,6 +54,7 @@ async fn within(
 }
 
 async fn answer(app: &App, htm: Htm, offered: &Offered, request: Request) -> Result<Response> {
+    let request = read(request).await?;
     // A membership in a group needs a process of its own, so the tools of groups are not offered here.
     let tools = match offered.tools.as_deref() {
         None | Some("default") => ToolSet::Default,
@@ -68,5 +75,36 @@ async fn answer(app: &App, htm: Htm, offered: &Offered, request: Request) -> Res
         .with_cancellation_token(app.stop.child_token());
     let make = move || Ok(server.clone());
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
-    Ok(service.handle(request).await.map(Body::new).into_response())
+    as_problem(service.handle(request).await.map(Body::new)).await
+}
+
+/// Reads the body of a message with the limits of every body, and refuses one that is no JSON.
+async fn read(request: Request) -> Result<Request> {
+    if request.method() != Method::POST {
+        return Ok(request);
+    }
+    json_only(request.headers())?;
+    let (parts, body) = request.into_parts();
+    let body = bytes(&parts.headers, body).await?;
+    weigh(&parts, &body)?;
+    serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| unreadable(&error, body.is_empty()))?;
+    Ok(Request::from_parts(parts, Body::from(body)))
+}
+
+/// The protocol's library refuses some requests with a plain text. They get a problem, as on every other path.
+async fn as_problem(response: Response) -> Result<Response> {
+    let (status, media_type) = (response.status(), response.headers().get(CONTENT_TYPE));
+    let is_plain = media_type.is_none_or(|it| it.as_bytes().starts_with(b"text/plain"));
+    if !status.is_client_error() || !is_plain {
+        return Ok(response);
+    }
+    let text = to_bytes(response.into_body(), MAX_REFUSAL_BYTES).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let code = match status {
+        StatusCode::METHOD_NOT_ALLOWED => codes::METHOD_UNKNOWN,
+        // The body is JSON, but no message of the protocol.
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => codes::BODY_INVALID,
+        _ => return Err(Problem::new(codes::HEADER_INVALID, text).with_status(status)),
+    };
+    Err(Problem::new(code, text))
 }

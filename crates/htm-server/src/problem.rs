@@ -86,13 +86,19 @@ impl Problem {
         *self.details
     }
 
-    /// As the answer to a request with `If-Match`: a conflict is a failed precondition.
-    pub(crate) fn of_precondition(mut self) -> Self {
-        if self.details.code == "revision_conflict" {
-            self.status = StatusCode::PRECONDITION_FAILED;
-            self.details.status = self.status.as_u16();
-        }
+    /// Sets another status than that of its code.
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self.details.status = status.as_u16();
         self
+    }
+
+    /// As the answer to a request with `If-Match`: a conflict is a failed precondition.
+    pub(crate) fn of_precondition(self) -> Self {
+        match self.details.code {
+            "revision_conflict" => self.with_status(StatusCode::PRECONDITION_FAILED),
+            _ => self,
+        }
     }
 }
 

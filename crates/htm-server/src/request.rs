@@ -1,6 +1,7 @@
 //! The layers around every request: its id, its trace, the check of its host, its limits, its log and its metrics.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -11,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use prometheus_client::metrics::gauge::Gauge;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
@@ -18,7 +20,7 @@ use ulid::Ulid;
 use crate::app::App;
 use crate::codes;
 use crate::extract::length;
-use crate::limits::MAX_BODY_BYTES;
+use crate::limits::{MAX_BODIES_BYTES, MAX_BODY_BYTES};
 use crate::problem::{Problem, Result};
 use crate::trace::{TRACEPARENT, Trace, answered, follow};
 
@@ -115,18 +117,45 @@ pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next:
     Ok(next.run(request).await)
 }
 
-/// The most memory that the body of a request takes, in KiB. A body without a length may have the most bytes.
-fn body_kib(request: &Request) -> u32 {
-    let bytes = match length(request.headers()) {
+/// The bytes of a request's body. A body without a length may have the most bytes.
+fn body_bytes(request: &Request) -> usize {
+    match length(request.headers()) {
         Some(length) => length.min(MAX_BODY_BYTES),
         None if request.headers().contains_key(TRANSFER_ENCODING) => MAX_BODY_BYTES,
         None => 0,
-    };
-    bytes.div_ceil(1_024) as u32
+    }
+}
+
+/// The memory that a request takes of that for bodies. It is given back when the request is answered.
+#[derive(Clone)]
+pub(crate) struct Reserved(Arc<Mutex<OwnedSemaphorePermit>>);
+
+impl Reserved {
+    fn new(bodies: &Arc<Semaphore>, bytes: usize) -> Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(acquire(bodies, bytes)?))))
+    }
+
+    /// Takes more of it, for a body that is read.
+    pub(crate) fn grow(&self, bytes: usize) -> Result<()> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = acquire(held.semaphore(), bytes)?;
+        held.merge(more);
+        Ok(())
+    }
+}
+
+fn acquire(bodies: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit> {
+    bodies.clone().try_acquire_many_owned(bytes.div_ceil(1_024) as u32).map_err(|_| {
+        let most = MAX_BODIES_BYTES >> 20;
+        Problem::new(
+            codes::TOO_BUSY,
+            format!("the bodies of the requests in hand take the {most} MiB for them"),
+        )
+    })
 }
 
 /// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.
-pub(crate) async fn limited(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
+pub(crate) async fn limited(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
     if app.stop.is_cancelled() {
         return Err(Problem::new(codes::STOPPING, "the server is stopping"));
     }
@@ -134,13 +163,8 @@ pub(crate) async fn limited(State(app): State<App>, request: Request, next: Next
         let problem = format!("{} requests are in hand", app.limits.requests);
         return Err(Problem::new(codes::TOO_BUSY, problem));
     };
-    let kib = body_kib(&request);
-    let Ok(_memory) = app.bodies.clone().try_acquire_many_owned(kib) else {
-        return Err(Problem::new(
-            codes::TOO_BUSY,
-            "the bodies of the requests in hand take all memory for them",
-        ));
-    };
+    let reserved = Reserved::new(&app.bodies, body_bytes(&request))?;
+    request.extensions_mut().insert(reserved.clone());
     let limit = app.limits.request_time;
     timeout(limit, next.run(request)).await.map_err(|_elapsed| {
         let problem = format!("the request took longer than {} s", limit.as_secs());

@@ -1,6 +1,5 @@
 //! What is told so that nobody wonders: names that are not there, keys, subcommands, ids, and numbers of one.
 
-
 use htm_runtime::paths::Paths;
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;

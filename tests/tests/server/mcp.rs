@@ -82,3 +82,28 @@ async fn a_new_client_discovers_and_bad_requests_are_refused() {
     // Clients probe for the metadata of an authorization server, which there is not.
     assert_eq!(served.get("/.well-known/oauth-protected-resource").await.problem(), (404, "route_unknown"));
 }
+
+#[tokio::test]
+async fn what_is_no_message_gets_a_problem() {
+    let served = Served::new().await;
+    let post = || {
+        let request = served.request(Method::POST, "/mcp").header("content-type", "application/json");
+        request.header("accept", "application/json, text/event-stream")
+    };
+    for body in ["", "{", "[]", "{}", "\"text\"", "{\"jsonrpc\": \"1.0\"}", "\u{0}"] {
+        assert_eq!(served.send(post().body(body)).await.problem(), (400, "body_invalid"), "{body}");
+    }
+    assert_eq!(
+        served.send(post().body(b"{\"a\": \"\xff\"}".to_vec())).await.problem(),
+        (400, "body_invalid")
+    );
+    let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+    assert_eq!(served.send(post().body(deep)).await.problem(), (400, "body_invalid"));
+    let packed = served.request(Method::POST, "/mcp").header("content-encoding", "gzip");
+    assert_eq!(served.send(packed.json(&json!({}))).await.problem(), (415, "media_type_unfit"));
+    let text = served.request(Method::POST, "/mcp").header("content-type", "text/plain").body("{}");
+    assert_eq!(served.send(text).await.problem(), (415, "media_type_unfit"));
+    let other = served.request(Method::POST, "/mcp").header("accept", "text/html");
+    assert_eq!(served.send(other.json(&json!({}))).await.problem(), (406, "header_invalid"));
+    assert_eq!(served.get("/mcp").await.status, 405);
+}

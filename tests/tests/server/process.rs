@@ -74,6 +74,59 @@ async fn what_was_acknowledged_survives_a_kill() {
     assert_eq!(db.count("select count(*) from htm.nodes").await, largest as i64 + 5);
 }
 
+/// Bodies of the most bytes whose values are as small as can be: read, they take many times their bytes.
+fn heavy_bodies() -> Vec<(&'static str, String)> {
+    let objects = vec![r#"{"a":1}"#; (15 << 20) / 8].join(",");
+    let numbers = vec!["1"; (15 << 20) / 2].join(",");
+    let message = format!(
+        r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "recall", "arguments": {{"a": [{objects}]}}}}}}"#
+    );
+    vec![
+        ("/v1/memories", format!(r#"{{"content": "x", "metadata": {{"a": [{objects}]}}}}"#)),
+        ("/v1/recall", format!(r#"{{"query": "x", "filter": {{"metadata": {{"a": [{numbers}]}}}}}}"#)),
+        ("/v1/robots", format!(r#"{{"name": "x", "metadata": {{"a": [{objects}]}}}}"#)),
+        (
+            "/v1/memories/batch",
+            format!(r#"{{"memories": [{}]}}"#, vec![r#"{"content":""}"#; 1 << 20].join(",")),
+        ),
+        ("/mcp", message),
+    ]
+}
+
+#[tokio::test]
+async fn heavy_bodies_are_refused_within_bounded_memory() {
+    let db = TestDatabase::new().await;
+    let (process, base) = start(&Sandbox::new(&db)).await;
+    let bodies = heavy_bodies();
+    let http = reqwest::Client::new();
+    let sent = (0..40).map(|client| {
+        let (path, body) = bodies[client % bodies.len()].clone();
+        let request = http.post(format!("{base}{path}")).header("content-type", "application/json");
+        let request = request.header("accept", "application/json, text/event-stream").body(body);
+        tokio::spawn(async move {
+            let response = request.send().await.ok()?;
+            let (status, problem) = (response.status().as_u16(), response.json::<Value>().await.ok()?);
+            Some((path, status, problem["code"].as_str()?.to_owned()))
+        })
+    });
+    let mut refused = 0;
+    for answer in sent.collect::<Vec<_>>() {
+        // A client that is still sending may see the closed connection instead of the answer.
+        let Some((path, status, code)) = answer.await.unwrap() else { continue };
+        let expected = [(413, "body_too_large"), (503, "too_busy")];
+        assert!(expected.contains(&(status, code.as_str())), "{path}: {status} {code}");
+        refused += u32::from(status == 413);
+    }
+    assert!(refused > 0, "one of them at least was read");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap();
+    let most: u64 = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
+        .unwrap();
+    assert!(most < 768 << 10, "{most} KiB");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 0);
+}
+
 #[tokio::test]
 async fn a_stop_lets_requests_in_hand_end() {
     let served = Served::new().await;

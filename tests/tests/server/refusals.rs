@@ -33,6 +33,11 @@ async fn bad_requests_say_what_is_wrong() {
     assert_eq!(served.send(text).await.problem(), (415, "media_type_unfit"));
     let packed = served.request(Method::POST, "/v1/memories").header("content-encoding", "gzip");
     assert_eq!(served.send(packed.json(&json!({"content": "x"}))).await.problem(), (415, "media_type_unfit"));
+    let heavy = json!({"messages": vec![json!({"role": "user", "content": "x"}); 1_000],
+        "metadata": {"a": "x".repeat(2_000)}});
+    let heavy = served.post("/v1/conversations", heavy).await;
+    assert_eq!(heavy.problem(), (413, "batch_too_large"));
+    assert!(heavy.body["detail"].as_str().unwrap().contains("more than 1048576"), "{}", heavy.text);
     assert_eq!(served.get("/v1/memories/x").await.problem(), (400, "path_invalid"));
     assert_eq!(served.get("/v1/memories/99").await.problem(), (404, "node_not_found"));
     assert_eq!(served.get("/v1/recall").await.problem(), (400, "query_invalid"));

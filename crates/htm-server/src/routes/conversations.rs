@@ -11,11 +11,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::codes;
 use crate::extract::Body;
 use crate::idempotency::Once;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::routes::remember::{ManyWritten, check_batch, expiry, remember_all};
 use crate::wait::{Wait, Waiting};
+
+/// The most bytes of the metadata of all messages together.
+const MAX_METADATA_TOTAL: usize = 1 << 20;
 
 /// The paths whose handlers keep the answer of a write with a key.
 pub(crate) fn written_once() -> OpenApiRouter<App> {
@@ -41,7 +45,7 @@ struct Conversation {
     /// Tags of every message.
     #[serde(default)]
     tags: Vec<String>,
-    /// Metadata of every message.
+    /// Metadata of every message: at most 1 MiB for all messages together.
     #[serde(default)]
     #[schema(value_type = Object)]
     metadata: Map<String, Value>,
@@ -65,6 +69,22 @@ struct Message {
     created_at: Option<DateTime<Utc>>,
 }
 
+/// Refuses metadata that is too large to be repeated for each message.
+fn check_metadata(body: &Conversation) -> Result<()> {
+    let bytes = serde_json::to_vec(&body.metadata).map_or(0, |it| it.len());
+    let (messages, total) = (body.messages.len(), bytes * body.messages.len());
+    match total > MAX_METADATA_TOTAL {
+        true => {
+            let problem = format!(
+                "{messages} messages with {bytes} bytes of metadata each are {total} bytes, more than \
+                 {MAX_METADATA_TOTAL}"
+            );
+            Err(Problem::new(codes::BATCH_TOO_LARGE, problem))
+        }
+        false => Ok(()),
+    }
+}
+
 /// Remember a conversation.
 ///
 /// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction.
@@ -78,6 +98,7 @@ async fn create(
     Body(body): Body<Conversation>,
 ) -> Result<Response> {
     check_batch(body.messages.len())?;
+    check_metadata(&body)?;
     let session = body.session.unwrap_or_else(|| Ulid::new().to_string());
     let tags = app.tags(&body.tags)?;
     let expires = expiry(body.expires_at, body.ttl_seconds)?;

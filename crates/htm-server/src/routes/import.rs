@@ -11,6 +11,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use htm_core::{ImportedLine, LineResult, MAX_LINE_BYTES, Role};
 use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
 use tokio_util::io::StreamReader;
@@ -21,7 +22,9 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::codes;
 use crate::extract::plain_only;
+use crate::limits::MAX_BODY_WEIGHT;
 use crate::problem::{Details, Problem, Result};
+use crate::weight;
 
 /// The media type of JSON Lines.
 pub(super) const NDJSON: &str = "application/x-ndjson";
@@ -31,6 +34,12 @@ const MAX_LINES: u64 = 100_000;
 
 /// The lines that one transaction writes, and the most bytes of their texts.
 const CHUNK: (usize, usize) = (500, 4 << 20);
+
+/// The most bytes that these lines take in memory.
+const CHUNK_WEIGHT: usize = 32 << 20;
+
+/// A permit for each import of the process: each has a chunk in memory.
+static IMPORTS: Semaphore = Semaphore::const_new(4);
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(import))
@@ -63,9 +72,10 @@ enum Outcome {
 ///
 /// The answer is a stream too: a result for each line, in their order. Blank lines, and the first and the last line of
 /// an export, have none. A line whose `id` and text exist already is `existing`, so that an interrupted import can be sent
-/// again. Importing an export needs the role admin. The fields of a line are `id` (its key), `ns` (its namespace), `text`, `created_at`, `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`,
-/// `metadata`, `robot`, `importance`, `source` and `type`; the first three are required. The lines of
-/// `/v1/export` say by `kind` what they are. A request has at most 100,000 lines.
+/// again. Importing an export needs the role admin. The fields of a line are `id` (its key), `ns` (its namespace),
+/// `text`, `created_at`, `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`, `metadata`, `robot`,
+/// `importance`, `source` and `type`; the first three are required. The lines of `/v1/export` say by `kind` what they
+/// are. A request has at most 100,000 lines. Four imports run at a time.
 #[utoipa::path(post, path = "/v1/import", tag = "memories",
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, body = Imported, content_type = "application/x-ndjson")))]
@@ -76,8 +86,11 @@ async fn import(app: App, request: Request) -> Result<Response> {
         let problem = format!("the content type is `{given}`, not {NDJSON}");
         return Err(Problem::new(codes::MEDIA_TYPE_UNFIT, problem));
     }
+    let permit = IMPORTS
+        .try_acquire()
+        .map_err(|_| Problem::new(codes::TOO_BUSY, "four imports are running, as many as may at a time"))?;
     let (results, answer) = unbounded_channel();
-    tokio::spawn(run(app, request.into_body(), Results(results)));
+    tokio::spawn(run(app, request.into_body(), permit, Results(results)));
     let lines = stream::unfold(answer, async |mut answer| {
         answer.recv().await.map(|line: Bytes| (Ok::<_, io::Error>(line), answer))
     });
@@ -113,7 +126,7 @@ impl Results {
 }
 
 /// Reads lines and writes them until the end of the body. If the body cannot be read further, the last result says why.
-async fn run(app: App, body: Body, results: Results) {
+async fn run(app: App, body: Body, _permit: SemaphorePermit<'static>, results: Results) {
     let reader = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES);
     let mut lines = FramedRead::new(reader, codec);
@@ -122,7 +135,7 @@ async fn run(app: App, body: Body, results: Results) {
         import = import.plain_only();
     }
     let stall_time = app.limits.stall_time;
-    let mut number = 0;
+    let (mut number, mut weight) = (0, 0);
     let error = |code, what: String| htm_core::Error::new(code, what);
     let end = loop {
         let next = timeout(stall_time, lines.next()).await;
@@ -152,6 +165,22 @@ async fn run(app: App, body: Body, results: Results) {
         }
         if app.stop.is_cancelled() {
             break error(codes::STOPPING, "the server is stopping".into());
+        }
+        let of_line = weight::of(&line);
+        if of_line > MAX_BODY_WEIGHT {
+            let (mib, most) = (of_line >> 20, MAX_BODY_WEIGHT >> 20);
+            let what =
+                format!("the line has so many values that it takes {mib} MiB of memory; at most {most} MiB");
+            import.unread(error(htm_core::error::codes::LINE_TOO_LONG, what));
+            continue;
+        }
+        weight += of_line;
+        if weight > CHUNK_WEIGHT {
+            let written = import.write().await;
+            if !results.send_all(import.first_unwritten(), written) {
+                return;
+            }
+            weight = of_line;
         }
         let written = import.line(&line).await;
         if !results.send_all(import.first_unwritten(), written) {
